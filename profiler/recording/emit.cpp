@@ -27,7 +27,7 @@ struct Edge {
 };
 
 // Converts annotations to begins and ends that nest on every thread: overlapping ones get separate
-// threads. Annotations without length are treated here as one nanosecond long.
+// threads. To find overlaps, an annotation without length counts as one nanosecond long.
 std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   std::vector<uint32_t> rows(annotations.size());
   std::iota(rows.begin(), rows.end(), 0u);

@@ -82,7 +82,7 @@ class RollingBack {
       Device& device = On(s.device);
       if (s.expandable) {
         // The blocks of an expandable segment, including free ones, are its mapped memory. In a
-        // file they leave no gaps; in a part of a recording they may.
+        // file there are no gaps between them; in a part of a recording there may be.
         for (const BlockState& b : s.blocks)
           if (b.address >= s.address && b.bytes <= s.bytes &&
               b.address - s.address <= s.bytes - b.bytes)
@@ -183,7 +183,7 @@ class RollingBack {
   bool UndoRequest(EntryIndex i, Device& device) {
     const auto [at, fresh] = device.blocks.try_emplace(entries_.address[i]);
     Device::Block& block = at->second;
-    // In a cut file the free may complete after the last entry, so the block remains pending.
+    // In a cut file, the block stays pending: its free may have completed after the last entry.
     if (fresh && recording_.lost.empty()) {  // completed, but the completion is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;
@@ -235,8 +235,8 @@ class RollingBack {
   }
 
   void TakeStart() {
-    // No later entry mentions these older blocks. They were never freed and are in no known
-    // segment.
+    // The older blocks that no later entry mentions were never freed.
+    // They are in no known segment.
     for (const OlderAlloc& o : recording_.older)
       if (!Damaged(o.address, std::max(o.requested, o.bytes)))
         On(o.device).blocks.try_emplace(o.address);

@@ -85,7 +85,7 @@ class QuantityReader {
     return highest;
   }
 
-  // Adds the peak of each phase in the first and the last step, and the bytes live at its end.
+  // Adds, for each phase in the first and the last step, its peak and the bytes live at its end.
   void AddPhases() {
     const trace::SliceTable& slices = trace_.slices;
     int32_t last = -1;

@@ -92,8 +92,7 @@ std::vector<run::Assumption> AssumptionsOf(const Trace& trace) {
   }
   const TraceInfo& info = trace.info;
   // A plan of the embedded loop already lists the CUDA context among its run's assumptions. For a
-  // run on a real GPU, the context is the only assumption, made to compute the largest run that
-  // fits.
+  // run on a real GPU, the context is the only one, needed to find the largest run.
   const bool of_gpu =
       info.backend == Backend::kCuda || (info.backend == Backend::kPlan && !info.has_config);
   if (of_gpu && info.device.context_bytes > 0) out.push_back(run::ContextAssumption(info.device));

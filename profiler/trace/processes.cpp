@@ -189,8 +189,7 @@ class Joiner {
     part->device.fill(static_cast<uint8_t>(next_device_));
     part->strings = tables_.Strings(*of.trace);
     part->stacks = tables_.Stacks(*of.trace, part->strings);
-    std::string_view said_name = of.name,
-                     said_host = of.host;  // only the first line of each is used
+    std::string_view said_name = of.name, said_host = of.host;  // one line each
     const uint32_t name = tables_.String(
         fmt::format("{}{}\n{}\n{}", kPrefix, TakeLine(said_name), TakeLine(said_host), shift));
     for (const uint8_t device : devices) {

@@ -229,9 +229,8 @@ class FileReader {
     last_ = last;
   }
 
-  // Starts at the last keyframe before the requested part, after reading the tables and late
-  // activities that precede this keyframe. False: no keyframe is valid; the assembler is then
-  // unusable.
+  // Starts at the last keyframe before the requested part, after reading what precedes it: tables
+  // and late activities. False: no keyframe is valid, and the assembler is unusable.
   bool BeginAtKeyframe() {
     const FooterFile& file = *indexed_;
     const Footer& index = *index_;
@@ -621,9 +620,8 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
   TraceAssembler::Impl assembler;
   if (part) assembler.part.emplace(options.from_ns, options.to_ns);
   if (index.has_value() && !part) {
-    // Each count is limited to the file's size in bytes, because in any file large enough to
-    // matter, an event takes more than one byte. If there are more rows, the tables grow as they
-    // are filled.
+    // Each count is limited to the file's size in bytes: in any file large enough to matter, an
+    // event takes more than one byte. With more rows, the tables grow as they are filled.
     const auto believable = [&](uint64_t n) {
       return static_cast<size_t>(std::min(n, input.total()));
     };
