@@ -22,7 +22,7 @@ using trace::Phase;
 // Smaller shares of the peak are not reported: a finding has to justify a change of the program.
 constexpr double kSmallShare = 0.02, kMediumShare = 0.05, kLargeShare = 0.10;
 constexpr uint64_t kLeast = uint64_t{1} << 20;
-// Fewer blocks are a loss or a result that variables keep, and not a graph.
+// Fewer blocks are not a graph, but a loss or a result in a variable.
 constexpr size_t kGraphBlocks = 8;
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -130,8 +130,8 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
                                FormatBytes(pile.bytes)));
 }
 
-// Blocks allocated in the first step and still live when two more steps and the peak's step have
-// ended. Blocks that each step replaces are already freed at that time.
+// Finds blocks of the first step that are still live after two more steps and the peak's step. If
+// each step replaced the blocks, they would be freed by then.
 MaybeFinding MadeInFirstStep(const FindingFacts& f) {
   if (f.steps.empty() || !f.PeakInRecordedStep()) return std::nullopt;
   const int32_t first = f.steps.front().index;
@@ -192,7 +192,7 @@ MaybeFinding HeldSinceSetup(const FindingFacts& f) {
 
 MaybeFinding ResidentInputs(const FindingFacts& f) {
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // The batch of a step may be allocated before the step begins and freed in the next one.
+    // The batch of a step may be allocated before the step begins and freed in the next step.
     const int32_t step = f.peak.context.step;
     return f.PeakInRecordedStep() && block.category == Category::kInput &&
            !analysis::IsOlder(f.trace, block.id.value) &&
@@ -206,8 +206,8 @@ MaybeFinding ResidentInputs(const FindingFacts& f) {
 // ---- Evaluation, loading ------------------------------------------------------------------------
 
 MaybeFinding NoGradMissing(const FindingFacts& f) {
-  // A recording, or a run that ran out of memory, may end before its backward pass, so it needs two
-  // forward passes. For a complete plan, one is enough.
+  // A recording, or a run that ran out of memory, may end before its backward pass, so two forward
+  // passes are needed. In a complete plan, one forward pass is enough.
   const auto passes = std::ranges::count_if(
       f.phases, [](const PhaseSpan& span) { return span.phase == Phase::kForward; });
   const bool whole = f.trace.info.backend == trace::Backend::kPlan && !f.RanOutOfMemory();
@@ -301,9 +301,9 @@ MaybeFinding LogitsCopies(const FindingFacts& f) {
 
 static bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
 
-// The source of a cast may already be freed, so the rule uses the operator alone. It counts only
-// casts called by the program or a library; PyTorch's own functions call the casts of autocast.
-// Copies of the logits have a rule of their own.
+// The source of a cast may already be freed, so the rule uses the operator alone. Only casts that
+// the program or a library calls count, because PyTorch's own functions call the casts of autocast.
+// Another rule finds copies of the logits.
 MaybeFinding DtypeCopies(const FindingFacts& f) {
   const uint64_t logits = BytesOfLogits(f);
   std::map<std::string, uint64_t> makers;
@@ -323,8 +323,8 @@ MaybeFinding DtypeCopies(const FindingFacts& f) {
                                FormatBytes(pile.bytes), most->first));
 }
 
-// Blocks of half the size of a parameter that a module allocated in a forward pass. If operators
-// are not recorded, most weights must have such a block, because one size alone is weak evidence.
+// Finds blocks of half a parameter's size that a module allocated in a forward pass. If operators
+// are not recorded, most weights must have such a block, because one equal size is weak evidence.
 MaybeFinding AutocastWeights(const FindingFacts& f) {
   std::map<uint64_t, int64_t> halves;
   uint64_t weights = 0;
@@ -416,7 +416,7 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
     const auto [it, fresh] = known.try_emplace(stack.value, false);
     if (fresh) it->second = f.HasFrame({row}, kFile);
     if (!it->second) continue;
-    // These stacks belong to a recomputation, so checkpointing has an effect.
+    // An allocation with such a stack belongs to a recomputation, so checkpointing has an effect.
     if (a.phase[row] == Phase::kBackward || f.HasFrame({row}, kFile, "backward") ||
         f.HasFrame({row}, kFile, "unpack_hook"))
       return std::nullopt;

@@ -8,7 +8,7 @@
 namespace vramscope::explain {
 
 HeldGraph FindHeldGraph(const trace::Trace& trace) {
-  // Fewer blocks are a loss or a result that variables keep, and not a graph.
+  // Fewer blocks are not a graph, but a loss or a result in a variable.
   constexpr uint64_t kFewestBlocks = 8;
   HeldGraph held;
   if (trace.info.content == trace::Content::kState) return held;

@@ -84,7 +84,7 @@ void ChromeActivities::Write(uint32_t row, Place place, fmt::memory_buffer& out)
     put("{}\"{}\": \"{}\"", comma, key, value);
     comma = ", ";
   };
-  // Viewers draw every argument of a counter, so it has only one.
+  // Viewers draw every argument of a counter as a curve, so counters have only one argument.
   if (a.bytes != 0 || counter) number("bytes", a.bytes);
   if (!counter) {
     if (trace::HasDevice(a.kind)) number("device", a.device);

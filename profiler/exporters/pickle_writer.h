@@ -25,7 +25,7 @@ namespace vramscope::exporters {
 
 class PickleWriter {
  public:
-  // Readers keep a list's items on their stack until they are appended. As in Python's own
+  // A reader keeps items on its stack until it appends the batch to a list. As in Python's own
   // writer, a batch has at most this many items.
   static constexpr int kBatch = 1000;
 

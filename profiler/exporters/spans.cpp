@@ -38,8 +38,8 @@ std::vector<bool> InnermostOps(const SliceTable& slices) {
   return innermost;
 }
 
-// The event that ends each slice. For a forward phase it is the end of the following loss phase, if
-// there is one. kNoEvent: the slice never ended.
+// The event that ends each slice. A forward phase ends with the following loss phase, if there is
+// one. kNoEvent: the slice never ended.
 std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
   std::vector<EventIndex> ends(slices.size());
   slices.end_event.Read(0, ends);

@@ -22,8 +22,8 @@ bool HoldsPickle(std::string_view head);
 // of page is unknown.
 std::string_view WhyNoSnapshotInHtml(std::string_view head);
 
-// The decoded bytes of the page's base64. `head`: the bytes already read from `page`, which must
-// outlive this object. Read returns kDataLoss for invalid base64.
+// Decodes the base64 in the page. `head`: the bytes already read from `page`. `page` must outlive
+// this object. Read returns kDataLoss for invalid base64.
 class PickleInHtml : public trace::InputStream {
  public:
   PickleInHtml(trace::InputStream& page, std::string_view head);

@@ -5,7 +5,7 @@
 //     return {.name = "memory-timeline", .begins = BeginsAsTimeline, .read = Read};
 //   }
 //
-// A file is read by the first importer whose `begins` returns true. If there is none, the file's
+// A file is read by the first importer whose `begins` returns true. If no `begins` does, the file's
 // keys decide: the first key in the file that an importer lists selects that importer. Internal to
 // this folder except for FindImporter.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace vramscope::importers {
 
-// An opened file. `head` contains its first bytes, which were read from `input`.
+// An opened file. `head` has the file's first bytes, already read from `input`.
 struct ImportRequest {
   std::unique_ptr<trace::InputStream> input;  // may be closed by the importer after reading
   std::string_view head;

@@ -62,7 +62,7 @@ class Stacks {
     const Span* span;
     uint32_t node;
   };
-  // A stack: its innermost frame and the stack of the caller.
+  // A stack, as its innermost frame and the stack of the caller.
   struct Node {
     uint32_t parent, frame;
     StackId stack;

@@ -11,7 +11,7 @@
 namespace vramscope::importers {
 namespace {
 
-// memory_stats() returns about 120.
+// memory_stats() returns about 120 figures.
 constexpr size_t kMostFigures = 4096;
 constexpr size_t kDeepest = 16;
 constexpr size_t kLongestKey = 256;

@@ -52,7 +52,7 @@ class Reader {
   uint64_t unusable() const { return unusable_; }
 
  private:
-  // Negative bytes are removed from the category, positive bytes are added to it.
+  // One row of the file. Adds positive bytes to the category, takes negative bytes from it.
   struct Point {
     int64_t time_ns = 0, action = 0, bytes = 0, category = 0;
   };
@@ -171,7 +171,7 @@ class Reader {
   uint64_t next_ = kFirstAddress, rows_ = 0, unusable_ = 0;
 };
 
-// Blocks from before the recording (time -1) exist at the first event. Times count from that event.
+// Blocks from before the recording (time -1) get the first event's time. Times count from it.
 void SetTimes(Recording& r) {
   std::vector<int64_t>& times = r.entries.time_ns;
   const auto first = std::ranges::find_if(times, [](int64_t t) { return t >= 0; });

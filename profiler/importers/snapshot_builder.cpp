@@ -13,8 +13,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Maximum number of rows in side tables. A snapshot needs only a few such rows; further rows are
-// dropped.
+// Maximum number of rows in side tables. A snapshot needs only a few rows in these
+// tables; further rows are dropped.
 constexpr size_t kMaxLists = 64;
 
 bool IsList(Kind kind) {
