@@ -71,7 +71,7 @@ MaybeFinding Leaking(const FindingFacts& f) {
       if (f.sites.site_of[block.id.value] == leak.site && a.step[block.id.value] >= 0)
         FindingFacts::Put(pile, block.id, block.bytes);
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("every step leaves {} that are never freed: {} at the peak",
+                  i18n::Format("every step allocates {} that are never freed: {} at the peak",
                                FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)),
                                FormatBytes(pile.bytes)));
 }
@@ -110,7 +110,7 @@ MaybeFinding HeldFromEarlierStep(const FindingFacts& f) {
   const Pile pile = FromBefore(f);
   return OfBlocks(
       f, pile, kSmallShare,
-      i18n::Format("{} are results of an earlier step or micro-batch that a variable still holds",
+      i18n::Format("{} are results that a variable still holds from an earlier step or micro-batch",
                    FormatBytes(pile.bytes)));
 }
 
@@ -125,8 +125,8 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
            a.free_requested_event[block.id.value] > end;
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are outputs of the forward pass that a variable keeps alive "
-                               "during backward; autograd does not need them",
+                  i18n::Format("{} are outputs of the forward pass: a variable keeps them alive "
+                               "during backward, but autograd does not need them",
                                FormatBytes(pile.bytes)));
 }
 
@@ -373,7 +373,7 @@ MaybeFinding OptimizerTemporaries(const FindingFacts& f) {
            (!f.HasStack(block.id) || f.HasFrameIn(block.id, "/torch/optim/"));
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are temporaries of the optimizer step, which contains the peak",
+                  i18n::Format("{} are temporaries of the optimizer step, in which the peak occurs",
                                FormatBytes(pile.bytes)));
 }
 
@@ -425,12 +425,11 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
     if (a.step[row] == step) FindingFacts::Put(pile, {row}, a.bytes_rounded[row]);
   }
   if (!f.HasPhase(Phase::kBackward)) return std::nullopt;
-  return OfBlocks(
-      f, pile, 0,
-      i18n::Format(
-          "checkpointing is on, but nothing is recomputed: no input of the wrapped modules "
-          "requires a gradient, so their weights get none ({} allocated in one step)",
-          FormatBytes(pile.bytes)));
+  return OfBlocks(f, pile, 0,
+                  i18n::Format("checkpointing is on, but nothing is recomputed: no input of the "
+                               "wrapped modules requires a gradient, so the modules' weights get "
+                               "no gradients ({} allocated in one step)",
+                               FormatBytes(pile.bytes)));
 }
 
 MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {
@@ -443,8 +442,9 @@ MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {
                           (model.parameter_count - model.trainable_count);
   return OfBytes(
       f, frozen / 2, kSmallShare,
-      i18n::Format("{} of frozen weights are stored in 32 bits; in 16 bits they need half",
-                   FormatBytes(frozen)));
+      i18n::Format(
+          "{} of frozen weights are stored in 32 bits; in 16 bits, these weights need half of that",
+          FormatBytes(frozen)));
 }
 
 MaybeFinding NoGradient(const FindingFacts& f) {

@@ -25,7 +25,8 @@ struct Row {
 // triggers it only while it has the mistake (tests/emulated/findings_test.py).
 constexpr Row kRows[] = {
     {{"leak",
-      TEXT_MARK("in at least three steps, a call site leaves blocks that later steps do not free"),
+      TEXT_MARK(
+          "in at least three steps, a call site allocates blocks that later steps do not free"),
       TEXT_MARK("keep numbers, not tensors: losses.append(loss.item()); detach() the tensors that "
                 "are kept"),
       ""},

@@ -24,9 +24,9 @@ HeldGraph FindHeldGraph(const trace::Trace& trace) {
   }
   if (held.blocks < kFewestBlocks) return {};
   held.headline = i18n::Format(
-      "{} in {} from a forward pass are still live when the recording ends, but it has no backward "
-      "pass. If you need none, run the model under torch.no_grad() or torch.inference_mode(): "
-      "autograd then keeps nothing.",
+      "{} in {} from a forward pass are still live when the recording ends, but the recording has "
+      "no backward pass. If the program needs no backward pass, run the model under "
+      "torch.no_grad() or torch.inference_mode(): autograd then keeps no activations.",
       run::FormatBytes(held.bytes), run::Counted(held.blocks, "block", "blocks"));
   return held;
 }

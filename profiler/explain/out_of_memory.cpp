@@ -43,8 +43,9 @@ std::string Headline(const OutOfMemory& o) {
            i18n::Format(", and {} in holes, the largest of {}: enough in total, but fragmented.",
                         FormatBytes(o.holes), FormatBytes(o.largest_hole));
   }
-  return text + i18n::Format(": {} short, with {} in use of {} reserved.", FormatBytes(o.missing),
-                             FormatBytes(o.allocated), FormatBytes(o.reserved));
+  return text + i18n::Format(": {} are missing; {} of the {} reserved are in use.",
+                             FormatBytes(o.missing), FormatBytes(o.allocated),
+                             FormatBytes(o.reserved));
 }
 
 // If `failure` is null, the event is a recorded failure. If not, the plan continued past its limit,

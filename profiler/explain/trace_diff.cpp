@@ -190,9 +190,9 @@ std::string Headline(const TraceDiff& diff) {
   }
   if (changed > 0) {
     const TraceDiff::Site& s = diff.sites.front();
-    text +=
-        i18n::Format(" Most: {} ({}{}).", analysis::ShownName(s.name), s.delta() < 0 ? "-" : "+",
-                     FormatBytes(static_cast<uint64_t>(std::abs(s.delta()))));
+    text += i18n::Format(" The largest difference: {} ({}{}).", analysis::ShownName(s.name),
+                         s.delta() < 0 ? "-" : "+",
+                         FormatBytes(static_cast<uint64_t>(std::abs(s.delta()))));
   }
   return text;
 }

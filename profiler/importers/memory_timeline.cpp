@@ -207,9 +207,9 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
   if (!status.ok())
     r.lost = i18n::English("the file is truncated or damaged: {}", std::string(status.message()));
   SetTimes(r);
-  r.warnings.push_back(TEXT_MARK(
-      "the file has no addresses: each free is assigned to the latest block of its size and "
-      "category, which does not affect sums and categories"));
+  r.warnings.push_back(
+      TEXT_MARK("the file has no addresses: each free is assigned to the latest block of its size "
+                "and category. Sums and categories are right nevertheless"));
   if (reader.unusable() > 0)
     r.warnings.push_back(
         i18n::English("{} rows match no block and are left out", reader.unusable()));

@@ -71,7 +71,7 @@ class Finisher {
                                Entries(parts_.max_entries))
                : TEXT_MARK("the recording's buffer was full: its oldest entries are lost"));
     if (parts_.entries_without_time > 0 && parts_.has_times)
-      Warn(i18n::English("{} without a time: shown one microsecond after the previous one",
+      Warn(i18n::English("{} without a time: shown one microsecond after the entry before",
                          Entries(parts_.entries_without_time)));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(i18n::English(

@@ -276,7 +276,8 @@ class RollingBack {
 std::vector<std::string> Oddities::Texts() const {
   static constexpr std::array<std::string_view, kOddities> kTexts = {
       TEXT_MARK("entries with an impossible address or size, left out: {}"),
-      TEXT_MARK("segments that are empty or overlap another one, left out with their blocks: {}"),
+      TEXT_MARK(
+          "segments that are empty or overlap another segment, left out with their blocks: {}"),
       TEXT_MARK("blocks that overlap or lie outside their segment, left out: {}"),
       TEXT_MARK("frees of unallocated addresses, ignored: {}"),
       TEXT_MARK("frees that were requested but never completed in the file; treated as completed "
