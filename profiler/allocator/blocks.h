@@ -62,7 +62,7 @@ class NodePool {
 };
 
 // Treap of free blocks ordered by (size, address): expected O(log n) without rebalancing.
-// Priorities come from a generator with a fixed seed, so equal histories cost the same.
+// Priorities come from a generator with a fixed seed, so equal histories take equal time.
 class FreeTree {
  public:
   void Insert(BlockNode* node) {

@@ -54,7 +54,7 @@ StreamPools& CachingAllocator::Impl::PoolsOf(uint32_t mempool, uint32_t stream) 
   return *last_pools;
 }
 
-// get_free_block() of PyTorch: best fit, and the conditions under which it is rejected.
+// get_free_block() of PyTorch: best fit, and when the fitting block is rejected.
 BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t pool,
                                             uint64_t size) const {
   const FreeTree& tree = pools.free[pool];

@@ -59,7 +59,7 @@ struct Segment {
   bool expandable = false;
 };
 
-// Receives every driver operation during the call (such as Malloc) that causes it.
+// Receives every driver operation, during the call (such as Malloc) that causes the operation.
 class SegmentObserver {
  public:
   virtual ~SegmentObserver() = default;
@@ -119,8 +119,8 @@ class CachingAllocator {
   // Records that `stream` uses the live block in addition to the block's own stream.
   absl::Status RecordStream(uint64_t address, uint32_t stream);
 
-  // Completes pending frees and returns wholly free segments and pages to the driver, large ones
-  // first (torch.cuda.empty_cache()).
+  // Completes pending frees and returns wholly free segments and pages to the driver, the large
+  // pool's first (torch.cuda.empty_cache()).
   void EmptyCache();
   // Releases the free memory of one private pool only.
   void EmptyPool(uint32_t mempool);

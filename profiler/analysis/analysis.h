@@ -1,6 +1,6 @@
 // Computes figures of a Trace as plain values: curves, peak, phases, summary, diff. The bytes of a
-// category are those of its blocks (rounded), so that the categories add up to the allocated bytes;
-// requested bytes are separate. Pure functions of an immutable Trace; thread-safe.
+// category are the (rounded) sizes of its blocks, so that the categories add up to the allocated
+// bytes. Requested bytes are a separate figure. Pure functions of an immutable Trace; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -105,9 +105,9 @@ struct DevicePeak {
 };
 // Sorted by device.
 std::vector<DevicePeak> PeakOfEachDevice(const std::shared_ptr<const trace::Trace>& trace);
-// The device to show if figures of a single device are needed. This is the first device that ran
-// out of memory; if none did, the device with the highest peak. nullopt: the trace has only one
-// device.
+// The device to show if figures of a single device are needed. The first device
+// that ran out of memory, or, if none did, the device with the highest peak.
+// nullopt: the trace has only one device.
 std::optional<uint8_t> DeviceToShow(const std::shared_ptr<const trace::Trace>& trace);
 
 // One step. Times are sums over its phases (forward includes the loss), in milliseconds. A phase

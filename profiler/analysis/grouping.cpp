@@ -124,7 +124,7 @@ std::string GroupExpression::Text() const {
 
 std::string GroupLabel(const GroupExpression& by, const Group& group) {
   if (by.parts().size() != group.parts.size()) return ShownName(group.name);
-  // Names of the other fields come from the program and are not translated.
+  // Fields other than these have names from the program, which are not translated.
   const auto is_fixed = [](const GroupPart& part) {
     return part.by == GroupBy::kCategory || part.by == GroupBy::kPhase ||
            part.by == GroupBy::kSize || part.by == GroupBy::kAge;
@@ -269,8 +269,8 @@ class Grouping {
   std::string NameOf(uint64_t key) const;
 
  private:
-  // The key of blocks older than a recording. They are in no phase of the recording, and their call
-  // site is usually unknown.
+  // The key of blocks older than a recording. Older blocks are in no phase of the recording, and
+  // usually have no known call site.
   static constexpr uint64_t kOlder = ~uint64_t{0};
   std::string_view Text(uint64_t id, std::string_view none) const {
     const std::string_view s = trace_.String({static_cast<uint32_t>(id)});

@@ -74,8 +74,8 @@ base::HashMap<uint64_t, uint32_t> CallsOf(const trace::ActivityTable& a, const L
   return calls;
 }
 
-// The site of an allocation, without its bytes. `call`: the row of the call that made it, or
-// kNoRow.
+// The site of an allocation, without its bytes. `call`: the row of the
+// call that allocated, or kNoRow.
 HostMemory::Site SiteOf(const trace::Trace& trace, uint32_t row, uint32_t call) {
   const trace::ActivityTable& a = trace.activities;
   HostMemory::Site site;

@@ -40,15 +40,15 @@ absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::opt
 // Writes the CSV of `vramscope requests`: a header and one row for every Alloc, FreeRequested and
 // FreeCompleted, with the columns
 // index,kind,bytes_requested,bytes_rounded,address,stream,time_ns,category,phase,module,op. index
-// is the index of the event in the trace; category and phase are those at the event; module and op
-// are those of the allocation. Quoted as in RFC 4180.
+// is the index of the event in the trace; category and phase are as of the event; module and op are
+// as of the allocation. Quoted as in RFC 4180.
 void WriteRequestsCsv(const trace::Trace& trace, std::ostream& out);
 
 // Reads a CSV, either written by vramscope (`vramscope requests`) or with the columns
 // action,size,addr and optionally rounded,index,alloc_index,op (from a recorded snapshot).
-// alloc_index is the `index` of the row that allocated the freed block; it is empty or negative for
-// older blocks. Without alloc_index, blocks are identified by address. kInvalidArgument names line
-// and column.
+// alloc_index is the `index` of the row that allocated the freed block, or empty or
+// negative for older blocks. Without alloc_index, blocks are identified by address.
+// kInvalidArgument names line and column.
 absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv);
 
 struct RequestDiff {
@@ -63,7 +63,7 @@ struct RequestDiff {
     // stream a or b lacks the request.
     std::string a, b;
   };
-  std::vector<Difference> first_differences;  // up to `max_differences` of them
+  std::vector<Difference> first_differences;  // up to `max_differences`
   uint64_t peak_a = 0, peak_b = 0;            // peaks of rounded bytes, relative to the start
   bool identical() const { return equal == total; }
 };

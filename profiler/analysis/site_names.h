@@ -50,9 +50,9 @@ class SiteNames {
   // sites. "" for other frames.
   std::string SearchText(uint32_t frame) const;
 
-  // The program's Python frames, innermost first, such as "optimizer.py:80 step". If there are
-  // none, the Python frames of packages. If there are none of these either, the autograd node, or
-  // the innermost significant function that called the operator.
+  // The program's Python frames, innermost first, such as "optimizer.py:80 step". If the program
+  // has no frames in the stack, the Python frames of packages. Without any Python frames, the
+  // autograd node, or the innermost significant function that called the operator.
   std::vector<std::string> Callers(trace::StackId stack) const;
   // Frames of packages that the program's innermost frame called, innermost first: "conv.py:548
   // _conv_forward", "resnet.py:155 forward". Of consecutive frames in one file, only the innermost
@@ -80,8 +80,8 @@ class SiteNames {
   // stays equal when a program is changed or moved: it ignores line numbers, all but the last two
   // parts of paths, the name of the script, and comprehensions.
   std::string Key(trace::StackId stack, bool portable) const;
-  // A key of the program's innermost frame and the operator, without line numbers. It stays the
-  // same when the program is called from elsewhere. "" for a stack without frames of the program.
+  // A key of the program's innermost frame and the operator, without line numbers. The key stays
+  // the same if other code calls the program. "" for a stack without frames of the program.
   std::string InnermostKey(trace::StackId stack) const;
 
  private:

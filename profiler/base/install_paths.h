@@ -1,5 +1,5 @@
 // Paths of vramscope's own files, relative to the running program, so that an installed tree can be
-// moved. They are the same in a build tree and an installed tree:
+// moved. A build tree and an installed tree have the same relative paths:
 //
 //   build/release/bin/vramscope, vramscope-worker, ...    PREFIX/bin/vramscope
 //   build/release/lib/libvramscope_torch_cuda.so          PREFIX/lib/vramscope/vramscope-worker

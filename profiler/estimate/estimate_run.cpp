@@ -75,7 +75,7 @@ bool NamesOneLayer(std::string_view target) {
 
 uint64_t BlockParameters(const WeightCount& count) {
   if (count.layers == 0) return 0;
-  // All norms have the same size. There are two per layer and a final one.
+  // All norms have the same size. There are two norms per layer and a final norm.
   const uint64_t norm = count.norm / (2 * count.layers + 1) * 2;
   return (count.attention + count.mlp) / count.layers + norm;
 }

@@ -54,7 +54,7 @@ std::string SiteGroupOf(const trace::Trace& trace, trace::AllocationId allocatio
 std::vector<std::string> StackLines(const trace::Trace& trace, trace::StackId stack,
                                     bool program_only);
 
-// Live bytes of each site, largest first. They add up to live.allocated.
+// Live bytes of each site, largest first. The sum of all sites is live.allocated.
 std::vector<analysis::Group> GroupBySite(const trace::Trace& trace, const analysis::LiveSet& live);
 
 struct SiteUse {
@@ -260,7 +260,7 @@ struct WayOut {
   bool computed = false;  // true: by replay; false: estimated from new block sizes
   bool passes = false;    // run_passes if known, else request_passes
   bool request_passes = false;
-  // Whether the whole run would fit. This is known only for plans, which are recorded to their end.
+  // Whether the whole run would fit. Known only for plans, which are recorded to their end.
   // nullopt: only this request was checked.
   std::optional<bool> run_passes = {};
   uint64_t over = 0;   // bytes by which the run exceeds the limit

@@ -78,8 +78,8 @@ struct Prediction {
   Kernel by_op;                 // matched by op
 };
 
-// Compares `step`. If it is nullopt, compares the last step that is complete in both traces, or the
-// whole traces if they have no steps. Returns kNotFound if a trace lacks the step.
+// Compares `step`. nullopt: compares the last step that is complete in both traces, or the whole
+// traces if there are no steps. Returns kNotFound if a trace lacks the step.
 absl::StatusOr<Prediction> HoldAgainst(const trace::Trace& planned, const trace::Trace& measured,
                                        std::optional<int32_t> step);
 

@@ -74,8 +74,8 @@ void Join(LiveSite& to, LiveSite& from) {
   for (size_t c = 0; c < to.by_category.size(); ++c) to.by_category[c] += from.by_category[c];
 }
 
-// Joins a site that only one trace has with a site that only the other has, if both have the same
-// innermost frame. Needed if the program was started in different ways.
+// If a site occurs only in A and another only in B, joins them if their innermost frames are the
+// same. Needed if the program was started in different ways.
 void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveSites& b) {
   std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // the keys in each trace
   LiveSites* const sides[] = {&a, &b};

@@ -13,7 +13,7 @@
 
 namespace vramscope::exporters {
 
-// Errors: those of trace::OutputFile, with the path and the system's error, take precedence;
+// Returns the error of trace::OutputFile (with the path and the system's error) if there is one,
 // otherwise the error that `write` returned.
 absl::Status WriteFile(const std::string& path,
                        const std::function<absl::Status(std::ostream&)>& write);

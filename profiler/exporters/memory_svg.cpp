@@ -164,7 +164,7 @@ MemoryAxes AxesOf(const trace::Trace& trace, const analysis::MemoryCurves& curve
   if (curves.size() == 0) return axes;
   for (size_t i = 0; i < curves.size(); ++i)
     axes.bytes = std::max({axes.bytes, curves.allocated[i], curves.reserved[i]});
-  // A limit far above the curves is left out, because it would compress them.
+  // Leaves out a limit far above the curves, because a line there would compress the curves.
   constexpr uint64_t kNear = 2;
   const uint64_t gpu = trace.info.device.memory_bytes;
   if (!trace::IsOfHostMemory(trace) && gpu / kNear <= axes.bytes)

@@ -45,7 +45,7 @@ class PickleWriter {
   void Appends() { Op('e'); }   // appends to the list below the mark
   void Tuple2() { Op('\x86'); }
 
-  // Memoizes the top of the stack; Get pushes it again.
+  // Memoizes the top of the stack; Get() pushes a memoized object.
   uint32_t Memoize();
   void Get(uint32_t memo);
 

@@ -49,7 +49,7 @@ struct Spans {
 std::vector<int64_t> ShownTimes(const trace::Trace& trace);
 
 // On every track, two spans are either disjoint or nested, and an outer span precedes its inner
-// ones. Slices that violate this (in damaged or foreign traces) are moved to an overflow track.
+// spans. Slices that violate this (in damaged or foreign traces) are moved to an overflow track.
 // `kernels`: derive a kernel from every innermost op that takes time; for traces without kernels.
 Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_ns, bool kernels);
 

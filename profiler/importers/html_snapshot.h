@@ -1,6 +1,6 @@
 // Reads the HTML pages that PyTorch writes for a memory snapshot (torch.cuda._memory_viz
-// trace_plot). Since 2.1 they contain the whole pickle as base64. This class decodes it to an input
-// stream.
+// trace_plot). Since 2.1 these pages contain the whole pickle as base64, which
+// PickleInHtml decodes to an input stream.
 //
 //   if (HoldsPickle(head)) { PickleInHtml pickle(*input, head); ReadSnapshot(pickle, {}); }
 //

@@ -1,5 +1,5 @@
-// An importer reads one kind of file. Its source file declares it, so that no list has to be
-// edited:
+// An importer reads one kind of file. The importer's source file declares the importer, so
+// that no list has to be edited:
 //
 //   ImporterEntry DeclareImporter_memory_timeline() {
 //     return {.name = "memory-timeline", .begins = BeginsAsTimeline, .read = Read};
@@ -54,7 +54,7 @@ const std::vector<ImporterEntry>& AllImporters();
 // can precede the distinctive keys.
 inline constexpr size_t kSniffBytes = size_t{64} << 10;
 
-// Null if no importer reads such a file.
+// Null if no importer reads a file that begins with `head`.
 const ImporterEntry* FindImporter(std::string_view head);
 
 // Whether the options request only a part of the file.

@@ -355,7 +355,7 @@ void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t en
   a.address = static_cast<uint64_t>(event_.address.value_or(0));
   a.correlation = static_cast<uint64_t>(std::max<int64_t>(0, event_.correlation.value_or(0)));
   const int64_t stream = event_.stream ? *event_.stream : ParseInteger(event_.tid).value_or(0);
-  // Kineto records a synchronization under the device, with stream -1 if it concerns all streams.
+  // Kineto records a synchronization under the device; stream -1: the host waits for all streams.
   const bool sync = kind == ActivityKind::kSynchronization;
   if (sync || (trace::IsOfDevice(kind) && kind != ActivityKind::kCounter))
     a.stream = sync && stream < 0

@@ -14,7 +14,7 @@
 
 namespace vramscope::importers {
 
-// Whether a key of the outermost object identifies such a file.
+// Whether a key of the outermost object identifies a file with memory statistics.
 bool IsMemoryStatsKey(std::string_view key);
 
 // `head`: bytes already read from the input. Errors: kInvalidArgument (not such a file), kDataLoss

@@ -168,7 +168,7 @@ void SnapshotBuilder::SetOrigin(uint32_t row, const Entry& e) {
   };
   recording::EntryTable& t = parts_.recording.entries;
   set(t.compile_context, e.compile_context);
-  // Only the category of such an annotation is kept, because its text repeats the category.
+  // If an annotation has a category, only the category is kept, because the text repeats it.
   const bool category =
       e.action == recording::Action::kAnnotate && e.category != SnapshotParts::kNoCategory;
   set(t.user_metadata, category ? trace::StringId() : e.user_metadata);

@@ -140,8 +140,8 @@ class Categorizer {
             hopper_workspaces_ <= kMostWorkspaces && history_.allocations.stack[a].value == 0);
   }
 
-  // Finds caches of keys and values. A cache has a block for each layer. If a block is freed before
-  // the same stack has allocated two more, it is a temporary instead.
+  // Finds caches of keys and values. A cache has a block for each layer. A block that is freed
+  // before the same stack has allocated two more blocks is a temporary.
   void FindCaches() {
     base::HashMap<uint32_t, std::vector<uint32_t>> of_stack;
     for (uint32_t a = history_.older; a < count_; ++a) {
@@ -405,7 +405,7 @@ class Categorizer {
     base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
       uint32_t count = 0;
-      EntryIndex last = 0;  // when the last of them is freed
+      EntryIndex last = 0;  // when the last one is freed
     };
     base::HashMap<uint64_t, Live> temporaries;
     std::vector<EntryIndex> until(born_states_ ? count_ : 0, 0);
@@ -468,7 +468,7 @@ class Categorizer {
 
   // A backward pass is complete if another pass follows it, or if everything that forward saved is
   // freed. A pass at the end of the recording that looks like an optimizer may still be backward.
-  // If it has few allocations, it is assumed to be backward.
+  // With few allocations, such a pass is assumed to be backward.
   Backward Seen(size_t backward) const {
     if (passes_[backward].end == entry_count_) {
       return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;

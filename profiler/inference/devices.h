@@ -27,7 +27,7 @@ std::vector<uint8_t> DevicesOf(const recording::Recording& recording,
 DevicePart PartOf(const recording::Recording& recording, const recording::History& history,
                   uint8_t device);
 
-// Adds categories, rules and changes of a part to those of the whole recording.
+// Adds the part's categories, rules and changes of category to the labels of the whole recording.
 void AddLabels(const DevicePart& part, const Labels& of_part, Labels& labels);
 
 // Copies the steps and phases of a part to the whole recording. Entries of other devices get the

@@ -7,8 +7,8 @@
 namespace vramscope::inference {
 namespace {
 
-// Lists of tokens grow in every pass too, but a program has only a few of them, while a cache has a
-// block for each of the model's many layers.
+// Lists of tokens grow in every pass too, but a program has only a few such lists, while a cache
+// has a block for each of the model's many layers.
 constexpr uint32_t kFewestAlike = 4;
 constexpr uint32_t kFewestPasses = 4;  // number of passes in which a block must grow
 

@@ -365,7 +365,7 @@ class LifetimeMarker {
     const uint8_t rule = period > 0 && peaks.size() > each ? kStepRepetition : kOrderOnePass;
     if (rule == kOrderOnePass && BeginsElsewhere() &&
         ForwardAgain(peaks.back().end) == rows_.size()) {
-      // A first step that allocates states is longer than the others.
+      // A first step that allocates states is longer than the other steps.
       const uint32_t later =
           period > 0 ? period : Period(std::span(sizes).subspan(rows_.size() / 3));
       if (StepsFromPeriod(later, heights, stop)) return false;
@@ -404,7 +404,7 @@ class LifetimeMarker {
     }
     if (begins.size() == 1 && begins[0] < kSignature) return false;
     // A first step is longer because it allocates states, but not many times as long. If it seems
-    // to be, the period is that of layers, not of steps.
+    // to be many times as long, the period is that of layers, not of steps.
     if (begins.back() > kMostOfFirst * period) return false;
     AddStep(0, rows_.Born(begins.back()), kStepRepetition);
     for (size_t i = begins.size(); i-- > 0;) {

@@ -47,8 +47,8 @@ bool Passes(const SizeCounts& passing, uint64_t bytes, uint32_t parameters) {
 }
 
 // Whether the number of blocks of every size is a multiple of `each`. If `passing` is given, only
-// sizes that backward allocates count, and backward must allocate as many blocks as there are
-// parameters if this is true.
+// sizes that backward allocates count, and backward must allocate as many of them
+// as there would be parameters.
 bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   uint64_t multiples = 0, others = 0;
   for (const auto& [bytes, of] : sizes) {

@@ -30,7 +30,7 @@ enum class Backward : uint8_t { kNone, kCut, kPerhapsWhole, kWhole };
 struct Training {
   SizeCounts gradients;  // sizes in the step that allocates the most gradients
   // For each size, the maximum number of blocks that one backward pass makes and frees. This
-  // includes gradients that are added to existing ones.
+  // includes gradients that are added to existing gradients.
   SizeCounts passing;
   Backward backward = Backward::kNone;
   bool first_states = false;  // the optimizer makes its states in the recording, so none are older

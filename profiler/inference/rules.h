@@ -71,7 +71,7 @@ enum Rule : uint8_t {
   kPersistentBuffer = 47,
   kPersistentInput = 48,
 
-  // For blocks that are older than the recording and freed in it.
+  // For blocks that are older than the recording and freed during the recording.
   kOldGradient = 49,
   kOldState = 50,
   kOldActivation = 51,

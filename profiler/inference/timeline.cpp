@@ -313,7 +313,7 @@ void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
   }
   const size_t period = Period(sizes), n = sizes.size();
   if (period < kFewestRequests || n < 2 * period - kMostOdd) return;
-  size_t alike = n - period;  // from here on, each value equals the one a period later
+  size_t alike = n - period;  // from here on, values equal those a period later
   while (alike > 0 && sizes[alike - 1] == sizes[alike - 1 + period]) --alike;
   const size_t passes = (n + period / 2) / period;
   const size_t odd = n > passes * period ? n - passes * period : passes * period - n;

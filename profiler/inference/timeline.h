@@ -49,7 +49,7 @@ void SplitEqualPasses(const recording::History& history, Timeline& timeline);
 // belong to their entries, so ReadMarks ignores the phases that they show.
 bool IsNoise(const Timeline& timeline);
 
-// Ranges with the same phase, split at steps.
+// Ranges of entries in one phase, split at the boundaries of steps.
 std::vector<Labels::PhaseRange> PhaseRanges(const Timeline& timeline);
 // Sorted by begin, without overlaps; there are gaps outside passes.
 std::vector<PassRange> Passes(const Timeline& timeline);

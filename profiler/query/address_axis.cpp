@@ -64,7 +64,7 @@ class OpenStrips {
   void Map(uint64_t begin, uint64_t bytes, int64_t time_ns, uint32_t segment, OffsetOf offset_of,
            std::vector<Strip>& strips) {
     if (bytes == 0) return;
-    // Adjacent pages that are mapped at the same time are one strip.
+    // Adjacent pages that are mapped at the same time form one strip.
     if (!open_.empty()) {
       auto before = open_.lower_bound(begin);
       if (before != open_.begin()) {
@@ -219,7 +219,7 @@ class AddressAxis::Builder {
     axis_.first_piece_.push_back(static_cast<uint32_t>(axis_.pieces_.size()));
   }
 
-  // Whether the segment only represents a reserved total. It then has no range of the axis.
+  // Whether the segment only represents a reserved total. Such a segment has no range of the axis.
   bool IsTotal(uint32_t segment) const { return trace::IsReservedTotal(trace_, {segment}); }
   uint64_t BytesOf(uint32_t segment) const {
     const auto pieces = axis_.PiecesOf(segment);

@@ -1,7 +1,7 @@
 // Maps addresses to a packed axis, so that blocks can be drawn by address although their segments
 // are far apart. A segment gets a range of the packed axis for its lifetime, and ranges of freed
-// segments are reused. Distances within a segment stay the same, except that addresses of an
-// expandable segment that were never mapped are left out.
+// segments are reused. Distances within a segment stay the same; only addresses of an expandable
+// segment that were never mapped are left out.
 //
 //   AddressAxis axis(trace);
 //   uint64_t y = axis.OffsetOf({row});    // packed offset of an allocation's first byte

@@ -83,8 +83,8 @@ CurveIndex::CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves)
 }
 
 size_t CurveIndex::FirstAtOrAfter(int64_t time_ns, size_t from) const {
-  // Finds the first sample at or after the time. The result is between this sample and the one
-  // before it.
+  // Finds the first sample at or after the time. The result is between this
+  // sample and the sample before.
   const auto samples = sampled_times_.begin() + static_cast<ptrdiff_t>(from / kSample);
   const auto s = static_cast<size_t>(std::lower_bound(samples, sampled_times_.end(), time_ns) -
                                      sampled_times_.begin());

@@ -167,7 +167,7 @@ struct IdleGaps::Impl {
     const ActivityTable& a = trace->activities;
     Line line{.device = device, .stream = stream, .begin_ns = a.begin_ns[rows.front()]};
     const size_t first = before.size();
-    uint32_t last = rows.front();  // of the rows so far, the one that ends last
+    uint32_t last = rows.front();  // the row that ends last so far
     std::vector<Other> streams;
     for (const Rows* other : others) streams.push_back({other});
     for (const uint32_t row : rows) {
@@ -234,8 +234,8 @@ struct IdleGaps::Impl {
     if (queued) is(IdleCause::kMemory, Memory(gap.begin_ns, gap.end_ns));
   }
 
-  // The last call that allocates or frees memory within the time, if such calls take enough of it
-  // to be the cause; else kNoRow.
+  // The last call that allocates or frees memory in [begin, end), if such calls fill enough of this
+  // time to be the cause; else kNoRow.
   uint32_t Memory(int64_t begin, int64_t end) const {
     const Overlaps::Share share = memory.Within(begin, end);
     return share.ns >= (end - begin) / kShareOfGap ? share.row : kNoRow;

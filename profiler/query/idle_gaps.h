@@ -66,7 +66,7 @@ class IdleGaps {
   IdleGaps(IdleGaps&&) noexcept;
   IdleGaps& operator=(IdleGaps&&) noexcept;
 
-  // Sorted by device; the device's own line comes before those of its streams.
+  // Sorted by device; the device's own line comes before the lines of its streams.
   std::span<const Line> lines() const;
   std::optional<uint32_t> LineOf(uint8_t device, uint32_t stream) const;
   // Like ActivityIndex::Query, but rows are numbers of gaps (see Gap()), and `style` is an

@@ -260,8 +260,8 @@ inline constexpr std::string_view kMarkerLeftOut = "left out: ";  // followed by
 
 std::string_view Name(Action action);  // "alloc", "free_requested", ... "annotate", "category"
 
-// The number that events use for each row of Recording::streams: the recorded number if all of them
-// fit 32 bits, else the row.
+// The number that events use for each row of Recording::streams: the recorded number if all numbers
+// fit into 32 bits, else the row.
 std::vector<uint32_t> StreamNumbers(const Recording& recording);
 
 // Emits the whole trace: older segments and blocks, the marker kMarkerRecordingBegin, then entries

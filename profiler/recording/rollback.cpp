@@ -61,7 +61,7 @@ class RollingBack {
     return false;
   }
 
-  // Reads the segments and blocks of the file; invalid ones are skipped.
+  // Reads the segments and blocks of the file; skips invalid segments and blocks.
   void TakeEnd() {
     std::vector<uint32_t> rows(recording_.segments.size());
     for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;

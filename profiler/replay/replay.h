@@ -25,8 +25,8 @@
 namespace vramscope::replay {
 
 struct ReplayOptions {
-  // Settings to use instead of the recorded ones. The result is then a what-if, and addresses are
-  // not compared.
+  // Settings to use instead of the recorded settings. The result is then a what-if,
+  // and addresses are not compared.
   std::optional<run::AllocConf> alloc_conf = {};
   // What-if: the limit for segments. 0: the device's memory for segments, which a plan states and
   // which is inferred for a recording (Releases::capacity); no limit if that is unknown.

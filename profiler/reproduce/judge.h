@@ -1,4 +1,4 @@
-// Compares predicted figures with published ones after an experiment's runs have been planned.
+// Compares predicted with published figures after an experiment's runs have been planned.
 //
 //   std::vector<RunOutcome> runs = {{"run", QuantitiesOf(trace), absl::OkStatus()}};
 //   const Result result = Judge(experiment, runs);

@@ -1,7 +1,7 @@
 // Activities of a trace, in CUPTI's terms: kernels, memcpys, memsets, synchronizations,
 // collectives, calls of the CUDA runtime and driver, the driver's own allocations, named ranges,
-// counters. They are recorded in addition to the allocator's events. Each activity has a
-// begin and an end, and belongs to a track: a stream of a device for work of the GPU, a
+// counters. Activities are recorded in addition to the allocator's events. Each activity has
+// a begin and an end, and belongs to a track: a stream of a device for work of the GPU, a
 // thread for work of the host.
 //
 // A correlation joins an activity to its cause: a kernel and the runtime call that launched it have

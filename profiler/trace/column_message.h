@@ -33,13 +33,13 @@ inline constexpr int kMostColumns = 18;
 struct ColumnShape {
   std::string_view what;  // "event batch"
   int columns = 0;
-  uint32_t byte_columns = 0;  // bit f: one byte per value; the others are varints
+  uint32_t byte_columns = 0;  // bit f: one byte per value; other columns are varints
   uint32_t most_rows = 0;     // the maximum that a reader accepts in a message
   uint32_t last_number = 0;
 };
 
-// Every row has a value in column 0. In the other columns, only rows whose kind uses the column
-// have one.
+// Every row has a value in column 0. In other columns, only rows whose kind
+// uses the column have a value.
 class ColumnWriter {
  public:
   explicit ColumnWriter(const ColumnShape& shape, size_t rows) : shape_(shape) {

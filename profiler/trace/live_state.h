@@ -29,7 +29,7 @@ class LiveState {
  public:
   // Call with all strings of the file, from the first on: some are names of process markers.
   void Strings(uint32_t first_id, std::span<const std::string> values);
-  // kDataLoss: the event contradicts the ones before it and was ignored.
+  // kDataLoss: the event contradicts earlier events and was ignored.
   absl::Status Advance(const Event& event);
   // Sets the ids of the next Alloc and SegmentAlloc. Skips the ids of freed blocks and segments.
   absl::Status SkipTo(uint64_t next_block, uint64_t next_segment);

@@ -30,7 +30,7 @@ using CategoryBytes = std::array<uint64_t, kCategoryCount>;
 struct MemorySums {
   uint64_t allocated = 0;       // rounded bytes of the blocks in use
   uint64_t requested = 0;       // the requested sizes of these blocks
-  uint64_t reserved = 0;        // bytes of segments; for expandable ones, of mapped pages
+  uint64_t reserved = 0;        // bytes of segments; of expandable segments, mapped pages
   CategoryBytes by_category{};  // the parts of `allocated`
 
   void Alloc(uint64_t asked, uint64_t rounded, Category category) {

@@ -87,8 +87,8 @@ struct AllocationTable {
   SharedColumn<Category> birth_category;
   SharedColumn<Category> category;  // the last category
   // The category that the allocation had for most of its life. Of categories that lasted equally
-  // long, the one with the most events counts, then the earliest. Used where one colour or word
-  // represents the whole allocation, because the last category may be set only at the free.
+  // long, the category with the most events counts, then the earliest. Used where one colour or
+  // word represents the whole allocation, because the last category may be set only at the free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;
