@@ -8,12 +8,18 @@
 #include "ui/explain/explain_page.h"
 #include "ui/panels/table_panel.h"
 
+class QGridLayout;
+class QLabel;
 class QLineEdit;
 
 namespace vramscope::ui {
 
 QToolButton* QuietButton(const QString& text, const QString& tip);
 TableView* MakeTable(TableModel* model, const char* name);
+// Adds the `at`-th label and figure to a grid with two of them per row. Without enough room, the
+// label is elided, not the figure. Both show `tip`.
+void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& figure,
+               const QString& tip = {});
 // Shows the current row in the timeline: its time, its blocks or its allocation.
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page);
 

@@ -144,21 +144,12 @@ void FragmentationPage::ShowFacts() {
   ClearLayout(facts_);
   int at = 0;
   for (const FragmentFact& fact : FragmentFacts(shown_)) {
-    auto* label = new ElidedLabel(LabelRole::kDim);  // the label is elided, not the figure
-    label->setFullText(QString::fromStdString(fact.label));
-    QLabel* value =
-        MakeLabel(fact.bytes == 0 ? QStringLiteral("0")
-                                  : QString::fromStdString(timeline::FormatBytes(fact.bytes)),
-                  LabelRole::kNumber);
-    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    const QString tip = QStringLiteral("%1\n%2").arg(
-        QString::fromStdString(fact.meaning),
-        QString::fromStdString(timeline::FormatBytesExact(fact.bytes)));
-    label->setToolTip(tip);
-    value->setToolTip(tip);
-    facts_->addWidget(label, at / 2, at % 2 * 2);
-    facts_->addWidget(value, at / 2, at % 2 * 2 + 1, Qt::AlignRight);
-    ++at;
+    AddFigure(facts_, at++, QString::fromStdString(fact.label),
+              fact.bytes == 0 ? QStringLiteral("0")
+                              : QString::fromStdString(timeline::FormatBytes(fact.bytes)),
+              QStringLiteral("%1\n%2").arg(
+                  QString::fromStdString(fact.meaning),
+                  QString::fromStdString(timeline::FormatBytesExact(fact.bytes))));
   }
 }
 

@@ -241,8 +241,10 @@ ElidedLabel::ElidedLabel(LabelRole role, Qt::TextElideMode mode) : mode_(mode) {
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
 }
 
-void ElidedLabel::setFullText(const QString& text) {
+void ElidedLabel::setFullText(const QString& text, const QString& tip) {
   text_ = text;
+  tip_ = tip;
+  updateGeometry();
   Elide();
 }
 
@@ -260,7 +262,10 @@ void ElidedLabel::resizeEvent(QResizeEvent* event) {
 void ElidedLabel::Elide() {
   const QString shown = fontMetrics().elidedText(text_, mode_, std::max(width(), 10));
   setText(shown);
-  setToolTip(shown == text_ ? QString() : text_);
+  QStringList tips;
+  if (shown != text_) tips << text_;
+  if (!tip_.isEmpty()) tips << tip_;
+  setToolTip(tips.join(QLatin1Char('\n')));
 }
 
 }  // namespace vramscope::ui

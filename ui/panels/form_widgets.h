@@ -60,13 +60,14 @@ class WrappedLabel : public QLabel {
   void KeepHeight();
 };
 
-// Elides its text instead of widening its parent; the tool tip shows all of it.
+// Elides its text instead of widening its parent; the tool tip shows all of it, and `tip` if any.
 class ElidedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString fullText READ fullText WRITE setFullText)
  public:
   explicit ElidedLabel(LabelRole role, Qt::TextElideMode mode = Qt::ElideRight);
-  void setFullText(const QString& text);
+  void setFullText(const QString& text) { setFullText(text, {}); }
+  void setFullText(const QString& text, const QString& tip);
   QString fullText() const { return text_; }
   QSize minimumSizeHint() const override;
   QSize sizeHint() const override;  // for the whole text
@@ -77,6 +78,7 @@ class ElidedLabel : public QLabel {
  private:
   void Elide();
   QString text_;
+  QString tip_;
   Qt::TextElideMode mode_;
 };
 

@@ -437,5 +437,27 @@ TEST_F(PanelsWindowTest, NumberColumnsAreWideEnough) {
   }
 }
 
+// Every figure of the pages of segments has its label, and the label's tool tip says what it means.
+TEST_F(PanelsWindowTest, FiguresOfSegmentsHaveLabels) {
+  window_->resize(1900, 1000);
+  OpenRecorded();
+  for (const char* id : {"fragmentation", "state"}) {
+    window_->openPage(QLatin1String(id));
+    ASSERT_TRUE(Idle());
+    QCoreApplication::processEvents();
+    int labels = 0;
+    for (const ElidedLabel* label :
+         window_->explainPanel()->page(QLatin1String(id))->findChildren<ElidedLabel*>()) {
+      if (!label->isVisible()) continue;
+      ++labels;
+      EXPECT_EQ(label->text(), label->fullText()) << id;
+      if (id == std::string("fragmentation")) {
+        EXPECT_NE(label->toolTip(), QString()) << label->fullText().toStdString();
+      }
+    }
+    EXPECT_GE(labels, 4) << id;
+  }
+}
+
 }  // namespace
 }  // namespace vramscope::ui
