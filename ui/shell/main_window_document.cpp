@@ -427,6 +427,11 @@ void MainWindow::ShowBesideCanvas() {
       if (savings_due_) savings_->update(doc().config);
       savings_due_ = false;
     });
+  } else if (!partial && with_savings_ && run_tag_ == 0 && !savings_->shows(doc().config)) {
+    // A recording, or a plan that did not finish.
+    savings_->forget(QStringLiteral("–"), trace.complete || session().from_file()
+                                              ? tr("Plan this model (Ctrl+R) to see the effects")
+                                              : tr("the run did not finish"));
   }
   RefreshTabs();
   if (partial) loader_->previewShown();

@@ -140,6 +140,7 @@ void MainWindow::Entered() {
   } else if (doc().source.kind != SourceKind::kFile) {
     ShowControlsPage(ControlsPage::kModel);
   }
+  if (!savings_->shows(doc().config)) savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   SetConfig(doc().config);
   RefreshTabs();
 }
