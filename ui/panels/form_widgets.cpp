@@ -5,6 +5,7 @@
 #include <QLocale>
 #include <QResizeEvent>
 #include <QStyle>
+#include <QStyleOptionComboBox>
 #include <QWheelEvent>
 #include <algorithm>
 #include <utility>
@@ -15,6 +16,8 @@ namespace vramscope::ui {
 namespace {
 
 using timeline::Font;
+
+constexpr int kWidestWord = 150;  // in pixels; a technique's row has at least so much room for text
 
 const char* RoleName(LabelRole role) {
   switch (role) {
@@ -137,8 +140,24 @@ void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle styl
   }
 }
 
+namespace {
+
+// Qt cuts a text that is too long for the box in the middle of a letter.
+class ElidingComboBox : public QComboBox {
+ protected:
+  void initStyleOption(QStyleOptionComboBox* option) const override {
+    QComboBox::initStyleOption(option);
+    const QRect text =
+        style()->subControlRect(QStyle::CC_ComboBox, option, QStyle::SC_ComboBoxEditField, this);
+    option->currentText =
+        option->fontMetrics.elidedText(option->currentText, Qt::ElideRight, text.width() - 2);
+  }
+};
+
+}  // namespace
+
 QComboBox* MakeComboBox() {
-  auto* box = new QComboBox;
+  auto* box = new ElidingComboBox;
   box->setFont(PanelFont(Font::kBody));
   box->setFocusPolicy(Qt::StrongFocus);
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -221,6 +240,10 @@ void WrappedLabel::setWrappedText(const QString& text) {
   } else {
     setMinimumHeight(0);
   }
+}
+
+QSize WrappedLabel::minimumSizeHint() const {
+  return QLabel::minimumSizeHint().boundedTo({kWidestWord, QWIDGETSIZE_MAX});
 }
 
 void WrappedLabel::resizeEvent(QResizeEvent* event) {

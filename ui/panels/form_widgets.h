@@ -45,13 +45,15 @@ QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> ref
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 
 // A label with several lines of text. Layouts use a minimum height of one line for such text and
-// squeeze it; this label keeps the height of all lines at its width.
+// squeeze it; this label keeps the height of all lines at its width. A long word does not make its
+// panel wider than the dock, where figures to its right would be cut off.
 class WrappedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString wrappedText READ text WRITE setWrappedText)
  public:
   explicit WrappedLabel(LabelRole role);
   void setWrappedText(const QString& text);
+  QSize minimumSizeHint() const override;
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

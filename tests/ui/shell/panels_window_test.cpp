@@ -176,6 +176,27 @@ TEST_F(PanelsWindowTest, DeviceBoxFitsCommonGpuNames) {
   EXPECT_THAT(box->toolTip().toStdString(), HasSubstr("NVIDIA GeForce RTX 3070 Ti Laptop GPU"));
 }
 
+// A text that is too long for a combo box ends with an ellipsis.
+TEST_F(PanelsWindowTest, ComboBoxElidesLongText) {
+  std::unique_ptr<QComboBox> box(MakeComboBox());
+  box->addItem(QStringLiteral("no torch · python3 of PATH · 3.11.7"));
+  box->resize(120, 30);
+  const QImage cut = box->grab().toImage();
+  box->clear();
+  QString shorter = QStringLiteral("no torch · python3 of PATH · 3.11.7");
+  QStyleOptionComboBox option;
+  option.initFrom(box.get());
+  option.rect = box->rect();
+  const int room =
+      box->style()
+          ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, box.get())
+          .width();
+  shorter = box->fontMetrics().elidedText(shorter, Qt::ElideRight, room - 2);
+  ASSERT_TRUE(shorter.endsWith(QChar(0x2026)));
+  box->addItem(shorter);
+  EXPECT_EQ(box->grab().toImage(), cut) << shorter.toStdString();
+}
+
 TEST_F(PanelsWindowTest, CanvasAndPanelsShareCurves) {
   OpenRecorded();
   window_->settleCanvas();
