@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QLineEdit>
+#include <QTabWidget>
 
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
@@ -40,6 +41,11 @@ void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& f
   value->setToolTip(tip);
   grid->addWidget(name, at / 2, at % 2 * 2);
   grid->addWidget(value, at / 2, at % 2 * 2 + 1, Qt::AlignRight);
+}
+
+void KeepFiguresApart(QWidget* figures, QTabWidget* below) {
+  figures->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  below->setMinimumHeight(1);
 }
 
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page) {

@@ -11,6 +11,7 @@
 class QGridLayout;
 class QLabel;
 class QLineEdit;
+class QTabWidget;
 
 namespace vramscope::ui {
 
@@ -20,6 +21,9 @@ TableView* MakeTable(TableModel* model, const char* name);
 // label is elided, not the figure. Both show `tip`.
 void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& figure,
                const QString& tip = {});
+// Without enough height, the tables below the figures shrink, so that the lines of figures do not
+// overlap.
+void KeepFiguresApart(QWidget* figures, QTabWidget* below);
 // Shows the current row in the timeline: its time, its blocks or its allocation.
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page);
 

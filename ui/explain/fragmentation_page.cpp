@@ -69,8 +69,6 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   facts_->setVerticalSpacing(3);
   facts_->setColumnStretch(1, 1);
   facts_->setColumnStretch(3, 1);
-  // Keeps the lines from overlapping.
-  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   column->addWidget(facts_box_);
   auto* tabs = new QTabWidget;
   tabs->setDocumentMode(true);
@@ -83,6 +81,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   pinned_view_ = MakeTable(pinned_, "pinnedTable");
   PointsAtTimeline(pinned_view_, pinned_, this);
   tabs->addTab(pinned_view_, tr("Segments with holes"));
+  KeepFiguresApart(facts_box_, tabs);
   column->addWidget(tabs, 1);
   split->addWidget(side);
   split->setStretchFactor(0, 3);

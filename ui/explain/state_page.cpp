@@ -72,6 +72,7 @@ StatePage::StatePage(const ExplainContext* context, QWidget* parent)
     PointsAtTimeline(views_[i], tables_[i], this);
     tabs_->addTab(views_[i], pages[static_cast<size_t>(i)].second);
   }
+  KeepFiguresApart(box, tabs_);
   column->addWidget(tabs_, 1);
   split->addWidget(side_);
   split->setStretchFactor(0, 1);

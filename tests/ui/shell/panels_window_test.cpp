@@ -480,5 +480,21 @@ TEST_F(PanelsWindowTest, FiguresOfSegmentsHaveLabels) {
   }
 }
 
+TEST_F(PanelsWindowTest, FiguresOfSegmentsDoNotOverlapInALowWindow) {
+  window_->resize(1024, 700);
+  OpenRecorded();
+  for (const char* id : {"fragmentation", "state"}) {
+    window_->openPage(QLatin1String(id));
+    ASSERT_TRUE(Idle());
+    QCoreApplication::processEvents();
+    const QWidget* page = window_->explainPanel()->page(QLatin1String(id));
+    for (const ElidedLabel* label : page->findChildren<ElidedLabel*>()) {
+      if (!label->isVisible()) continue;
+      EXPECT_GE(label->height(), label->fontMetrics().height())
+          << id << ": " << label->fullText().toStdString();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vramscope::ui
