@@ -7,6 +7,7 @@
 #include <QListWidget>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <tuple>
@@ -218,7 +219,11 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& registry, QWidget* parent) : 
     });
     outer->addWidget(button, 0, Qt::AlignLeft);
   }
-  resize(520, 640);
+  // Wide enough for commands with several keys.
+  const int bar = style()->pixelMetric(QStyle::PM_ScrollBarExtent);
+  resize(std::max(520, inside->sizeHint().width() + 2 * bar + outer->contentsMargins().left() +
+                           outer->contentsMargins().right()),
+         640);
 }
 
 }  // namespace vramscope::ui

@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSettings>
 
 #include "tests/ui/shell/shell_window.h"
@@ -92,6 +93,10 @@ TEST_F(SettingsWindow, KeyChangeAppliesAtOnceAndAfterRestart) {
   for (const QLabel* label : window_->findChild<ShortcutSheet*>()->findChildren<QLabel*>())
     texts << label->text();
   EXPECT_TRUE(texts.contains(QStringLiteral("Ctrl+J or F11"))) << texts.join('|').toStdString();
+  // No key is cut off on the right.
+  const auto* list = window_->findChild<ShortcutSheet*>()->findChild<QScrollArea*>();
+  QCoreApplication::processEvents();
+  EXPECT_LE(list->widget()->width(), list->viewport()->width());
   Open(false);
   EXPECT_EQ(Action("go.peak")->shortcuts(), (QList<QKeySequence>{Key("Ctrl+J"), Key("F11")}));
   page = OpenKeys();
