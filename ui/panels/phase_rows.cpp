@@ -39,7 +39,11 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     // Only ASCII letters are capitalized; a translated title is left as it is.
     if (const auto first = static_cast<unsigned char>(title[0]); first < 0x80)
       title[0] = static_cast<char>(std::toupper(first));
-    table.columns.push_back({std::move(title), true, 100});
+    Column made{std::move(title), true, 100};
+    if (name == "forward")
+      made.tip = i18n::Text(
+          "Forward and loss together; the timeline shows the loss as a phase of its own");
+    table.columns.push_back(std::move(made));
   };
   const auto all = std::span(query::kPhaseTimes);
   // A trace without phases has only the column of the total.

@@ -26,6 +26,10 @@ TEST(PhaseRowsTest, ListsGpuTimesNextToHostTimes) {
               ::testing::ElementsAre("Step", "Forward", "Backward", "Optimizer", "Total",
                                      "Peak allocated", "Peak in", "Reserved", "GPU: forward",
                                      "GPU: backward", "GPU: optimizer", "GPU: busy"));
+  // The time in the column differs from that of the phase in the timeline.
+  for (const size_t forward : {1, 8})
+    EXPECT_THAT(table.columns[forward].tip, ::testing::HasSubstr("loss"));
+  EXPECT_EQ(table.columns[2].tip, "");
   ASSERT_EQ(table.rows.size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
     const std::vector<Cell>& cells = table.rows[i].cells;
