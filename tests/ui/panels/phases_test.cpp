@@ -69,6 +69,17 @@ TEST(PhaseRowsTest, PhaseThatDidNotRunShowsADash) {
   EXPECT_EQ(table.rows[1].cells[2].text, "\u2013");
 }
 
+TEST(PhaseRowsTest, UnknownReservedMemoryShowsADash) {
+  auto digest = std::make_shared<Digest>(
+      *MakeDigest(vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2})));
+  const auto reserved = [&] { return PhaseTable(*digest).rows[0].cells[7].text; };
+  EXPECT_EQ(PhaseTable(*digest).columns[7].title, "Reserved");
+  EXPECT_NE(reserved(), "\u2013");
+  digest->summary.peak.reserved = 0;
+  for (analysis::StepRow& step : digest->summary.steps) step.peak_reserved = 0;
+  EXPECT_EQ(reserved(), "\u2013");
+}
+
 // For a run that only generates, the three columns would contain only zeros. The command line also
 // omits them.
 TEST(PhaseRowsTest, OmitsColumnsOfTrainingPhasesThatNeverRan) {

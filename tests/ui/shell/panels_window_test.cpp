@@ -7,6 +7,7 @@
 #include <QJsonArray>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListView>
 #include <QScrollArea>
 #include <QSpinBox>
 #include <QStyle>
@@ -24,12 +25,14 @@
 #include "ui/panels/linked_facts.h"
 #include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
+#include "ui/shell/history_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using vramscope::testing::MakeState;
 using vramscope::testing::WithLongFrames;
@@ -494,6 +497,32 @@ TEST_F(PanelsWindowTest, FiguresOfSegmentsDoNotOverlapInALowWindow) {
           << id << ": " << label->fullText().toStdString();
     }
   }
+}
+
+TEST_F(PanelsWindowTest, SnapshotDoesNotSayThatNothingRanOutOfMemory) {
+  OpenTrace(*MakeState());
+  window_->openPage(QStringLiteral("out-of-memory"));
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Page("out-of-memory")["head"].toString().toStdString(),
+              AllOf(HasSubstr("not recorded"), HasSubstr("are reserved")));
+}
+
+TEST_F(PanelsWindowTest, HistoryOmitsUnknownReservedMemory) {
+  Document document(1, {.kind = SourceKind::kFile});
+  document.history.Append({.change = "opened", .peak_allocated = 5 << 20});
+  document.history.Append({.change = "again", .peak_allocated = 5 << 20, .peak_reserved = 6 << 20});
+  HistoryPanel panel;
+  panel.setHistory(document);
+  const QJsonArray rows = panel.dumpState();
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_EQ(rows[0].toObject()["reserved"].toString(), "");
+  EXPECT_FALSE(panel.list()
+                   ->model()
+                   ->index(0, 0)
+                   .data(Qt::ToolTipRole)
+                   .toString()
+                   .contains(QStringLiteral("reserved")));
+  EXPECT_NE(rows[1].toObject()["reserved"].toString(), "");
 }
 
 }  // namespace
