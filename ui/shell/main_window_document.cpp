@@ -43,6 +43,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/recorded_model.h"
 #include "ui/shell/savings.h"
+#include "ui/shell/tour.h"
 #include "ui/studies/study_page.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/crew.h"
@@ -240,7 +241,8 @@ void MainWindow::ChoosePreset(const QString& name) {
 }
 
 void MainWindow::FocusCanvas() {
-  // Does not take the focus from a text field.
+  // Does not take the focus from a text field or from the tour, whose keys would do nothing.
+  if (tour_ != nullptr && focusWidget() == tour_) return;
   const QWidget* focus = QApplication::focusWidget();
   if (qobject_cast<const QLineEdit*>(focus) == nullptr &&
       qobject_cast<const QAbstractSpinBox*>(focus) == nullptr)
