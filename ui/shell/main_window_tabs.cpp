@@ -2,6 +2,7 @@
 // undo and redo, and comparing two.
 #include <QDockWidget>
 #include <QFileInfo>
+#include <QLabel>
 #include <QTimer>
 #include <algorithm>
 
@@ -150,6 +151,7 @@ void MainWindow::showDocument(DocumentId id) {
   next_file_.clear();  // that file was to be compared with the document that is being left
   compare_later_ = compare_later_with_ = 0;
   MakeActive(id);
+  status_->clear();  // the last message is about another document
   if (std::ranges::none_of(
           kOfTheWindow, [&](const char* kind) { return banner_->kind() == QLatin1String(kind); }))
     banner_->clear();
@@ -273,6 +275,7 @@ void MainWindow::CloseNow(DocumentId id) {
   documents_.Close(id);
   if (!front) return RefreshTabs();
   SetBusy({});
+  status_->clear();
   Entered();
   ShowActive();
 }
