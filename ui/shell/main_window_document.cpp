@@ -201,6 +201,7 @@ void MainWindow::editConfig(const run::RunConfig& config) {
   }
   const run::RunConfig before = doc().config;
   const DocumentId from = doc().id();
+  doc().undo.DiscardRedo();
   PlanInFront();
   const std::string change = DescribeChange(before, *checked);
   // A plan that inherits the settings of another document starts with this undo step.

@@ -299,7 +299,7 @@ void MainWindow::RefreshTabs() {
 }
 
 bool MainWindow::CanRedo() const {
-  return doc().undo.next_redo() != nullptr || doc().redo_into != 0;
+  return doc().undo.next_redo() != nullptr || doc().undo.redo_into != 0;
 }
 
 void MainWindow::undo() {
@@ -309,12 +309,13 @@ void MainWindow::undo() {
 }
 
 void MainWindow::redo() {
-  // The user made the undone change here, but it was applied to another document.
-  if (const DocumentId into = std::exchange(doc().redo_into, 0); into != 0) {
+  if (doc().undo.next_redo() == nullptr) {
+    // The user made the undone change here, but it was applied to another document.
+    const DocumentId into = std::exchange(doc().undo.redo_into, 0);
+    if (into == 0) return;
     MakeActive(into);
     if (doc().undo.next_redo() == nullptr) return ShowActive();
   }
-  if (doc().undo.next_redo() == nullptr) return;
   Apply(doc().undo.Redo(), false);
   actions_.Refresh();
 }
@@ -332,7 +333,7 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
     // The plan gets the earlier settings; the document shown before the change is shown again.
     doc().config = step.before;
-    from->redo_into = doc().id();
+    from->undo.redo_into = doc().id();
     return showDocument(from->id());
   }
   SetConfig(back ? step.before : step.after);
