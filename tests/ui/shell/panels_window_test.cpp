@@ -525,5 +525,32 @@ TEST_F(PanelsWindowTest, HistoryOmitsUnknownReservedMemory) {
   EXPECT_NE(rows[1].toObject()["reserved"].toString(), "");
 }
 
+// Regression test: with the keyboard alone, a filter could be emptied but not left.
+TEST_F(PanelsWindowTest, EscapeClearsAFilterThenReturnsToTheTimeline) {
+  OpenRecorded();
+  const std::pair<const char*, const char*> filters[] = {
+      {"allocations", "allocationFilter"}, {"live-set", "liveFilter"}, {"search", "searchFilter"}};
+  for (const auto& [page, name] : filters) {
+    window_->openPage(QLatin1String(page));
+    ASSERT_TRUE(Idle());
+    auto* filter = Find<QLineEdit>(name);
+    filter->setFocus();
+    ASSERT_TRUE(filter->hasFocus()) << name;
+    QTest::keyClick(filter, Qt::Key_W);
+    EXPECT_EQ(filter->text(), "w") << name;
+    QTest::keyClick(filter, Qt::Key_Escape);
+    EXPECT_EQ(filter->text(), "") << name;
+    EXPECT_TRUE(filter->hasFocus()) << name;
+    QTest::keyClick(filter, Qt::Key_Escape);
+    EXPECT_TRUE(window_->timelineWidget()->hasFocus()) << name;
+  }
+  // From a table, too.
+  auto* phases = Find<QTableView>("phasesTable");
+  window_->openPage(QStringLiteral("phases"));
+  phases->setFocus();
+  QTest::keyClick(phases, Qt::Key_Escape);
+  EXPECT_TRUE(window_->timelineWidget()->hasFocus());
+}
+
 }  // namespace
 }  // namespace vramscope::ui
