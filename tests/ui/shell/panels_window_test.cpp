@@ -23,6 +23,7 @@
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/frame_list.h"
 #include "ui/panels/linked_facts.h"
+#include "ui/panels/qt_theme.h"
 #include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/shell/history_panel.h"
@@ -458,6 +459,31 @@ TEST_F(PanelsWindowTest, NumberColumnsAreWideEnough) {
       EXPECT_GE(view->columnWidth(c),
                 metrics.horizontalAdvance(view->model()->index(r, c).data().toString()) + 16)
           << model->columns()[static_cast<size_t>(c)].title;
+  }
+}
+
+// Different call sites looked the same in a narrow table, elided in their middles.
+TEST_F(PanelsWindowTest, NarrowTableScrollsInsteadOfElidingNames) {
+  const std::string name = "optimizer.py:76 step > aten::add";
+  Table table;
+  table.columns = {{"Call site", false, 300}, {"Bytes", true, 100}};
+  Row row;
+  row.cells = {{.text = name}, {.text = "1,578.000 MiB"}};
+  table.rows.push_back(row);
+  TableModel model;
+  TableView view;
+  view.setRowModel(&model);
+  model.setTable(table);
+  view.resize(900, 200);
+  view.show();
+  QApplication::processEvents();
+  const int needed = QFontMetrics(PanelFont(timeline::Font::kBody))
+                         .horizontalAdvance(QString::fromStdString(name));
+  ASSERT_GT(needed, 150);
+  for (const int room : {50, 100, 140, 170, 400}) {
+    view.resize(view.columnWidth(1) + room + view.width() - view.viewport()->width(), 200);
+    QApplication::processEvents();
+    EXPECT_GE(view.columnWidth(0), std::min(needed, 180)) << room;
   }
 }
 
