@@ -158,7 +158,9 @@ void ExplainPage::UpdateStale() {
     if (changes & kTheme) Refresh(kTheme);
     jobs_.cancel();
     Head(context_.opening ? tr("Still loading: this page needs the whole file.")
-                          : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));
+         : context_.digest != nullptr
+             ? tr("This trace contains no memory events. Run or record it again.")
+             : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));
     Clear();
     return;
   }

@@ -533,6 +533,26 @@ TEST_F(PanelsWindowTest, SnapshotDoesNotSayThatNothingRanOutOfMemory) {
               AllOf(HasSubstr("not recorded"), HasSubstr("are reserved")));
 }
 
+// A file that was cut before its first event does not ask for a run.
+TEST_F(PanelsWindowTest, PagesSayThatATraceHasNoEvents) {
+  trace::TraceBuilder builder;
+  trace::TraceInfo info;
+  info.title = "cut";
+  builder.SetInfo(info);
+  EXPECT_TRUE(builder.AddStrings(0, std::vector<std::string>{""}).ok());
+  OpenTrace(*builder.Finish(false, "cut"));
+  ASSERT_EQ(window_->digest()->trace->events.size(), 0u);
+  for (const char* id : {"fragmentation", "live-set", "call-sites"}) {
+    window_->openPage(QLatin1String(id));
+    ASSERT_TRUE(Idle());
+    EXPECT_THAT(Page(id)["head"].toString().toStdString(), HasSubstr("no memory events")) << id;
+  }
+  window_->openPage(QStringLiteral("phases"));
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Find<TableView>("phasesTable")->property("emptyText").toString().toStdString(),
+              HasSubstr("no memory events"));
+}
+
 TEST_F(PanelsWindowTest, HistoryOmitsUnknownReservedMemory) {
   Document document(1, {.kind = SourceKind::kFile});
   document.history.Append({.change = "opened", .peak_allocated = 5 << 20});
