@@ -24,7 +24,10 @@ void PhasesPanel::setDigest(std::shared_ptr<const Digest> digest,
   gpu_.reset();
   gpu_missing_ = false;
   jobs_.cancel();
-  if (digest_ == nullptr) model_->setTable({});
+  if (digest_ == nullptr) {
+    model_->setTable({});
+    view_->setEmptyText(nothing_);
+  }
   Stale();
 }
 

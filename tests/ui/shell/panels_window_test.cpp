@@ -22,7 +22,10 @@
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/frame_list.h"
+#include "ui/panels/gpu_bar.h"
+#include "ui/panels/legend.h"
 #include "ui/panels/linked_facts.h"
+#include "ui/panels/phases_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
@@ -551,6 +554,35 @@ TEST_F(PanelsWindowTest, PagesSayThatATraceHasNoEvents) {
   ASSERT_TRUE(Idle());
   EXPECT_THAT(Find<TableView>("phasesTable")->property("emptyText").toString().toStdString(),
               HasSubstr("no memory events"));
+}
+
+// Regression test: while a program started, the page still said that its trace marks no steps.
+TEST_F(PanelsWindowTest, PhasesForgetTheTextOfAnEarlierTrace) {
+  PhasesPanel panel;
+  panel.setEmptyText(QStringLiteral("nothing yet"));
+  panel.show();
+  panel.setDigest(MakeDigest(MakeState(), "state.pickle"), nullptr);
+  panel.make();
+  const auto* view = panel.findChild<TableView*>();
+  EXPECT_NE(view->property("emptyText").toString(), "nothing yet");
+  panel.setDigest(nullptr);
+  EXPECT_EQ(view->property("emptyText").toString(), "nothing yet");
+}
+
+TEST_F(PanelsWindowTest, LegendOfGpuMemoryOmitsEmptyParts) {
+  using What = explain::DeviceMemory::What;
+  explain::DeviceMemory memory;
+  memory.parts = {{.what = What::kBlocks, .bytes = 5 << 20}, {.what = What::kRemainder}};
+  memory.used = 5 << 20;
+  GpuBar bar;
+  bar.set(memory, timeline::Theme::Light());
+  const Legend* legend = nullptr;
+  for (const QObject* child : bar.children())
+    if (const auto* found = dynamic_cast<const Legend*>(child)) legend = found;
+  ASSERT_NE(legend, nullptr);
+  ASSERT_EQ(legend->entries().size(), 1u);
+  EXPECT_THAT(legend->entries()[0].second.toStdString(), HasSubstr("5.000 MiB"));
+  EXPECT_EQ(bar.dumpState().size(), 2);
 }
 
 TEST_F(PanelsWindowTest, HistoryOmitsUnknownReservedMemory) {
