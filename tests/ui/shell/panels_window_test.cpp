@@ -7,7 +7,6 @@
 #include <QJsonArray>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListView>
 #include <QScrollArea>
 #include <QSpinBox>
 #include <QStyle>
@@ -22,21 +21,15 @@
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/frame_list.h"
-#include "ui/panels/gpu_bar.h"
-#include "ui/panels/legend.h"
 #include "ui/panels/linked_facts.h"
-#include "ui/panels/phases_panel.h"
-#include "ui/panels/qt_theme.h"
 #include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
-#include "ui/shell/history_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using vramscope::testing::MakeState;
 using vramscope::testing::WithLongFrames;
@@ -463,171 +456,6 @@ TEST_F(PanelsWindowTest, NumberColumnsAreWideEnough) {
                 metrics.horizontalAdvance(view->model()->index(r, c).data().toString()) + 16)
           << model->columns()[static_cast<size_t>(c)].title;
   }
-}
-
-// Different call sites looked the same in a narrow table, elided in their middles.
-TEST_F(PanelsWindowTest, NarrowTableScrollsInsteadOfElidingNames) {
-  const std::string name = "optimizer.py:76 step > aten::add";
-  Table table;
-  table.columns = {{"Call site", false, 300}, {"Bytes", true, 100}};
-  Row row;
-  row.cells = {{.text = name}, {.text = "1,578.000 MiB"}};
-  table.rows.push_back(row);
-  TableModel model;
-  TableView view;
-  view.setRowModel(&model);
-  model.setTable(table);
-  view.resize(900, 200);
-  view.show();
-  QApplication::processEvents();
-  const int needed = QFontMetrics(PanelFont(timeline::Font::kBody))
-                         .horizontalAdvance(QString::fromStdString(name));
-  ASSERT_GT(needed, 150);
-  for (const int room : {50, 100, 140, 170, 400}) {
-    view.resize(view.columnWidth(1) + room + view.width() - view.viewport()->width(), 200);
-    QApplication::processEvents();
-    EXPECT_GE(view.columnWidth(0), std::min(needed, 180)) << room;
-  }
-}
-
-// Every figure of the pages of segments has its label, and the label's tool tip says what it means.
-TEST_F(PanelsWindowTest, FiguresOfSegmentsHaveLabels) {
-  window_->resize(1900, 1000);
-  OpenRecorded();
-  for (const char* id : {"fragmentation", "state"}) {
-    window_->openPage(QLatin1String(id));
-    ASSERT_TRUE(Idle());
-    QCoreApplication::processEvents();
-    int labels = 0;
-    for (const ElidedLabel* label :
-         window_->explainPanel()->page(QLatin1String(id))->findChildren<ElidedLabel*>()) {
-      if (!label->isVisible()) continue;
-      ++labels;
-      EXPECT_EQ(label->text(), label->fullText()) << id;
-      if (id == std::string("fragmentation")) {
-        EXPECT_NE(label->toolTip(), QString()) << label->fullText().toStdString();
-      }
-    }
-    EXPECT_GE(labels, 4) << id;
-  }
-}
-
-TEST_F(PanelsWindowTest, FiguresOfSegmentsDoNotOverlapInALowWindow) {
-  window_->resize(1024, 700);
-  OpenRecorded();
-  for (const char* id : {"fragmentation", "state"}) {
-    window_->openPage(QLatin1String(id));
-    ASSERT_TRUE(Idle());
-    QCoreApplication::processEvents();
-    const QWidget* page = window_->explainPanel()->page(QLatin1String(id));
-    for (const ElidedLabel* label : page->findChildren<ElidedLabel*>()) {
-      if (!label->isVisible()) continue;
-      EXPECT_GE(label->height(), label->fontMetrics().height())
-          << id << ": " << label->fullText().toStdString();
-    }
-  }
-}
-
-TEST_F(PanelsWindowTest, SnapshotDoesNotSayThatNothingRanOutOfMemory) {
-  OpenTrace(*MakeState());
-  window_->openPage(QStringLiteral("out-of-memory"));
-  ASSERT_TRUE(Idle());
-  EXPECT_THAT(Page("out-of-memory")["head"].toString().toStdString(),
-              AllOf(HasSubstr("not recorded"), HasSubstr("are reserved")));
-}
-
-// A file that was cut before its first event does not ask for a run.
-TEST_F(PanelsWindowTest, PagesSayThatATraceHasNoEvents) {
-  trace::TraceBuilder builder;
-  trace::TraceInfo info;
-  info.title = "cut";
-  builder.SetInfo(info);
-  EXPECT_TRUE(builder.AddStrings(0, std::vector<std::string>{""}).ok());
-  OpenTrace(*builder.Finish(false, "cut"));
-  ASSERT_EQ(window_->digest()->trace->events.size(), 0u);
-  for (const char* id : {"fragmentation", "live-set", "call-sites"}) {
-    window_->openPage(QLatin1String(id));
-    ASSERT_TRUE(Idle());
-    EXPECT_THAT(Page(id)["head"].toString().toStdString(), HasSubstr("no memory events")) << id;
-  }
-  window_->openPage(QStringLiteral("phases"));
-  ASSERT_TRUE(Idle());
-  EXPECT_THAT(Find<TableView>("phasesTable")->property("emptyText").toString().toStdString(),
-              HasSubstr("no memory events"));
-}
-
-// Regression test: while a program started, the page still said that its trace marks no steps.
-TEST_F(PanelsWindowTest, PhasesForgetTheTextOfAnEarlierTrace) {
-  PhasesPanel panel;
-  panel.setEmptyText(QStringLiteral("nothing yet"));
-  panel.show();
-  panel.setDigest(MakeDigest(MakeState(), "state.pickle"), nullptr);
-  panel.make();
-  const auto* view = panel.findChild<TableView*>();
-  EXPECT_NE(view->property("emptyText").toString(), "nothing yet");
-  panel.setDigest(nullptr);
-  EXPECT_EQ(view->property("emptyText").toString(), "nothing yet");
-}
-
-TEST_F(PanelsWindowTest, LegendOfGpuMemoryOmitsEmptyParts) {
-  using What = explain::DeviceMemory::What;
-  explain::DeviceMemory memory;
-  memory.parts = {{.what = What::kBlocks, .bytes = 5 << 20}, {.what = What::kRemainder}};
-  memory.used = 5 << 20;
-  GpuBar bar;
-  bar.set(memory, timeline::Theme::Light());
-  const Legend* legend = nullptr;
-  for (const QObject* child : bar.children())
-    if (const auto* found = dynamic_cast<const Legend*>(child)) legend = found;
-  ASSERT_NE(legend, nullptr);
-  ASSERT_EQ(legend->entries().size(), 1u);
-  EXPECT_THAT(legend->entries()[0].second.toStdString(), HasSubstr("5.000 MiB"));
-  EXPECT_EQ(bar.dumpState().size(), 2);
-}
-
-TEST_F(PanelsWindowTest, HistoryOmitsUnknownReservedMemory) {
-  Document document(1, {.kind = SourceKind::kFile});
-  document.history.Append({.change = "opened", .peak_allocated = 5 << 20});
-  document.history.Append({.change = "again", .peak_allocated = 5 << 20, .peak_reserved = 6 << 20});
-  HistoryPanel panel;
-  panel.setHistory(document);
-  const QJsonArray rows = panel.dumpState();
-  ASSERT_EQ(rows.size(), 2);
-  EXPECT_EQ(rows[0].toObject()["reserved"].toString(), "");
-  EXPECT_FALSE(panel.list()
-                   ->model()
-                   ->index(0, 0)
-                   .data(Qt::ToolTipRole)
-                   .toString()
-                   .contains(QStringLiteral("reserved")));
-  EXPECT_NE(rows[1].toObject()["reserved"].toString(), "");
-}
-
-// Regression test: with the keyboard alone, a filter could be emptied but not left.
-TEST_F(PanelsWindowTest, EscapeClearsAFilterThenReturnsToTheTimeline) {
-  OpenRecorded();
-  const std::pair<const char*, const char*> filters[] = {
-      {"allocations", "allocationFilter"}, {"live-set", "liveFilter"}, {"search", "searchFilter"}};
-  for (const auto& [page, name] : filters) {
-    window_->openPage(QLatin1String(page));
-    ASSERT_TRUE(Idle());
-    auto* filter = Find<QLineEdit>(name);
-    filter->setFocus();
-    ASSERT_TRUE(filter->hasFocus()) << name;
-    QTest::keyClick(filter, Qt::Key_W);
-    EXPECT_EQ(filter->text(), "w") << name;
-    QTest::keyClick(filter, Qt::Key_Escape);
-    EXPECT_EQ(filter->text(), "") << name;
-    EXPECT_TRUE(filter->hasFocus()) << name;
-    QTest::keyClick(filter, Qt::Key_Escape);
-    EXPECT_TRUE(window_->timelineWidget()->hasFocus()) << name;
-  }
-  // From a table, too.
-  auto* phases = Find<QTableView>("phasesTable");
-  window_->openPage(QStringLiteral("phases"));
-  phases->setFocus();
-  QTest::keyClick(phases, Qt::Key_Escape);
-  EXPECT_TRUE(window_->timelineWidget()->hasFocus());
 }
 
 }  // namespace
