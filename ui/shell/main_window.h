@@ -493,6 +493,7 @@ class MainWindow : public QMainWindow {
   quint64 run_tag_ = 0;  // of the run in progress; 0: none
   quint64 gpu_tag_ = 0;  // of the run on the GPU
   QElapsedTimer since_run_;
+  bool say_time_ = false;  // the time that the last run took has not been shown yet
   QTimer busy_delay_;
   QString busy_text_;
 

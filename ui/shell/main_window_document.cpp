@@ -162,6 +162,7 @@ void MainWindow::PlanOrRecall() {
   }
   LeavePlans();
   since_run_.start();
+  say_time_ = true;
   digests_.cancel(doc().id());
   SetBusy({});
   if (worker_->running()) banner_->clear(QStringLiteral("worker-lost"));
@@ -416,11 +417,14 @@ void MainWindow::ShowBesideCanvas() {
     if (trace.info.has_config && can_plan_ && with_cache_)
       cache_.Put(trace.info.config, session().shown());
     if (doc().source.kind == SourceKind::kPlan) StoreRunSettings();
-    Say(tr("%1: %2 events, peak %3, in %4 ms")
+    // A result that is shown again, in its tab, took no time.
+    const QString took =
+        std::exchange(say_time_, false) ? tr(", in %1 ms").arg(since_run_.elapsed()) : QString();
+    Say(tr("%1: %2 events, peak %3%4")
             .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),
                  QString::fromStdString(
-                     timeline::FormatBytes(session().shown()->summary.peak.allocated)))
-            .arg(since_run_.elapsed()));
+                     timeline::FormatBytes(session().shown()->summary.peak.allocated)),
+                 took));
   }
   actions_.Refresh();
   // The timeline comes first; savings are planned later.

@@ -178,23 +178,19 @@ TEST_F(PanelsWindowTest, DeviceBoxFitsCommonGpuNames) {
 
 // A text that is too long for a combo box ends with an ellipsis.
 TEST_F(PanelsWindowTest, ComboBoxElidesLongText) {
+  const QString whole = QStringLiteral("no torch · python3 of PATH · 3.11.7");
   std::unique_ptr<QComboBox> box(MakeComboBox());
-  box->addItem(QStringLiteral("no torch · python3 of PATH · 3.11.7"));
+  const auto draw = [&](const QString& text) {
+    box->clear();
+    box->addItem(text);
+    return box->grab().toImage();
+  };
   box->resize(120, 30);
-  const QImage cut = box->grab().toImage();
-  box->clear();
-  QString shorter = QStringLiteral("no torch · python3 of PATH · 3.11.7");
-  QStyleOptionComboBox option;
-  option.initFrom(box.get());
-  option.rect = box->rect();
-  const int room =
-      box->style()
-          ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, box.get())
-          .width();
-  shorter = box->fontMetrics().elidedText(shorter, Qt::ElideRight, room - 2);
-  ASSERT_TRUE(shorter.endsWith(QChar(0x2026)));
-  box->addItem(shorter);
-  EXPECT_EQ(box->grab().toImage(), cut) << shorter.toStdString();
+  const QImage shown = draw(whole);
+  bool elided = false;
+  for (qsizetype i = 1; i < whole.size() && !elided; ++i)
+    elided = draw(whole.left(i) + QChar(0x2026)) == shown;
+  EXPECT_TRUE(elided);
 }
 
 TEST_F(PanelsWindowTest, CanvasAndPanelsShareCurves) {
