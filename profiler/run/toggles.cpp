@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
+#include <utility>
 
 #include "profiler/run/facts.h"
 
@@ -15,6 +17,48 @@ std::string ForSearch(std::string text) {
     return c == '-' || c == '_' ? ' ' : static_cast<char>(std::tolower(c));
   });
   return text;
+}
+
+// Names that PyTorch and other libraries have for a technique or a toggle, by its id. Searches find
+// them; they are not shown.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"accumulate", "gradient accumulation"},
+    {"activation-offload", "activation offloading, save_on_cpu, CPU offload"},
+    {"adapter-tower", "side network, PEFT"},
+    {"adapter-layer", "bottleneck adapters, PEFT"},
+    {"amp-bf16", "mixed precision, AMP"},
+    {"amp-fp16", "mixed precision, AMP, GradScaler"},
+    {"attention", "xformers, scaled_dot_product_attention, SDPA"},
+    {"bf16", "pure bf16"},
+    {"checkpointing", "gradient checkpointing, recomputation, torch.utils.checkpoint"},
+    {"chunked-loss", "chunked cross-entropy, fused linear cross-entropy, Liger"},
+    {"ddp", "DDP, DistributedDataParallel"},
+    {"eight-bit-optimizer", "bitsandbytes"},
+    {"flat-sharding", "FullyShardedDataParallel, DeepSpeed ZeRO-3"},
+    {"fsdp1-gathered-once", "SHARD_GRAD_OP"},
+    {"fused-kernels", "Liger, Unsloth"},
+    {"last-layer", "linear probing"},
+    {"loop", "foreach=False"},
+    {"lora", "PEFT, low-rank adaptation"},
+    {"memory-fraction", "set_per_process_memory_fraction"},
+    {"optimizer-16bit", "AnyPrecisionAdamW"},
+    {"optimizer-in-backward", "optimizer in backward, fused backward"},
+    {"optimizer-offload", "CPU offload, DeepSpeed ZeRO-Offload"},
+    {"parameter-offload", "FSDP CPU offload, DeepSpeed ZeRO-Offload"},
+    {"prefix", "PEFT"},
+    {"quantization", "QLoRA, bitsandbytes, load_in_4bit, load_in_8bit"},
+    {"tensor-parallel", "Megatron"},
+    {"tf32", "TF32 matmul, allow_tf32, set_float32_matmul_precision"},
+    {"zero-grad", "set_to_none=False"},
+    {"zero1", "ZeRO-1, DeepSpeed"},
+    {"zero2", "ZeRO-2, DeepSpeed, reshard_after_forward=False"},
+    {"zero3", "ZeRO-3, DeepSpeed, fully_shard, FULL_SHARD"}};
+
+std::string OtherNames(std::string_view id) {
+  std::string names;
+  for (const auto& [of, other] : kOtherNames)
+    if (of == id) names += fmt::format(" {}", other);
+  return names;
 }
 
 // Sets a setting of a run, or "micro_batches", the only size that techniques change.
@@ -137,6 +181,10 @@ std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row)
     for (const Choice& choice : setting.choices) text += " " + choice.value + " " + choice.title;
   }
   for (const std::string& implied : technique.implies) text += " " + implied;
+  text += OtherNames(technique.id);
+  for (const Toggle& toggle : technique.toggles)
+    if ((row == nullptr || row->id == toggle.id) && toggle.id != technique.id)
+      text += OtherNames(toggle.id);
   if (row != nullptr) {
     text += fmt::format(" {} {} {}", row->id, row->title, row->explanation);
     for (const SettingValues& way : row->ways) {

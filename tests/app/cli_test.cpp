@@ -558,6 +558,9 @@ TEST_F(Cli, TechniquesAreFoundByWords) {
   EXPECT_GT(all["techniques"].size(), some["techniques"].size());
   ASSERT_EQ(some["techniques"].size(), 1u);
   EXPECT_EQ(some["techniques"][0]["id"], "lora");
+  const json other = Json({"techniques", "gradient", "checkpointing", "--json"});
+  ASSERT_GE(other["techniques"].size(), 1u);
+  EXPECT_EQ(other["techniques"][0]["id"], "checkpointing");
   const Outcome none = RunVramscope({"techniques", "no-such-group"});
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, AllOf(HasSubstr("no-such-group"), HasSubstr("Optimizer"),

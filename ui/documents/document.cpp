@@ -62,8 +62,13 @@ size_t History::FindFigures(const HistoryEntry& of) const {
   return kNone;
 }
 
-void UndoSteps::Push(UndoStep step) {
+void UndoSteps::DiscardRedo() {
   steps_.resize(done_);
+  redo_into = 0;
+}
+
+void UndoSteps::Push(UndoStep step) {
+  DiscardRedo();
   steps_.push_back(std::move(step));
   if (steps_.size() > kMost) steps_.erase(steps_.begin());
   done_ = steps_.size();

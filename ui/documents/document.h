@@ -116,7 +116,8 @@ class UndoSteps {
  public:
   static constexpr size_t kMost = 500;
 
-  void Push(UndoStep step);  // discards the steps that could be redone
+  void Push(UndoStep step);  // discards what could be redone
+  void DiscardRedo();
   const UndoStep* next_undo() const { return done_ == 0 ? nullptr : &steps_[done_ - 1]; }
   const UndoStep* next_redo() const { return done_ == steps_.size() ? nullptr : &steps_[done_]; }
   // Undo() requires a next_undo(), Redo() a next_redo().
@@ -127,6 +128,9 @@ class UndoSteps {
   // Moves the steps of this program that can be undone from another document, which was shown when
   // the user made them.
   void TakeProgram(UndoSteps& from, const std::string& script);
+
+  // Undo led from that document to this one; redo leads back after the steps of this document.
+  DocumentId redo_into = 0;
 
  private:
   std::vector<UndoStep> steps_;
@@ -195,9 +199,8 @@ class Document {
   DocumentView view;
   History history;
   UndoSteps undo;
-  DocumentId opener = 0;     // the document that was shown when this was opened
-  DocumentId redo_into = 0;  // undo led from that document to this one; redo leads back
-  bool unseen = false;       // the result arrived while another document was shown
+  DocumentId opener = 0;  // the document that was shown when this was opened
+  bool unseen = false;    // the result arrived while another document was shown
 
   // The newest trace of a run that is in progress or that ended while another document was shown.
   // Not digested yet.

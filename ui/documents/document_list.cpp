@@ -93,7 +93,7 @@ DocumentId DocumentList::Close(DocumentId id) {
   std::erase(recent_, id);
   for (const auto& document : documents_) {
     if (document->opener == id) document->opener = 0;
-    if (document->redo_into == id) document->redo_into = 0;
+    if (document->undo.redo_into == id) document->undo.redo_into = 0;
   }
   Activate(next);
   return next;

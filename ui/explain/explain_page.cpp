@@ -155,10 +155,12 @@ void ExplainPage::UpdateStale() {
   stale_ = 0;
   if (changes == 0) return;
   if (context_.digest == nullptr || (wantsEvents() && context_.trace()->events.size() == 0)) {
-    stale_ = changes & kTheme;  // kept, because a theme change is announced only once
+    if (changes & kTheme) Refresh(kTheme);
     jobs_.cancel();
     Head(context_.opening ? tr("Still loading: this page needs the whole file.")
-                          : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));
+         : context_.digest != nullptr
+             ? tr("This trace contains no memory events. Run or record it again.")
+             : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));
     Clear();
     return;
   }

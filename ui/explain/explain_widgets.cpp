@@ -1,9 +1,12 @@
 #include "ui/explain/explain_widgets.h"
 
+#include <QGridLayout>
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QLineEdit>
+#include <QTabWidget>
 
+#include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 
 namespace vramscope::ui {
@@ -25,6 +28,24 @@ TableView* MakeTable(TableModel* model, const char* name) {
   view->setSortingEnabled(true);
   view->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   return view;
+}
+
+void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& figure,
+               const QString& tip) {
+  auto* name = new ElidedLabel(LabelRole::kDim);
+  // The grid gives a label with an ignored width no more than its minimum.
+  name->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  name->setFullText(label, tip);
+  QLabel* value = MakeLabel(figure, LabelRole::kNumber);
+  value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  value->setToolTip(tip);
+  grid->addWidget(name, at / 2, at % 2 * 2);
+  grid->addWidget(value, at / 2, at % 2 * 2 + 1, Qt::AlignRight);
+}
+
+void KeepFiguresApart(QWidget* figures, QTabWidget* below) {
+  figures->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  below->setMinimumHeight(1);
 }
 
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page) {

@@ -69,8 +69,6 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   facts_->setVerticalSpacing(3);
   facts_->setColumnStretch(1, 1);
   facts_->setColumnStretch(3, 1);
-  // Keeps the lines from overlapping.
-  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   column->addWidget(facts_box_);
   auto* tabs = new QTabWidget;
   tabs->setDocumentMode(true);
@@ -83,6 +81,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   pinned_view_ = MakeTable(pinned_, "pinnedTable");
   PointsAtTimeline(pinned_view_, pinned_, this);
   tabs->addTab(pinned_view_, tr("Segments with holes"));
+  KeepFiguresApart(facts_box_, tabs);
   column->addWidget(tabs, 1);
   split->addWidget(side);
   split->setStretchFactor(0, 3);
@@ -144,21 +143,12 @@ void FragmentationPage::ShowFacts() {
   ClearLayout(facts_);
   int at = 0;
   for (const FragmentFact& fact : FragmentFacts(shown_)) {
-    auto* label = new ElidedLabel(LabelRole::kDim);  // the label is elided, not the figure
-    label->setFullText(QString::fromStdString(fact.label));
-    QLabel* value =
-        MakeLabel(fact.bytes == 0 ? QStringLiteral("0")
-                                  : QString::fromStdString(timeline::FormatBytes(fact.bytes)),
-                  LabelRole::kNumber);
-    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    const QString tip = QStringLiteral("%1\n%2").arg(
-        QString::fromStdString(fact.meaning),
-        QString::fromStdString(timeline::FormatBytesExact(fact.bytes)));
-    label->setToolTip(tip);
-    value->setToolTip(tip);
-    facts_->addWidget(label, at / 2, at % 2 * 2);
-    facts_->addWidget(value, at / 2, at % 2 * 2 + 1, Qt::AlignRight);
-    ++at;
+    AddFigure(facts_, at++, QString::fromStdString(fact.label),
+              fact.bytes == 0 ? QStringLiteral("0")
+                              : QString::fromStdString(timeline::FormatBytes(fact.bytes)),
+              QStringLiteral("%1\n%2").arg(
+                  QString::fromStdString(fact.meaning),
+                  QString::fromStdString(timeline::FormatBytesExact(fact.bytes))));
   }
 }
 

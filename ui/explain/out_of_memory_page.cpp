@@ -124,6 +124,12 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
             .arg(i + 1)
             .arg(QString::fromStdString(timeline::FormatBytes(shown_.events[i].asked, true))));
   which_->setVisible(shown_.events.size() > 1);
+  if (shown_.events.empty() && shown_of_ != nullptr && shown_of_->state()) {
+    Head(tr("This file is a snapshot without a history: whether the program ran out of memory is "
+            "not recorded. %1 are reserved in it.")
+             .arg(QString::fromStdString(timeline::FormatBytes(shown_.peak_reserved))));
+    return;
+  }
   if (shown_.events.empty()) {
     QString text = QString::fromStdString(shown_.headline);
     // If the device's memory is known, the headline already contains the peak.

@@ -72,6 +72,7 @@ StatePage::StatePage(const ExplainContext* context, QWidget* parent)
     PointsAtTimeline(views_[i], tables_[i], this);
     tabs_->addTab(views_[i], pages[static_cast<size_t>(i)].second);
   }
+  KeepFiguresApart(box, tabs_);
   column->addWidget(tabs_, 1);
   split->addWidget(side_);
   split->setStretchFactor(0, 1);
@@ -125,14 +126,8 @@ void StatePage::Show(const Found& found) {
     return;
   }
   int at = 0;
-  for (const Fact& fact : StateFacts(found.state)) {
-    auto* label = new ElidedLabel(LabelRole::kDim);  // the label is elided, not the figure
-    label->setFullText(QString::fromStdString(fact.label));
-    facts_->addWidget(label, at / 2, at % 2 * 2);
-    facts_->addWidget(MakeLabel(QString::fromStdString(fact.value), LabelRole::kNumber), at / 2,
-                      at % 2 * 2 + 1, Qt::AlignRight);
-    ++at;
-  }
+  for (const Fact& fact : StateFacts(found.state))
+    AddFigure(facts_, at++, QString::fromStdString(fact.label), QString::fromStdString(fact.value));
   const QString headline = QString::fromStdString(found.state.headline);
   Head(found.digest->state() ? headline
                              : tr("%1: %2").arg(QString::fromStdString(TimeAndContextText(

@@ -188,7 +188,7 @@ void WhatIfPage::Refresh(int changes) {
     if (!conf_->text().isEmpty()) wanted_ = true;
   }
   if (changes & (kView | kDocument)) plot_->setView(context_.view.first, context_.view.second);
-  if (wanted_) Replay();
+  if (wanted_ && changes != kTheme) Replay();
 }
 
 void WhatIfPage::Replay() {

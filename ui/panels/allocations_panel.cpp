@@ -285,6 +285,7 @@ bool AllocationsPanel::eventFilter(QObject* watched, QEvent* event) {
       view_->setFocus();
       return true;
     case Qt::Key_Escape:
+      if (search_->text().isEmpty()) return QWidget::eventFilter(watched, event);
       search_->clear();
       return true;
     default:

@@ -89,6 +89,7 @@ bool FindBar::eventFilter(QObject* watched, QEvent* event) {
       if (below_ != nullptr) below_->setFocus();
       return true;
     case Qt::Key_Escape:
+      if (edit_->text().isEmpty()) return QWidget::eventFilter(watched, event);
       edit_->clear();
       return true;
     default:

@@ -5,6 +5,7 @@
 #include <QLocale>
 #include <QResizeEvent>
 #include <QStyle>
+#include <QStyleOptionComboBox>
 #include <QWheelEvent>
 #include <algorithm>
 #include <utility>
@@ -15,6 +16,8 @@ namespace vramscope::ui {
 namespace {
 
 using timeline::Font;
+
+constexpr int kWidestWord = 150;  // in pixels; a technique's row has at least so much room for text
 
 const char* RoleName(LabelRole role) {
   switch (role) {
@@ -166,8 +169,24 @@ void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle styl
   }
 }
 
+namespace {
+
+// Qt cuts a text that is too long for the box in the middle of a letter.
+class ElidingComboBox : public QComboBox {
+ protected:
+  void initStyleOption(QStyleOptionComboBox* option) const override {
+    QComboBox::initStyleOption(option);
+    const QRect text =
+        style()->subControlRect(QStyle::CC_ComboBox, option, QStyle::SC_ComboBoxEditField, this);
+    option->currentText =
+        option->fontMetrics.elidedText(option->currentText, Qt::ElideRight, text.width() - 2);
+  }
+};
+
+}  // namespace
+
 QComboBox* MakeComboBox() {
-  auto* box = new QComboBox;
+  auto* box = new ElidingComboBox;
   box->setFont(PanelFont(Font::kBody));
   box->setFocusPolicy(Qt::StrongFocus);
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -252,6 +271,10 @@ void WrappedLabel::setWrappedText(const QString& text) {
   }
 }
 
+QSize WrappedLabel::minimumSizeHint() const {
+  return QLabel::minimumSizeHint().boundedTo({kWidestWord, QWIDGETSIZE_MAX});
+}
+
 void WrappedLabel::resizeEvent(QResizeEvent* event) {
   QLabel::resizeEvent(event);
   KeepHeight();
@@ -270,9 +293,10 @@ ElidedLabel::ElidedLabel(LabelRole role, Qt::TextElideMode mode) : mode_(mode) {
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
 }
 
-void ElidedLabel::setFullText(const QString& text) {
-  if (text == text_) return;
+void ElidedLabel::setFullText(const QString& text, const QString& tip) {
+  if (text == text_ && tip == tip_) return;
   text_ = text;
+  tip_ = tip;
   updateGeometry();
   Elide();
 }
@@ -307,7 +331,10 @@ void ElidedLabel::resizeEvent(QResizeEvent* event) {
 void ElidedLabel::Elide() {
   const QString shown = fontMetrics().elidedText(text_, mode_, std::max(width(), 10));
   setText(shown);
-  setToolTip(shown == text_ ? QString() : text_);
+  QStringList tips;
+  if (shown != text_) tips << text_;
+  if (!tip_.isEmpty()) tips << tip_;
+  setToolTip(tips.join(QLatin1Char('\n')));
 }
 
 }  // namespace vramscope::ui

@@ -45,13 +45,15 @@ QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> ref
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 
 // A label with several lines of text. Layouts use a minimum height of one line for such text and
-// squeeze it; this label keeps the height of all lines at its width.
+// squeeze it; this label keeps the height of all lines at its width. A long word does not make its
+// panel wider than the dock, where figures to its right would be cut off.
 class WrappedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString wrappedText READ text WRITE setWrappedText)
  public:
   explicit WrappedLabel(LabelRole role);
   void setWrappedText(const QString& text);
+  QSize minimumSizeHint() const override;
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -60,13 +62,14 @@ class WrappedLabel : public QLabel {
   void KeepHeight();
 };
 
-// Elides its text instead of widening its parent; the tool tip shows all of it.
+// Elides its text instead of widening its parent; the tool tip shows all of it, and `tip` if any.
 class ElidedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString fullText READ fullText WRITE setFullText)
  public:
   explicit ElidedLabel(LabelRole role, Qt::TextElideMode mode = Qt::ElideRight);
-  void setFullText(const QString& text);
+  void setFullText(const QString& text) { setFullText(text, {}); }
+  void setFullText(const QString& text, const QString& tip);
   QString fullText() const { return text_; }
   Qt::TextElideMode mode() const { return mode_; }
   void setSelectable();  // the text can be selected with the mouse
@@ -81,6 +84,7 @@ class ElidedLabel : public QLabel {
  private:
   void Elide();
   QString text_;
+  QString tip_;
   Qt::TextElideMode mode_;
   bool selectable_ = false;
 };

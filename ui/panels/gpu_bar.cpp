@@ -127,10 +127,12 @@ void GpuBar::set(const DeviceMemory& memory, const timeline::Theme& theme) {
                              .arg(Bytes(memory.used), Bytes(static_cast<int64_t>(memory.total)))
                        : tr("GPU memory: %1").arg(Bytes(memory.used)));
   std::vector<Legend::Entry> entries;
-  for (const DeviceMemory::Part& part : memory.parts)
+  for (const DeviceMemory::Part& part : memory.parts) {
+    if (part.bytes == 0) continue;  // "not accounted for 0 B" in red looks like an error
     entries.emplace_back(
         ColorOf(part.what, theme),
         QStringLiteral("%1 %2").arg(ToQString(explain::Name(part.what)), Bytes(part.bytes)));
+  }
   legend_->set(std::move(entries), theme);
   bar_->update();
 }

@@ -31,6 +31,8 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
                  const std::optional<std::vector<query::DeviceTimes>>& gpu) {
   const bool times = digest.trace->info.has_times;
   const std::vector<analysis::StepRow>& steps = digest.summary.steps;
+  // Blocks without segments: the file does not contain what was reserved.
+  const bool reserved = digest.summary.peak.reserved > 0 || digest.summary.peak.allocated == 0;
   const bool told = gpu && (gpu->empty() || gpu->size() == steps.size());
   Table table;
   table.columns = {{i18n::Text("Step"), false, 90}};
@@ -39,7 +41,11 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     // Only ASCII letters are capitalized; a translated title is left as it is.
     if (const auto first = static_cast<unsigned char>(title[0]); first < 0x80)
       title[0] = static_cast<char>(std::toupper(first));
-    table.columns.push_back({std::move(title), true, 100});
+    Column made{std::move(title), true, 100};
+    if (name == "forward")
+      made.tip = i18n::Text(
+          "Forward and loss together; the timeline shows the loss as a phase of its own");
+    table.columns.push_back(std::move(made));
   };
   const auto all = std::span(query::kPhaseTimes);
   // A trace without phases has only the column of the total.
@@ -64,7 +70,8 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     row.cells.push_back(BytesCell(step.peak_allocated));
     row.cells.push_back({.text = i18n::Text(trace::Name(step.peak_phase)),
                          .sort = static_cast<double>(step.peak_phase)});
-    row.cells.push_back(BytesCell(step.peak_reserved));
+    row.cells.push_back(reserved ? BytesCell(step.peak_reserved)
+                                 : Cell{.text = "\u2013", .tone = Cell::Tone::kDim});
     if (told)
       for (const query::PhaseTime& t : std::span(of).subspan(first))
         row.cells.push_back(t.gpu_ms ? Milliseconds(*t.gpu_ms, times)

@@ -82,7 +82,9 @@ void PhasesPanel::make() {
   RequestGpuTimes();
   const auto [begin, end] = range_;
   model_->setTable(PhaseTable(*digest_, begin, end, gpu_));
-  view_->setEmptyText(begin < end && !digest_->summary.steps.empty()
+  view_->setEmptyText(digest_->trace->events.size() == 0
+                          ? tr("This trace contains no memory events.")
+                      : begin < end && !digest_->summary.steps.empty()
                           ? tr("No step overlaps the selected range.")
                           : tr("This trace marks no steps, and no repeating pattern was found. The "
                                "other tabs show its allocations and call sites."));

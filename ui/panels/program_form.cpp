@@ -130,7 +130,9 @@ void ProgramPanel::BuildForm() {
   connect(device_, &QComboBox::activated, this, &ProgramPanel::Edited);
   choose_device_ = MakeDeviceButton("programChooseDevice");
   connect(choose_device_, &QToolButton::clicked, this, &ProgramPanel::chooseDevice);
-  AddRow(tr("GPU"), Beside(device_, choose_device_), tr("The GPU that a planned program sees"));
+  AddRow(tr("GPU"), device_, tr("The GPU that a planned program sees"));
+  // The button is next to the title, because the box needs the whole width of its line.
+  grid_->addWidget(choose_device_, grid_->rowCount() - 1, 0, Qt::AlignRight | Qt::AlignVCenter);
 
   ranks_ = MakeSpinBox(1, kMostRanks);
   ranks_->setObjectName(QStringLiteral("programRanks"));

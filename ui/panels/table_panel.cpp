@@ -27,7 +27,7 @@ constexpr int kSampledRows = 48;  // rows that are measured for the width of a c
 constexpr int kCellPadding = 24;
 constexpr int kSwatch = 16;
 // Widths of the text column that takes the remaining space.
-constexpr int kStretching = 200, kFits = 130, kNarrowest = 260, kWidest = 900;
+constexpr int kStretching = 200, kFits = 180, kNarrowest = 260, kWidest = 900;
 constexpr qsizetype kMaxCopiedRows = 100'000;
 
 }  // namespace
@@ -365,10 +365,12 @@ void TableView::FitWidest() {
   // If the remaining space is too small, the table scrolls and the column stays readable.
   const int room = viewport()->width() - others;
   // The longest text fits into this width.
-  const int most = static_cast<size_t>(widest) < wanted_.size()
-                       ? std::max(kWidest, wanted_[static_cast<size_t>(widest)])
-                       : kWidest;
-  setColumnWidth(widest, room < kFits ? kNarrowest : std::min(room, most));
+  const int wanted = static_cast<size_t>(widest) < wanted_.size()
+                         ? wanted_[static_cast<size_t>(widest)]
+                         : kNarrowest;
+  setColumnWidth(widest, room < std::min(kFits, wanted)
+                             ? kNarrowest
+                             : std::min(room, std::max(kWidest, wanted)));
   fitting_ = false;
 }
 

@@ -7,6 +7,7 @@
 #include <QListWidget>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <tuple>
@@ -32,6 +33,16 @@ constexpr CanvasKey kCanvasKeys[] = {
     {TEXT_MARK("Shift+drag, middle drag"), TEXT_MARK("pan")},
     {TEXT_MARK("Click"), TEXT_MARK("select a block, place the cursor")},
     {TEXT_MARK("Double click"), TEXT_MARK("zoom to the block")},
+    {TEXT_MARK("F"), TEXT_MARK("zoom to the selection or the range")},
+    {TEXT_MARK("Home, Space"), TEXT_MARK("show the whole trace")},
+    {TEXT_MARK("P"), TEXT_MARK("go to the peak")},
+    {TEXT_MARK("R"), TEXT_MARK("select the time range of the selected block")},
+    {TEXT_MARK("[ / ]"), TEXT_MARK("previous / next block of the same category, or kernel")},
+    {TEXT_MARK("Ctrl+Up / Ctrl+Down"), TEXT_MARK("previous / next track")},
+    {TEXT_MARK("C / T / H"), TEXT_MARK("fold, pin or hide the track")},
+    {TEXT_MARK("Alt+Up / Alt+Down"), TEXT_MARK("move the track up / down")},
+    {TEXT_MARK("Alt++ / Alt+-"), TEXT_MARK("make the track taller / shorter")},
+    {TEXT_MARK("Page Up / Page Down"), TEXT_MARK("scroll the tracks")},
     {TEXT_MARK("Esc"), TEXT_MARK("clear the selection")},
 };
 
@@ -218,7 +229,11 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& registry, QWidget* parent) : 
     });
     outer->addWidget(button, 0, Qt::AlignLeft);
   }
-  resize(520, 640);
+  // Wide enough for commands with several keys.
+  const int bar = style()->pixelMetric(QStyle::PM_ScrollBarExtent);
+  resize(std::max(520, inside->sizeHint().width() + 2 * bar + outer->contentsMargins().left() +
+                           outer->contentsMargins().right()),
+         640);
 }
 
 }  // namespace vramscope::ui

@@ -54,8 +54,8 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
   HistoryPanel::Row row{
       .change = entry.change.empty() ? FirstText(kind) : QString::fromStdString(entry.change),
       .clock = Clock(entry.when_unix_s),
-      .allocated = ShortBytes(entry.peak_allocated),
-      .reserved = ShortBytes(entry.peak_reserved)};
+      .allocated = ShortBytes(entry.peak_allocated)};
+  if (entry.peak_reserved > 0) row.reserved = ShortBytes(entry.peak_reserved);  // 0: unknown
   if (entry.step_ms > 0)
     row.time = QString::fromStdString(
         timeline::FormatDuration(static_cast<int64_t>(entry.step_ms * kNsPerMs)));
@@ -69,9 +69,10 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
   QStringList tip{
       row.change,
       HistoryPanel::tr("Peak allocated %1")
-          .arg(QString::fromStdString(timeline::FormatBytesExact(entry.peak_allocated))),
-      HistoryPanel::tr("Peak reserved %1")
-          .arg(QString::fromStdString(timeline::FormatBytesExact(entry.peak_reserved)))};
+          .arg(QString::fromStdString(timeline::FormatBytesExact(entry.peak_allocated)))};
+  if (entry.peak_reserved > 0)
+    tip << HistoryPanel::tr("Peak reserved %1")
+               .arg(QString::fromStdString(timeline::FormatBytesExact(entry.peak_reserved)));
   row.notes = static_cast<int>(entry.notes);
   if (row.notes > 0) tip << HistoryPanel::tr("Notes: %1 (on the Notes page)").arg(row.notes);
   for (const QString& text :

@@ -256,6 +256,7 @@ class MainWindow : public QMainWindow {
 
  protected:
   void closeEvent(QCloseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dragMoveEvent(QDragMoveEvent* event) override;
   void dragLeaveEvent(QDragLeaveEvent* event) override;
@@ -499,6 +500,7 @@ class MainWindow : public QMainWindow {
   quint64 run_tag_ = 0;  // tag of the run in progress; 0: none
   quint64 gpu_tag_ = 0;  // tag of the run on the GPU
   QElapsedTimer since_run_;
+  bool say_time_ = false;  // the time that the last run took has not been shown yet
   QTimer busy_delay_;
   QString busy_text_;
 

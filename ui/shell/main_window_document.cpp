@@ -43,6 +43,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/recorded_model.h"
 #include "ui/shell/savings.h"
+#include "ui/shell/tour.h"
 #include "ui/studies/study_page.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/crew.h"
@@ -161,6 +162,7 @@ void MainWindow::PlanOrRecall() {
   }
   LeavePlans();
   since_run_.start();
+  say_time_ = true;
   digests_.cancel(doc().id());
   SetBusy({});
   if (worker_->running()) banner_->clear(QStringLiteral("worker-lost"));
@@ -200,6 +202,7 @@ void MainWindow::editConfig(const run::RunConfig& config) {
   }
   const run::RunConfig before = doc().config;
   const DocumentId from = doc().id();
+  doc().undo.DiscardRedo();
   PlanInFront();
   const std::string change = DescribeChange(before, *checked);
   // A plan that inherits the settings of another document starts with this undo step.
@@ -240,7 +243,8 @@ void MainWindow::ChoosePreset(const QString& name) {
 }
 
 void MainWindow::FocusCanvas() {
-  // Does not take the focus from a text field.
+  // Does not take the focus from a text field or from the tour, whose keys would do nothing.
+  if (tour_ != nullptr && focusWidget() == tour_) return;
   const QWidget* focus = QApplication::focusWidget();
   if (qobject_cast<const QLineEdit*>(focus) == nullptr &&
       qobject_cast<const QAbstractSpinBox*>(focus) == nullptr)
@@ -413,11 +417,14 @@ void MainWindow::ShowBesideCanvas() {
     if (trace.info.has_config && can_plan_ && with_cache_)
       cache_.Put(trace.info.config, session().shown());
     if (doc().source.kind == SourceKind::kPlan) StoreRunSettings();
-    Say(tr("%1: %2 events, peak %3, in %4 ms")
+    // A result that is shown again, in its tab, took no time.
+    const QString took =
+        std::exchange(say_time_, false) ? tr(", in %1 ms").arg(since_run_.elapsed()) : QString();
+    Say(tr("%1: %2 events, peak %3%4")
             .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),
                  QString::fromStdString(
-                     timeline::FormatBytes(session().shown()->summary.peak.allocated)))
-            .arg(since_run_.elapsed()));
+                     timeline::FormatBytes(session().shown()->summary.peak.allocated)),
+                 took));
   }
   actions_.Refresh();
   // The timeline comes first; savings are planned later.
@@ -427,6 +434,11 @@ void MainWindow::ShowBesideCanvas() {
       if (savings_due_) savings_->update(doc().config);
       savings_due_ = false;
     });
+  } else if (!partial && with_savings_ && run_tag_ == 0 && !savings_->shows(doc().config)) {
+    // A recording, or a plan that did not finish.
+    savings_->forget(QStringLiteral("–"), trace.complete || session().from_file()
+                                              ? tr("Plan this model (Ctrl+R) to see the effects")
+                                              : tr("the run did not finish"));
   }
   RefreshTabs();
   if (partial) loader_->previewShown();

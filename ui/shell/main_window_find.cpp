@@ -1,5 +1,9 @@
 // The commands to find something: everywhere or in a table, and the next match.
+#include <QAbstractSpinBox>
+#include <QApplication>
+#include <QComboBox>
 #include <QDockWidget>
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QTabWidget>
 
@@ -8,6 +12,7 @@
 #include "ui/panels/search_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/shell/main_window.h"
+#include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
 
@@ -68,6 +73,22 @@ void MainWindow::AddFindActions() {
                 .shortcuts = {QKeySequence(QStringLiteral("Shift+F3"))},
                 .run = [step] { step(-1); },
                 .enabled = [this] { return session().shown() != nullptr; }});
+}
+
+// Esc that the focused widget does not use returns to the timeline, where letters are keys again. A
+// field with text keeps the focus, because leaving it may apply the text.
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  const QWidget* focus = QApplication::focusWidget();
+  const auto* field = qobject_cast<const QLineEdit*>(focus);
+  const auto* box = qobject_cast<const QComboBox*>(focus);
+  const bool typing = (field != nullptr && !field->text().isEmpty()) ||
+                      (box != nullptr && box->isEditable()) ||
+                      qobject_cast<const QAbstractSpinBox*>(focus) != nullptr;
+  if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier && !typing &&
+      timeline_->isVisible())
+    timeline_->setFocus();
+  else
+    QMainWindow::keyPressEvent(event);
 }
 
 }  // namespace vramscope::ui

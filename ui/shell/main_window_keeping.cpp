@@ -163,21 +163,24 @@ void MainWindow::CancelWhatIsAsked() {
 bool MainWindow::MayClose() {
   if (RunsToKeep()) {
     if (!closing_) {
-      if (!AskToStop(tr("Closing the window stops it. What arrived so far is saved and can be "
-                        "opened again from the File menu.")))
+      if (!AskToStop(restart_
+                         ? tr("Restarting vramscope stops it. What arrived so far is saved and can "
+                              "be opened again from the File menu.")
+                         : tr("Closing the window stops it. What arrived so far is saved and can "
+                              "be opened again from the File menu.")))
         return false;
       if (!RunsToKeep()) return MayClose();  // the run ended while the question was shown
     }
     closing_ = true;
     StopRuns();
     stop_again_.start(kStopAgainMs);
-    Say(tr("Stopping, then closing …"));
+    Say(restart_ ? tr("Stopping, then restarting …") : tr("Stopping, then closing …"));
     return false;
   }
   stop_again_.stop();
   if (keeping_.busy() || !writing_.empty()) {
     closing_ = true;
-    Say(tr("Saving, then closing …"));
+    Say(restart_ ? tr("Saving, then restarting …") : tr("Saving, then closing …"));
     return false;
   }
   if (unkept_ == nullptr) return true;

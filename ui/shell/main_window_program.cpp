@@ -229,6 +229,7 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
   since_run_.start();
+  say_time_ = true;
   Say((request.planned() ? tr("Planning %1") : tr("Recording %1"))
           .arg(QString::fromStdString(program::CommandLineOf(request))));
   if (!active) ShowActive();

@@ -2,6 +2,7 @@
 // undo and redo, and comparing two.
 #include <QDockWidget>
 #include <QFileInfo>
+#include <QLabel>
 #include <QTimer>
 #include <algorithm>
 
@@ -140,6 +141,7 @@ void MainWindow::Entered() {
   } else if (doc().source.kind != SourceKind::kFile) {
     ShowControlsPage(ControlsPage::kModel);
   }
+  if (!savings_->shows(doc().config)) savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   SetConfig(doc().config);
   RefreshTabs();
 }
@@ -149,6 +151,7 @@ void MainWindow::showDocument(DocumentId id) {
   next_file_.clear();  // that file was to be compared with the document that is being left
   compare_later_ = compare_later_with_ = 0;
   MakeActive(id);
+  status_->clear();  // the last message is about another document
   if (std::ranges::none_of(
           kOfTheWindow, [&](const char* kind) { return banner_->kind() == QLatin1String(kind); }))
     banner_->clear();
@@ -272,6 +275,7 @@ void MainWindow::CloseNow(DocumentId id) {
   documents_.Close(id);
   if (!front) return RefreshTabs();
   SetBusy({});
+  status_->clear();
   Entered();
   ShowActive();
 }
@@ -295,7 +299,7 @@ void MainWindow::RefreshTabs() {
 }
 
 bool MainWindow::CanRedo() const {
-  return doc().undo.next_redo() != nullptr || doc().redo_into != 0;
+  return doc().undo.next_redo() != nullptr || doc().undo.redo_into != 0;
 }
 
 void MainWindow::undo() {
@@ -305,12 +309,14 @@ void MainWindow::undo() {
 }
 
 void MainWindow::redo() {
-  // The user made the undone change here, but it was applied to another document.
-  if (const DocumentId into = std::exchange(doc().redo_into, 0); into != 0) {
+  if (doc().undo.next_redo() == nullptr) {
+    // The user made the undone change here, but it was applied to another document.
+    const DocumentId into = std::exchange(doc().undo.redo_into, 0);
+    if (into == 0) return;
     MakeActive(into);
     if (doc().undo.next_redo() == nullptr) return ShowActive();
   }
-  if (doc().undo.next_redo() == nullptr || WaitsForProgram(*doc().undo.next_redo(), false)) return;
+  if (WaitsForProgram(*doc().undo.next_redo(), false)) return;
   Apply(doc().undo.Redo(), false);
   actions_.Refresh();
 }
@@ -338,7 +344,7 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
     // The plan gets the earlier settings; the document shown before the change is shown again.
     doc().config = step.before;
-    from->redo_into = doc().id();
+    from->undo.redo_into = doc().id();
     return showDocument(from->id());
   }
   SetConfig(back ? step.before : step.after);

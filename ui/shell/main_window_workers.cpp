@@ -100,6 +100,7 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
   savings_due_ = false;
   savings_->pause();
   since_run_.start();
+  say_time_ = true;
   run_fraction_ = -1;
   running_ = worker;
   run_tag_ = worker->run(config);

@@ -52,7 +52,7 @@ void SavingsPlanner::update(const run::RunConfig& config) {
     return key;
   };
   const run::RunConfig base = ForFigures(config);
-  want(base);
+  shown_ = want(base);
   for (const run::ToggleRow& row : run::Toggles()) {
     const run::Toggle& technique = *row.toggle;
     const bool on = run::IsOn(technique, base);
@@ -69,6 +69,10 @@ void SavingsPlanner::update(const run::RunConfig& config) {
   Order();
   Publish();
   Next();
+}
+
+bool SavingsPlanner::shows(const run::RunConfig& config) const {
+  return !wants_.isEmpty() && shown_ == KeyOf(ForFigures(config));
 }
 
 void SavingsPlanner::prefer(const QStringList& ids) {

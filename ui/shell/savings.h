@@ -34,6 +34,8 @@ class SavingsPlanner : public QObject {
   // Emits the savings of every technique for this configuration: known ones at once, others as soon
   // as they are planned.
   void update(const run::RunConfig& config);
+  // True if the figures emitted last, or those to come, are of this configuration.
+  bool shows(const run::RunConfig& config) const;
   // Plans the savings of these techniques first, because they are visible.
   void prefer(const QStringList& ids);
   // Like pause(), and replaces all figures by `instead` and `why`.
@@ -78,6 +80,7 @@ class SavingsPlanner : public QObject {
   QHash<QByteArray, Result> results_;
   QHash<QByteArray, int> lost_;  // how often the worker was lost with this plan
   QList<Want> wants_;
+  QByteArray shown_;  // the configuration of `wants_`
   QStringList preferred_;
   QQueue<run::RunConfig> queue_;
   run::RunConfig current_;

@@ -74,8 +74,10 @@ TEST(DocumentTest, UndoSelectsTheEarlierHistoryEntry) {
   EXPECT_EQ(plan.undo.Redo().after.batch, 3);
   EXPECT_EQ(plan.undo.next_redo(), nullptr);
   plan.undo.Undo();
+  plan.undo.redo_into = 7;
   plan.undo.Push({.text = "b4", .before = Batch(2), .after = Batch(4)});
   EXPECT_EQ(plan.undo.next_redo(), nullptr) << "undone results are removed";
+  EXPECT_EQ(plan.undo.redo_into, 0u);
   // The entry of the undone change stays.
   EXPECT_EQ(plan.history.entries()[2].change, "b3");
 }
@@ -201,9 +203,9 @@ TEST(DocumentListTest, CloseActivatesThePreviousDocument) {
   documents.Activate(second);
   const DocumentId third = documents.Open({}).id();
   documents.Activate(third);
-  documents.Find(second)->redo_into = third;
+  documents.Find(second)->undo.redo_into = third;
   EXPECT_EQ(documents.Close(third), second);
-  EXPECT_EQ(documents.Find(second)->redo_into, 0u);
+  EXPECT_EQ(documents.Find(second)->undo.redo_into, 0u);
   EXPECT_EQ(documents.Close(first), second) << "the closed document was not the shown one";
   EXPECT_EQ(documents.Find(second)->opener, 0u);
   // When the last document closes, an empty one with its settings replaces it.

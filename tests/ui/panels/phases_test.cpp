@@ -26,6 +26,10 @@ TEST(PhaseRowsTest, ListsGpuTimesNextToHostTimes) {
               ::testing::ElementsAre("Step", "Forward", "Backward", "Optimizer", "Total",
                                      "Peak allocated", "Peak in", "Reserved", "GPU: forward",
                                      "GPU: backward", "GPU: optimizer", "GPU: busy"));
+  // The time in the column differs from that of the phase in the timeline.
+  for (const size_t forward : {1, 8})
+    EXPECT_THAT(table.columns[forward].tip, ::testing::HasSubstr("loss"));
+  EXPECT_EQ(table.columns[2].tip, "");
   ASSERT_EQ(table.rows.size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
     const std::vector<Cell>& cells = table.rows[i].cells;
@@ -63,6 +67,17 @@ TEST(PhaseRowsTest, PhaseThatDidNotRunShowsADash) {
   const Table table = PhaseTable(*digest);
   EXPECT_EQ(table.rows[0].cells[2].text, FormatMs(digest->summary.steps[0].backward_ms));
   EXPECT_EQ(table.rows[1].cells[2].text, "\u2013");
+}
+
+TEST(PhaseRowsTest, UnknownReservedMemoryShowsADash) {
+  auto digest = std::make_shared<Digest>(
+      *MakeDigest(vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2})));
+  const auto reserved = [&] { return PhaseTable(*digest).rows[0].cells[7].text; };
+  EXPECT_EQ(PhaseTable(*digest).columns[7].title, "Reserved");
+  EXPECT_NE(reserved(), "\u2013");
+  digest->summary.peak.reserved = 0;
+  for (analysis::StepRow& step : digest->summary.steps) step.peak_reserved = 0;
+  EXPECT_EQ(reserved(), "\u2013");
 }
 
 // For a run that only generates, the three columns would contain only zeros. The command line also

@@ -319,6 +319,22 @@ TEST_F(Documents, DroppingAHistoryEntryOnAnotherComparesThem) {
   EXPECT_EQ(window_->documents().active().session.baseline()->trace->info.config.batch, 4);
 }
 
+// The status line said the peak of the document that was shown before.
+TEST_F(Documents, StatusDoesNotDescribeAnotherDocument) {
+  RunDefault();
+  EXPECT_TRUE(
+      WaitFor([this] { return State()["status"].toString().contains(QStringLiteral(" ms")); }));
+  OpenAndWait(Write("a.trace"));
+  ASSERT_THAT(State()["status"].toString().toStdString(), HasSubstr("a.trace"));
+  window_->showDocument(IdOf(0));
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Shown(), "qwen2-0.5b");
+  ASSERT_TRUE(WaitFor([this] { return !State()["status"].toString().isEmpty(); }));
+  EXPECT_THAT(State()["status"].toString().toStdString(), Not(HasSubstr("a.trace")));
+  // The time since the run began is not the time that it took.
+  EXPECT_THAT(State()["status"].toString().toStdString(), Not(HasSubstr(" ms")));
+}
+
 TEST_F(Documents, KeysAndClicksSwitchAndCloseTabs) {
   RunDefault();
   OpenAndWait(Write("a.trace"));

@@ -166,6 +166,31 @@ TEST_F(FirstUseTest, KilledRunShowsNeitherFitNorSavings) {
   EXPECT_THAT(Technique("sgd")["saving_why"].toString().toStdString(), HasSubstr("did not finish"));
 }
 
+TEST_F(FirstUseTest, UnfinishedFileDoesNotShowTheSavingsOfAnotherModel) {
+  window_ = std::make_unique<MainWindow>(
+      MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
+                        .settings_file = folder_.filePath(QStringLiteral("savings.ini"))});
+  window_->resize(1400, 900);
+  window_->show();
+  RunDefault();
+  ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
+  ASSERT_TRUE(Technique("sgd").contains(QStringLiteral("saving_bytes")));
+  auto cut = std::make_shared<trace::Trace>(*testing::MakeRecordedTrace({}));
+  cut->info.has_config = true;
+  cut->info.config = Named("other");
+  cut->complete = false;
+  window_->openFile(Write("cut.trace", *cut));
+  ASSERT_TRUE(
+      WaitFor([this] { return window_->digest()->name == "cut.trace" && !window_->busy(); }));
+  ASSERT_FALSE(State()["trace"].toObject()["complete"].toBool());
+  EXPECT_FALSE(Technique("sgd").contains(QStringLiteral("saving_bytes")));
+  EXPECT_THAT(Technique("sgd")["saving_why"].toString().toStdString(), HasSubstr("Ctrl+R"));
+  // The other document has its savings again.
+  window_->actionRegistry()->Find(QStringLiteral("document.1"))->trigger();
+  EXPECT_TRUE(
+      WaitFor([this] { return Technique("sgd").contains(QStringLiteral("saving_bytes")); }));
+}
+
 TEST_F(FirstUseTest, PlanShowsErrorMarginOnlyWhereMeasured) {
   RunDefault();
   EXPECT_FALSE(Chip("reserved").contains(QStringLiteral("±")));

@@ -13,6 +13,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
+#include <QScrollArea>
 #include <QSet>
 #include <QStyle>
 #include <QTabBar>
@@ -297,6 +298,31 @@ TEST_F(LanguageWindowTest, NoTextIsCutOffInChinese) {
   OpenRecorded();
   window_->setLanguage(Language::kChinese, false);
   ExpectNothingIsCut(window_.get(), [this] { return Idle(); });
+}
+
+// A panel that is wider than its dock loses its right edge, because it only scrolls vertically.
+TEST_F(LanguageWindowTest, PanelsFitTheirDocks) {
+  window_->resize(1024, 700);
+  OpenRecorded();
+  auto* pages = Find<QTabBar>("controlsTabs");
+  for (const Language language : Languages()) {
+    window_->setLanguage(language, false);
+    for (int i = 0; i < pages->count(); ++i) {
+      if (!pages->isTabVisible(i)) continue;
+      pages->setCurrentIndex(i);
+      ASSERT_TRUE(Idle());
+      QApplication::processEvents();
+      int shown = 0;
+      for (const QScrollArea* area : window_->findChildren<QScrollArea*>()) {
+        if (!area->isVisible() || area->widget() == nullptr) continue;
+        ++shown;
+        EXPECT_LE(area->widget()->width(), area->viewport()->width())
+            << LanguageName(language).toStdString() << ", " << pages->tabText(i).toStdString()
+            << ", " << PathOf(area).toStdString();
+      }
+      EXPECT_GT(shown, 0);
+    }
+  }
 }
 
 TEST_F(LanguageWindowTest, NoTextIsCutOffInLongerPseudoLanguage) {

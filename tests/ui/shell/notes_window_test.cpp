@@ -102,6 +102,54 @@ TEST_F(NotesWindowTest, AddsEditsDeletesAndUndoesNotes) {
   EXPECT_TRUE(QFile::exists(SideFile()));
 }
 
+// Regression test: redo led to the plan of an undone toggle and left the undone note behind.
+TEST_F(NotesWindowTest, RedoRestoresANoteBesideAnUndoneToggle) {
+  OpenAndWait();
+  const auto recording = window_->digest();
+  const auto add = [this](const char* text) {
+    Timeline()->setCursorTime(Timeline()->trace()->begin_ns() + 1);
+    Trigger("edit.add-note");
+    Type(text);
+  };
+  const auto toggle = [this](int batch) {
+    run::RunConfig config = window_->config();
+    config.batch = batch;
+    window_->editConfig(config);
+    ASSERT_TRUE(Idle());
+    ASSERT_TRUE(window_->digest()->trace->info.has_config);
+  };
+  const auto undo = [this] {
+    window_->undo();
+    ASSERT_TRUE(Idle());
+    ASSERT_TRUE(WaitFor([this] { return window_->settled() && window_->noteStore()->ready(); }));
+  };
+  toggle(5);
+  undo();
+  ASSERT_EQ(window_->digest(), recording);
+  add("after the toggle");
+  undo();
+  ASSERT_EQ(Notes().size(), 0);
+  window_->redo();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->digest(), recording);
+  EXPECT_EQ(Notes().size(), 1);
+  window_->actionRegistry()->Refresh();
+  EXPECT_FALSE(window_->actionRegistry()->Find(QStringLiteral("edit.redo"))->isEnabled())
+      << "a note is a change, after which the toggle cannot be redone";
+  // The steps are redone in the order in which they were made: the note, then the toggle.
+  toggle(6);
+  undo();
+  undo();
+  ASSERT_EQ(Notes().size(), 0);
+  window_->redo();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->digest(), recording);
+  EXPECT_EQ(Notes().size(), 1);
+  window_->redo();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->config().batch, 6);
+}
+
 TEST_F(NotesWindowTest, KeepsSeveralRangesWithTheirFigures) {
   OpenAndWait();
   window_->actionRegistry()->Refresh();

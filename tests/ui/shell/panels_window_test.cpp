@@ -176,6 +176,23 @@ TEST_F(PanelsWindowTest, DeviceBoxFitsCommonGpuNames) {
   EXPECT_THAT(box->toolTip().toStdString(), HasSubstr("NVIDIA GeForce RTX 3070 Ti Laptop GPU"));
 }
 
+// A text that is too long for a combo box ends with an ellipsis.
+TEST_F(PanelsWindowTest, ComboBoxElidesLongText) {
+  const QString whole = QStringLiteral("no torch · python3 of PATH · 3.11.7");
+  std::unique_ptr<QComboBox> box(MakeComboBox());
+  const auto draw = [&](const QString& text) {
+    box->clear();
+    box->addItem(text);
+    return box->grab().toImage();
+  };
+  box->resize(120, 30);
+  const QImage shown = draw(whole);
+  bool elided = false;
+  for (qsizetype i = 1; i < whole.size() && !elided; ++i)
+    elided = draw(whole.left(i) + QChar(0x2026)) == shown;
+  EXPECT_TRUE(elided);
+}
+
 TEST_F(PanelsWindowTest, CanvasAndPanelsShareCurves) {
   OpenRecorded();
   window_->settleCanvas();

@@ -143,6 +143,27 @@ TEST_F(ProgramKeeping, ClosingTheWindowAsksAndSavesTheResult) {
   ExpectStored(5);
 }
 
+// "Restart now" in the settings asked about closing.
+TEST_F(ProgramKeeping, RestartAsksAboutRestartingAndSavesTheResult) {
+  RunLong();
+  window_->openSettings(QStringLiteral("appearance"));
+  auto* restart = window_->findChild<QAbstractButton*>(QStringLiteral("settingsRestart"));
+  ASSERT_NE(restart, nullptr);
+  AnswerNext("keepRunning");
+  restart->click();
+  EXPECT_THAT(asked_.toStdString(), StartsWith("Restarting"));
+  EXPECT_TRUE(Running());
+  AnswerNext("keepRunning");
+  EXPECT_FALSE(window_->close());
+  EXPECT_THAT(asked_.toStdString(), StartsWith("Closing"));
+  EXPECT_FALSE(window_->restartRequested());
+  AnswerNext("stopAndKeep");
+  restart->click();
+  ASSERT_TRUE(WaitFor([this] { return !window_->isVisible(); }));
+  EXPECT_TRUE(window_->restartRequested());
+  ExpectStored(2);
+}
+
 // Closes only the tab of the program, while another document is shown.
 TEST_F(ProgramKeeping, ClosingTheTabAsksAndSavesTheResult) {
   RunLong();

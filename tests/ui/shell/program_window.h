@@ -12,6 +12,7 @@
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
@@ -176,6 +177,8 @@ class ProgramWindow : public ::testing::Test {
       auto* found = question->findChild<QPushButton*>(QLatin1String(button));
       if (found == nullptr) return;
       ++answered_;
+      if (const auto* box = qobject_cast<const QMessageBox*>(question))
+        asked_ = box->informativeText();
       poll->deleteLater();
       poll->stop();
       found->click();
@@ -202,6 +205,7 @@ class ProgramWindow : public ::testing::Test {
   QString vramscope_ = QStringLiteral(VRAMSCOPE_PROGRAM);
   std::unique_ptr<MainWindow> window_;
   int answered_ = 0;  // number of dialogs
+  QString asked_;     // the explanation in the question answered last
 };
 
 }  // namespace vramscope::ui::testing

@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSettings>
 
 #include "tests/ui/shell/shell_window.h"
@@ -92,6 +93,13 @@ TEST_F(SettingsWindow, KeyChangeAppliesAtOnceAndAfterRestart) {
   for (const QLabel* label : window_->findChild<ShortcutSheet*>()->findChildren<QLabel*>())
     texts << label->text();
   EXPECT_TRUE(texts.contains(QStringLiteral("Ctrl+J or F11"))) << texts.join('|').toStdString();
+  // The keys of the timeline are listed, too.
+  for (const char* keys : {"F", "P", "R", "[ / ]", "C / T / H", "Alt+Up / Alt+Down"})
+    EXPECT_TRUE(texts.contains(QLatin1String(keys))) << keys;
+  // No key is cut off on the right.
+  const auto* list = window_->findChild<ShortcutSheet*>()->findChild<QScrollArea*>();
+  QCoreApplication::processEvents();
+  EXPECT_LE(list->widget()->width(), list->viewport()->width());
   Open(false);
   EXPECT_EQ(Action("go.peak")->shortcuts(), (QList<QKeySequence>{Key("Ctrl+J"), Key("F11")}));
   page = OpenKeys();
@@ -255,7 +263,7 @@ TEST_F(TourWindow, TourHasFiveStepsAndIsOfferedOnce) {
   EXPECT_EQ(window_->documents().active().source.file,
             VRAMSCOPE_SOURCE_DIR "/resources/samples/gpt2.trace");
   Tour* tour = window_->tour();
-  tour->setFocus();
+  EXPECT_TRUE(tour->hasFocus()) << "the sample run must not take the tour's keys";
   QStringList titles;
   for (size_t step = 0; step < 5; ++step) {
     EXPECT_EQ(tour->step(), step);

@@ -121,6 +121,19 @@ TEST_F(TechniquesWindow, SearchFindsWordsOfTheDescription) {
   EXPECT_TRUE(found("strategy=zero2").contains(QLatin1String("zero2")));
   EXPECT_FALSE(found("strategy=zero2").contains(QLatin1String("zero1")));
   EXPECT_TRUE(found("8-bit").contains(QLatin1String("activation-int8")));
+  // The names that other libraries have for them.
+  const std::pair<const char*, const char*> others[] = {
+      {"gradient checkpointing", "checkpoint-layer"},
+      {"zero-2", "zero2"},
+      {"pure bf16", "bf16"},
+      {"liger", "chunked-loss"},
+      {"peft", "lora"},
+      {"qlora", "nf4"},
+      {"deepspeed", "zero3"},
+      {"mixed precision", "amp-bf16"}};
+  for (const auto& [words, id] : others)
+    EXPECT_TRUE(found(words).contains(QLatin1String(id))) << words;
+  EXPECT_FALSE(found("zero-2").contains(QLatin1String("zero1")));
   EXPECT_TRUE(found("micro-batches zebra").isEmpty());
   bool hint_shown = false;
   for (const QLabel* label : window_->techniquePanel()->findChildren<QLabel*>())

@@ -56,6 +56,17 @@ TEST_F(ThemeWindowTest, HiddenPagesChangeThemeWhenShown) {
   EXPECT_EQ(TextOf(sites), Text(false));
 }
 
+// A page has the colors of the theme before there is a run.
+TEST_F(ThemeWindowTest, EmptyPagesUseTheTheme) {
+  window_->setThemeChoice(ThemeChoice::kLight, false);
+  window_->openPage(QStringLiteral("fragmentation"));
+  ASSERT_TRUE(Idle());
+  ASSERT_EQ(window_->digest(), nullptr);
+  auto* map = Find<QAbstractScrollArea>("segmentMap");
+  ASSERT_TRUE(map->isVisible());
+  EXPECT_EQ(Ground(map->viewport()), ToQColor(timeline::Theme::Light().panel));
+}
+
 TEST_F(ThemeWindowTest, VisibleWidgetsChangeThemeAtOnce) {
   OpenRecorded();
   window_->setThemeChoice(ThemeChoice::kLight, false);
