@@ -27,7 +27,7 @@ namespace vramscope::emulated {
 // enough.
 VRAMSCOPE_EMULATED_API void PaceWaitsOf(const void* address, const char* uses = nullptr);
 
-// Work that pollers query ends at `done`.
+// Call when work was submitted that pollers query and that ends at `done`.
 void ExpectProgress(int64_t done);
 
 // Called by the thread that launches, without locks held. `now` is the clock.
@@ -38,8 +38,8 @@ void StartPaceAgain();
 
 // Whether the calling thread is paced, and the time that it sees.
 bool IsPaced(int64_t* time);
-// A paced thread queried work that was not ready. After many such queries the thread's time moves
-// to `ready`, so that a loop without waits ends.
+// Call when a paced thread queried work that was not ready. After many such queries the thread's
+// time moves to `ready`, so that a loop without waits ends.
 void PacedAsked(int64_t ready);
 
 }  // namespace vramscope::emulated
