@@ -1,4 +1,4 @@
-// Stream capture and graphs: the part of Streams that replays.
+// Stream capture and graphs: the part of Streams that captures work and replays it.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -304,7 +304,7 @@ Result Streams::AddChildGraph(void* graph, void* child, const std::vector<void*>
     if (child == graph) {
       return Result::kInvalidValue;
     }
-    // A copy, so that nodes added to the child later are not part of it.
+    // Copies the child, so that nodes added to it later are not part of this node.
     node.child = CopyLocked(*it->second);
     node.duration_ns = node.child->Duration();
   }

@@ -42,7 +42,7 @@ void Clock::MoveTo(int64_t time) {
 
 int64_t Clock::Submit(int64_t cost) {
   if (!thread.submits) {
-    MoveTo(Waited());  // its work starts after what it waited for
+    MoveTo(Waited());  // the thread's work starts after the waits of the thread
     thread.waited = 0;
     thread.submits = true;
   }

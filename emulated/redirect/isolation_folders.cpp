@@ -20,7 +20,7 @@ namespace {
 
 // --- streams of folders that have a changed copy ---
 
-// The entries of a folder stream; the stream itself is the C library's, for its descriptor.
+// The entries of a folder stream; `stream` is the C library's and has the descriptor.
 struct Stream {
   DIR* stream;
   Stream* next;
