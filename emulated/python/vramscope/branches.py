@@ -74,7 +74,7 @@ def sound(decision):
 
 
 class Filter:
-    """A condition of a comprehension."""
+    """An `if` in a comprehension, as a decision like ast.If."""
 
     def __init__(self, test):
         self.test = test
@@ -162,7 +162,7 @@ def nonzero(filename, line):
 
 
 def _but_lengths(node):
-    """The parts of an expression except those of len(x): the length of a list does not depend on its numbers."""
+    """The parts of an expression, without the parts of len(x): the length of a list does not depend on its numbers."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len":
         return
     yield node

@@ -257,7 +257,7 @@ class Hooks:
                 self.updates.stepped(optimizer)
                 self.tag_state(optimizer)  # also of nested optimizers: ZeroRedundancyOptimizer has no state itself
                 if self.optimizer_depth == 0:
-                    if self.steps < 2 and not self.backward_depth:  # in backward it would run for every parameter
+                    if self.steps < 2 and not self.backward_depth:  # in backward, this would run for every parameter
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
                     self.step_ends()

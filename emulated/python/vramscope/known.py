@@ -95,7 +95,7 @@ class Known:
         self.process.assume(what, place())
 
     def stand_in(self, owner, names, wrap, *more):
-        """Replaces functions of the owner by `wrap` of them. A function that this torch lacks is skipped and
+        """Replaces functions of the owner by what `wrap` returns for them. A function that this torch lacks is skipped and
         reported."""
         for name in names:
             function = getattr(owner, name, None)
@@ -154,7 +154,7 @@ class Known:
         return value if value is not None and said["_vramscope_version"] == version(tensor) and value.shape == tensor.shape else None
 
     def check(self, tensor, said):
-        """Drops what is no longer true of a tensor with these attributes."""
+        """Drops attributes that are no longer true of the tensor."""
         if "_vramscope_shared" in said and aliases.changed(tensor):
             self.forget(tensor)
             self.release(tensor)

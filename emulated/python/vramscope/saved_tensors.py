@@ -99,7 +99,7 @@ class SavedTensors:
             return tensor  # no memory
 
     def end(self):
-        """For a recording that ends before the program does."""
+        """Removes the hooks when a recording ends before the program does."""
         if self.active:
             self.active = False
             self.pop()
