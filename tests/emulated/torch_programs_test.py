@@ -561,7 +561,7 @@ class Reports(Program):
         self.assertGreaterEqual(states, 2 * plan["peak_by_category"]["Parameter"])
 
     def test_an_allocator_that_keeps_no_history(self):
-        """If the program switches PyTorch's allocator off, or replaces it, the plan still uses it.
+        """If the program switches PyTorch's allocator off, or replaces it, the plan uses PyTorch's.
         Otherwise, nothing would be recorded."""
         usual = self.plan("own_allocator.py", "--usual")
         own = self.plan("own_allocator.py")
