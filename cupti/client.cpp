@@ -38,8 +38,8 @@ constexpr KindFacts kKinds[] = {
     {kEnvironment, "environment", "clocks, temperature and power are not shown"},
 };
 
-// Call after enabling the kind, which enables these calls again. A library before CUDA 12, or one
-// that does not know a call's number, records all calls.
+// Call this each time after the kind was enabled, because that enables these calls again. A library
+// before CUDA 12, or one that does not know a call's number, records all calls.
 void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
   if (kind == kRuntime && library.ActivityEnableRuntimeApi != nullptr)
     for (const uint32_t call : kQuietRuntimeCalls) library.ActivityEnableRuntimeApi(call, 0);
@@ -52,9 +52,9 @@ std::string ErrorText(const Library& library, int status) {
     case kMultipleSubscribers:
       return "another profiler uses CUPTI in this process";
     case kInsufficientPrivileges:
-      return "the driver allows it only to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)";
+      return "the driver lets only administrators profile (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)";
     case kVirtualizedDevice:
-      return "this virtual GPU does not allow it";
+      return "this virtual GPU does not allow profiling";
     case kNotInitialized:
       return "CUPTI could not be initialized";
     case kUnknownError:

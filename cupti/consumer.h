@@ -42,7 +42,7 @@ struct ConsumerOptions {
   bool call_sites = false;
   std::vector<std::string> first_names = {};  // numbered before all others: 1, 2, ...
   int64_t offset_ns = 0;                      // added to CUPTI's times
-  bool wait_for_cause = false;  // operators are pushed; they arrive in other buffers than kernels
+  bool wait_for_cause = false;  // operators are pushed; their records may come in other buffers
 };
 
 struct ConsumerCounts {

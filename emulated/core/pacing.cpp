@@ -435,7 +435,7 @@ void GiveTurns(int64_t now) {
   if (!all) {
     pace.broken = true;
     lock.unlock();
-    Assume("a polling thread did not return: what it sees depends on the wall clock",
+    Assume("a polling thread did not return, so what that thread sees depends on the wall clock",
            "NCCL's watchdog", 0);
   }
 }

@@ -3,15 +3,15 @@
 // is planned depends on the computer's load, and so does the memory of the next step. On a real
 // GPU, too, it runs 0 to 100 ms after a collective ends, 50 ms on average; in most runs the tensors
 // are released from that time on. So the watchdog's sleep becomes a wait for virtual time:
-//   - The timed waits of its library are redirected to a function here (PaceWaitsOf, when a
-//     library that needs libnccl registers its kernels, before that library starts a thread).
+//   - PaceWaitsOf redirects the timed waits of the watchdog's library to a function here. It is
+//     called when a library that needs libnccl registers its kernels, before its threads start.
 //   - The thread that launches work waits until each thread of this library has reached its first
 //     wait. Before that, such a thread would see the wall clock.
 //   - 50 ms of virtual time after each collective (ExpectProgress), and every 100 ms, the
 //     launching thread gives the polling threads a turn and continues when they wait again
 //     (GiveTurns).
 //   - Pollers see the clock as it was 50 ms before the turn, however late they query it. So the
-//     program's work before its first collective changes nothing.
+//     program's work before its first collective does not change what they see.
 //
 // Thread-safe.
 #pragma once

@@ -115,10 +115,10 @@ int EnsureFolder(Spot& spot, size_t length);
 // Prepares a creation: checks that the place does not exist and creates its folder in the upper
 // layer.
 int PrepareNew(Place& place);
-// Copies a place to the upper layer; `content` is false if the file is truncated at once.
+// Copies a place to the upper layer; `content`: false if the file will be truncated.
 int CopyUp(Place& place, bool content);
-// Copies a place up for a change of its content (needs write permission) or its status (needs the
-// owner).
+// Copies a place to the upper layer before a change of its content, which needs write permission,
+// or of its status, which only the owner may change.
 enum class Change { kContent, kStatus };
 int PrepareChange(Place& place, Change change);
 

@@ -27,7 +27,7 @@ constexpr unsigned char kCode[] = {0x0f, 0x05, 0xc3};  // syscall; ret
 constexpr unsigned kX32 = 0x40000000;
 constexpr long kFileModeAt2 = 452;
 // Calls that report ENOSYS, because a filter cannot see structures, the operations of a ring, or
-// the path of a file handle. Programs have fallbacks for them.
+// the path of a file handle. Programs have fallbacks for these calls.
 constexpr int kMissingCalls[] = {437 /* openat2 */,      SYS_io_uring_setup,
                                  463 /* setxattrat */,   466 /* removexattrat */,
                                  469 /* file_setattr */, SYS_open_by_handle_at};

@@ -43,8 +43,8 @@ bool IsInReal(const char* path) {
 }
 
 // In a user namespace overlayfs cannot rename a lower folder, and a folder whose entries are
-// separate mounts spans several file systems: both return EXDEV. So the source is copied next to
-// the target, the copy is renamed, and the source is removed.
+// separate mounts spans several file systems: both renames fail with EXDEV. So the source is copied
+// next to the target, the copy is renamed, and the source is removed.
 int CopyInsteadOfRename(const char* from, const char* to) {
   static int counter;
   char part[PATH_MAX + 128];
