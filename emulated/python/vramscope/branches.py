@@ -43,7 +43,7 @@ def _way(filename, line):
     if best is None:
         return None
     if isinstance(best, Filter):
-        # Filters by isnan() and similar get the result of that function.
+        # A filter by isnan() or similar keeps the result that values.py assumes for that function.
         asks = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(best.test)} & {"isnan", "isinf", "isfinite"}
         return None if asks else _part(best.test, True)
     if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):

@@ -116,7 +116,7 @@ class _Numbers:
         return test in self.nodes
 
     def key(self, node):
-        """The name of the number if the expression is one; None if it is something else."""
+        """The name, if the expression is the name of a number; otherwise None."""
         if isinstance(node, (ast.Name, ast.Attribute)):
             text = _dotted(node)
             return text if text in self.keys else None

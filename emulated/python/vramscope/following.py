@@ -113,7 +113,7 @@ class Following(Known):
         return wrapper
 
     def computed(self, function, *args, **kwargs):
-        """The result on the CPU; None if it fails there (unsupported types, an index out of range, which stops the GPU later)."""
+        """The function's result on the CPU; None if the function fails there (unsupported types, an index out of range, which stops the GPU later)."""
         try:
             return function(*args, **kwargs)
         except (RuntimeError, IndexError, NotImplementedError):

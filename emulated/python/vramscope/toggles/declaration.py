@@ -119,10 +119,10 @@ class Toggle:
 
     @classmethod
     def before_torch(cls, value):
-        """Before torch is imported and reads the environment. Called only if the toggle is on."""
+        """Called before torch is imported and reads the environment, and only if the toggle is on."""
 
     def install(self):
-        """After torch was imported."""
+        """Called after torch was imported."""
 
     def training_arguments(self, arguments):
         """transformers' TrainingArguments were created and are about to be checked and completed."""
