@@ -38,7 +38,7 @@ struct ConsumerOptions {
   // "libnccl.so.2": the library with the code that allocated driver memory; "" if unknown.
   std::function<std::string(uint64_t address)> name_of_code = {};
   // Whether records of host memory contain the line of Python code that allocated it
-  // (EnableCallSites in library.h). The name of the activity is then the line instead of a library.
+  // (EnableCallSites in library.h). Then the name of the activity is that line, not the library.
   bool call_sites = false;
   std::vector<std::string> first_names = {};  // numbered before all others: 1, 2, ...
   int64_t offset_ns = 0;                      // added to CUPTI's times
@@ -100,7 +100,7 @@ class Consumer {
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_, kernels_;
   std::unordered_map<uint64_t, trace::StringId> calls_, code_;
   // Indexed by the lower bits of the correlation, which is a counter. An entry is overwritten by a
-  // later entry with the same lower bits. calloc allocates it: unused pages take no memory.
+  // later entry with the same lower bits. The array is from calloc: unused pages take no memory.
   struct Slot {
     uint32_t correlation;
     Cause cause;

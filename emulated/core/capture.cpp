@@ -179,7 +179,7 @@ Result Streams::DestroyGraph(void* graph) {
   for (const auto& node : it->second->nodes) {
     nodes_.erase(node->handle);
   }
-  graphs_.erase(it);  // an executable graph made from it keeps the nodes
+  graphs_.erase(it);  // executable graphs made from this graph keep its nodes
   return Result::kSuccess;
 }
 

@@ -73,8 +73,8 @@ struct Registry {
     }
     return kernel->known;
   }
-  // Unpacks the image when one of its kernels is first looked up. Null: the image does not have the
-  // kernel.
+  // Unpacks the image when one of its kernels is first looked up. Returns null if the image does
+  // not have the kernel.
   const KernelFacts* Read(Kernel* kernel, int compute_capability) {
     Image* image = ImageOf(kernel, compute_capability);
     if (!image->read) {

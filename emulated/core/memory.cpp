@@ -142,8 +142,8 @@ void Memory::TakeContext(int device) {
 
 bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock) {
   Device& d = devices_[device];
-  // Published to other processes before the check, so that at most one of two concurrent processes
-  // gets the last memory.
+  // Publishes the use before the check, so that at most one of two concurrent processes gets the
+  // last memory.
   d.used += bytes;
   Publish(device);
   const uint64_t taken = d.used - bytes + used_by_other_processes(device);

@@ -212,7 +212,7 @@ bool OperandRules::Concatenation(const std::string& function,
   return true;
 }
 
-// Makes rules from the types of the parameters from number `first` on.
+// Derives rules from the types of the parameters, beginning with number `first`.
 void OperandRules::Signature(const std::string& function, const std::vector<std::string>& types,
                              size_t first) {
   std::vector<size_t> may_be_written;  // indices in words_

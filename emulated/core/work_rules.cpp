@@ -19,7 +19,7 @@ constexpr double kClocksOfMoments = 0.8;  // an element of a running mean and va
 // An isolated element transfers a whole memory sector.
 constexpr double kSector = 32;
 
-// The size of an element of this type; 0: no type of elements.
+// The size of an element of this type; 0: this is not an element type.
 int BytesOf(std::string_view type) {
   type = Trimmed(type);
   if (type.ends_with("const")) type = Trimmed(type.substr(0, type.size() - 5));

@@ -157,10 +157,10 @@ class Listing {
   size_t used_ = 0, capacity_ = 0, at_ = 0;
 };
 
-// Copies a folder (the kernel's paths) with modes, times and links. The target must not exist; with
-// `into_existing`, missing entries are added and existing ones are kept.
+// Copies a folder (both paths as the kernel sees them) with modes, times and links. The target must
+// not exist; with `into_existing`, missing entries are added and existing ones are kept.
 int CopyTree(const char* from, const char* to, bool into_existing);
-// Removes a folder (the kernel's path) with its contents.
+// Removes a folder (its path as the kernel sees it) with its contents.
 int RemoveTree(const char* folder);
 
 }  // namespace vramscope::isolation

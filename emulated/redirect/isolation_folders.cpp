@@ -427,7 +427,7 @@ VRAMSCOPE_FUNCTION(void, rewinddir, (DIR * stream)) {
   NextAs<void(DIR*)>(next, "rewinddir")(stream);
   Stream* found = Find(stream);
   if (found == nullptr) {
-    Keep(stream);  // it may have a changed copy now
+    Keep(stream);  // the folder may have a changed copy now
   } else {
     ReadStream(stream, *found);
   }

@@ -102,7 +102,7 @@ void Keep(const char* key, size_t length, uint64_t generation, const Spot& spot,
   entry.generation = generation + 1;
   entry.key_length = static_cast<unsigned short>(length);
   memcpy(entry.key, key, length);
-  // Without the first slash, which Push adds.
+  // Stored without the first slash, which Push adds.
   entry.length = static_cast<unsigned short>(spot.length() > 0 ? spot.length() - 1 : 0);
   if (entry.length > 0) memcpy(entry.text, spot.lower() + 1, entry.length);
   entry.layers = layers;
