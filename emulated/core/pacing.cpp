@@ -262,8 +262,8 @@ struct Relocations {
 };
 
 // Redirects functions that an object imports, in its table of lazily bound functions or, if they
-// are not there, in the table of those bound at load time. With `uses`, only if the object needs a
-// library of that name.
+// are not there, in the table of functions bound at load time. With `uses`, only if the object
+// needs a library of that name.
 void Redirect(const dl_phdr_info& object, const char* uses) {
   const ElfW(Dyn)* dynamic = nullptr;
   std::vector<size_t> needed;  // indexes in `names`

@@ -56,7 +56,7 @@ void Tracer::OnWork(const Activity& activity) {
     work.start = activity.start_ns;
     work.end = activity.end_ns;
   } else {
-    // Starts after the stream's last work and the time that the stream waited for others.
+    // Starts when the stream's last work is done, plus the time of waits for other streams.
     Stream& stream = streams_[activity.stream];
     const int64_t idle = std::max<int64_t>(
         activity.start_ns - std::max(stream.virtual_end, ThePlatform().clock.now()), 0);

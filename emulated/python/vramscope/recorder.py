@@ -342,7 +342,7 @@ class Recorder:
                     if "clear_history" in parameters:
                         kwargs["clear_history"] = True
                 # A full ring would drop entries that are not written yet, so the program's limit applies only to what
-                # it is shown.
+                # the program is shown.
                 name = "trace_alloc_max_entries" if legacy else "max_entries"
                 self.shown = min(kwargs.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
                 if len(args) < 3:

@@ -285,7 +285,7 @@ class SdpaBackend(Toggle):
 
     def install(self):
         functional = self.torch.nn.functional
-        self.unchanged = True  # for all calls, PyTorch chooses these kernels anyway
+        self.unchanged = True  # whether PyTorch chooses these kernels anyway, for all calls
         self.before = {kind: self.enabled(kind) for kind in self.values}
         if not self.on:
             return
@@ -324,7 +324,7 @@ class SdpaBackend(Toggle):
             for kind, on in self.before.items():
                 self.switch(kind, on)
             return choice(*args, **kwargs) == with_toggle
-        except (RuntimeError, TypeError):  # not known for these arguments
+        except (RuntimeError, TypeError):  # the choice for these arguments is unknown
             return False
         finally:
             for kind, on in now.items():
