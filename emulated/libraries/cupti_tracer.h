@@ -37,7 +37,7 @@ class Tracer : public Recorder {
   bool Flush();
   uint64_t Timestamp();
   size_t TakeDropped();
-  // Only one profiler per process.
+  // Returns false if there is a subscriber: a process has only one profiler.
   bool Subscribe();
   void Unsubscribe();
 
