@@ -31,7 +31,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
   // If a byte is unknown, reads zeros from there on and returns false. The known bytes before it
-  // count, because ranks pad their messages to the length of the longest one.
+  // are read, because ranks pad their messages to the length of the longest one.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
   // The value that this thread reads for a single unknown byte, such as a boolean that PyTorch's
@@ -40,7 +40,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   static void SetUnknownTruth(Truth truth);
 
   // For callers that compute values alongside the platform: marks bytes as (not) equal to those on
-  // a real GPU. Unlike bytes that were merely copied in, they stay known through launches.
+  // a real GPU. Unlike bytes that were merely copied in, marked bytes stay known after launches.
   void Keep(uint64_t address, uint64_t bytes, bool known);
   bool IsKnown(uint64_t address, uint64_t bytes) const;
   // Number of known bytes from the start.
@@ -49,12 +49,12 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
                                        uint64_t element_bytes) const;
 
-  // A library's call wrote to the range, or it was freed.
+  // Call when a library's call wrote to the range, or when the range was freed.
   void Overwritten(uint64_t address, uint64_t bytes);
   void Freed(uint64_t address, uint64_t bytes);
-  // A kernel was launched with these pointers and writes at most `extent` bytes from each.
+  // Call when a kernel was launched that writes at most `extent` bytes from each of `pointers`.
   void Launched(std::span<const uint64_t> pointers, uint64_t extent);
-  // An unknown kernel was launched: all bytes that were merely copied in may be overwritten.
+  // Call when an unknown kernel was launched: it may overwrite all merely copied-in bytes.
   void LaunchedUnknown();
 
   // Whether there are bytes that a launch could make unknown.

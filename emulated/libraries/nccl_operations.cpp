@@ -273,8 +273,8 @@ class Progress {
     }
   }
 
-  // Messages of bytes may be objects, whose values the receiver needs; others are not awaited if
-  // they have several parts.
+  // Messages of bytes may be objects, whose values the receiver needs; other messages are not
+  // awaited if they have several parts.
   uint64_t most_in_message() const {
     return ElementBytes(operation_.type) == 1 ? kMostExchanged : Rendezvous::kMostBytes;
   }

@@ -227,7 +227,7 @@ class Activities(Program):
         self.assertEqual(self.operators(ours, theirs=False)[-len(expected):], expected)
         self.assertGreater(len(set(expected)), 20)
         counted = self.json("info", self.path("ours.trace"))
-        # While the program's own profiler uses CUPTI, vramscope does not. It records the other
+        # While the program's own profiler uses CUPTI, vramscope does not, but records the other
         # data and prints a message.
         paused = self.json("info", self.path("theirs.trace"))
         self.assertEqual(counted["kernels"] - paused["kernels"], len(self.activities(theirs, "kernel")))
@@ -561,7 +561,7 @@ class Reports(Program):
         self.assertGreaterEqual(states, 2 * plan["peak_by_category"]["Parameter"])
 
     def test_an_allocator_that_keeps_no_history(self):
-        """If the program switches PyTorch's allocator off, or replaces it, the plan still uses it.
+        """If the program switches PyTorch's allocator off, or replaces it, the plan uses PyTorch's.
         Otherwise, nothing would be recorded."""
         usual = self.plan("own_allocator.py", "--usual")
         own = self.plan("own_allocator.py")

@@ -1,10 +1,10 @@
 """Keeps known values apart from what the program sees and writes: x.data shares the memory of x but not its version counter, so writes into one
-are looked for in the counters of both; and the values, which are attributes of tensors, are not saved with them."""
+are looked for in the counters of both; and the values, which are attributes of tensors, are not saved with the tensors."""
 import functools
 import weakref
 
 MOST = 8  # tensors that are followed for one tensor
-_NAME = "_vramscope_shared"  # detached tensors with the counters of others that share the memory, and their versions
+_NAME = "_vramscope_shared"  # detached tensors that have the counters of tensors sharing the memory, and their versions
 
 
 def changed(tensor):
@@ -19,7 +19,7 @@ def changed(tensor):
 
 
 def tell(tensor, value):
-    """The tensor has this value, and so have those that share its memory."""
+    """Stores that the tensor, and each tensor that shares its memory, has this value."""
     changed(tensor)  # what was written before does not matter
     for *_, itself in tensor.__dict__[_NAME]:
         other = itself()
@@ -92,7 +92,7 @@ def install(process, values):
 
 
 def _sent(torch, values):
-    """Another process may write into a tensor that it gets (torch.multiprocessing)."""
+    """Handles tensors that another process gets, into which it may write (torch.multiprocessing)."""
     reductions = torch.multiprocessing.reductions
     reduce = reductions.reduce_tensor
 

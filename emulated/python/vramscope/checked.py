@@ -23,7 +23,7 @@ def install(process, values):
 
 
 def _combinations(function, values):
-    """Their number follows from the length; PyTorch counts them in a mask."""
+    """The number of combinations follows from the length; PyTorch counts them in a mask."""
     @functools.wraps(function)
     def wrapper(input, r=2, with_replacement=False):
         if values.counted_on_gpu(input) and input.dim() == 1 and type(r) is int and r > 0:
@@ -53,7 +53,7 @@ def _sparse(function, values):
 
 
 def _selected(function, values):
-    """A mask of fewer dimensions or of other sizes than the tensor: PyTorch counts the expanded mask."""
+    """If a mask has fewer dimensions or other sizes than the tensor, PyTorch counts the expanded mask."""
     @functools.wraps(function)
     def wrapper(input, mask, **more):
         if values.counted_on_gpu(input) and values.plain(mask) and mask.is_cuda and mask.dtype is values.torch.bool and mask.shape != input.shape:
@@ -94,7 +94,7 @@ def _isin(function, values):
 
 
 def _exponentials(function, values):
-    """Those of a batch: PyTorch reads from the GPU which matrices need equally many steps."""
+    """For a batch, PyTorch reads from the GPU which matrices need equally many steps for their exponentials."""
     torch = values.torch
 
     @functools.wraps(function)

@@ -100,7 +100,7 @@ class Following(Known):
         return isinstance(data, self.torch.Tensor) and data.is_cuda or isinstance(data, (list, tuple)) and any(map(self.on_gpu, data[:FEW]))
 
     def written(self, function):
-        """Wraps a function that copies host data to the GPU. The values are kept, because a kernel that touches the memory makes them unknown."""
+        """Wraps a function that copies host data to the GPU. The CPU keeps the values, because a kernel that touches the memory makes its bytes unknown."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -113,7 +113,7 @@ class Following(Known):
         return wrapper
 
     def computed(self, function, *args, **kwargs):
-        """The result on the CPU; None if it fails there (unsupported types, an index out of range, which stops the GPU later)."""
+        """The function's result on the CPU; None if the function fails there (unsupported types, an index out of range, which stops the GPU later)."""
         try:
             return function(*args, **kwargs)
         except (RuntimeError, IndexError, NotImplementedError):
@@ -145,7 +145,7 @@ class Following(Known):
         return wrapper
 
     def changed(self, function):
-        """Wraps a method that writes known values into a tensor whose values are known, or overwrites one."""
+        """Wraps a method that writes known values into a tensor whose values are known, or that overwrites a whole tensor."""
         overwrites = function.__name__ in ("copy_", "fill_")
 
         @functools.wraps(function)
@@ -223,7 +223,7 @@ class Following(Known):
 
     def follows(self, function):
         """Wraps reductions and scans (sum, max, cumsum, ...) of small integer tensors: lengths, message sizes, offsets.
-        They also compute a few known values of other types, and empty tensors, whose sum is 0 and whose product is
+        A few known values of other types and empty tensors are handled, too: an empty sum is 0, an empty product
         1."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):

@@ -51,7 +51,7 @@ class Hooks:
         self.recorder.on_begin.append(self.saved.begin)
 
     def again(self):
-        """Another recording begins in this process: names and steps are counted from the beginning."""
+        """Called when another recording begins in this process: counts names and steps from the beginning again."""
         self.roots.clear()
         self.module_names.clear()
         self.calls.modules.clear()
@@ -62,7 +62,7 @@ class Hooks:
     # --- steps ---
 
     def something_begins(self):
-        """A batch is fetched, a model called, or a backward pass begun. After an optimizer's step, this begins a new
+        """Called when a batch is fetched, a model called, or a backward pass begun. After an optimizer's step, begins a new
         step."""
         if self.optimizer_depth or self.backward_depth:
             return
@@ -257,7 +257,7 @@ class Hooks:
                 self.updates.stepped(optimizer)
                 self.tag_state(optimizer)  # also of nested optimizers: ZeroRedundancyOptimizer has no state itself
                 if self.optimizer_depth == 0:
-                    if self.steps < 2 and not self.backward_depth:  # in backward it would run for every parameter
+                    if self.steps < 2 and not self.backward_depth:  # in backward, this would run for every parameter
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
                     self.step_ends()

@@ -95,7 +95,7 @@ class Known:
         self.process.assume(what, place())
 
     def stand_in(self, owner, names, wrap, *more):
-        """Replaces functions of the owner by `wrap` of them. A function that this torch lacks is skipped and
+        """Replaces functions of the owner by what `wrap` returns for them. A function that this torch lacks is skipped and
         reported."""
         for name in names:
             function = getattr(owner, name, None)
@@ -154,7 +154,7 @@ class Known:
         return value if value is not None and said["_vramscope_version"] == version(tensor) and value.shape == tensor.shape else None
 
     def check(self, tensor, said):
-        """Drops what is no longer true of a tensor with these attributes."""
+        """Drops attributes that are no longer true of the tensor."""
         if "_vramscope_shared" in said and aliases.changed(tensor):
             self.forget(tensor)
             self.release(tensor)
@@ -176,13 +176,13 @@ class Known:
                 self.put(tensor, value.contiguous())
 
     def wrote(self, tensor, before):
-        """Known values were written into the tensor, which had this version before."""
+        """Call after known values were written into the tensor, which had this version before."""
         now = version(tensor)
         if before != now and getattr(tensor, "_vramscope_stayed", None) == now:
             self.sure.setdefault(tensor.untyped_storage().data_ptr(), {})[before] = now
 
     def release(self, tensor):
-        """The bytes that put() stored are no longer the tensor's values."""
+        """Call when the bytes that put() stored are no longer the tensor's values."""
         place = tensor.__dict__.pop("_vramscope_stays", None)
         places = self.holds.get(tensor.untyped_storage().data_ptr(), {})
         if place in places:  # a copy of the tensor has a copy of its attributes
@@ -262,7 +262,7 @@ class Known:
             weakref.finalize(tensor, self.leave, storage, place).atexit = False
 
     def leave(self, storage, place):
-        """A tensor that was passed to put() was freed. Other tensors may be views of the same memory."""
+        """Called when a tensor that was passed to put() was freed. Other tensors may be views of the same memory."""
         places = self.holds.get(storage, {})
         count = places.pop(place, 0)
         if count > 1:

@@ -219,7 +219,7 @@ class Values(Following):
 
     def sound(self, function, truth=1):
         """Wraps functions that check conditions on the GPU first: unknown ones are true, so that the function does not
-        raise an error and uses the tensor's current contents. truth=2: only the first; a later one asks for errors."""
+        raise an error and uses the tensor's current contents. truth=2: only the first is true; later ones tell of errors."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             self.truths(truth)

@@ -216,7 +216,7 @@ TEST(Fit, ProposesAFittingStartUnchangedAndFasterRuns) {
   EXPECT_TRUE(fitted->start_fits);
   ExpectSound(*fitted, start, 24 * kGiB);
   for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
-  // No move that leaves the training unchanged is faster; autocast is, and LoRA with it even more.
+  // Only moves that change the training are faster: autocast, and even more LoRA with autocast.
   ASSERT_GE(fitted->proposals.size(), 2u);
   EXPECT_TRUE(fitted->proposals[0].settings.empty());
   EXPECT_EQ(fitted->proposals[0].planned.step_ms, fitted->start.step_ms);
@@ -231,7 +231,7 @@ TEST(Fit, ProposesTheSmallestRunIfNothingFits) {
   EXPECT_FALSE(fitted->cut_short) << "the search was completed";
   ASSERT_EQ(fitted->proposals.size(), 1u);
   EXPECT_FALSE(fitted->proposals[0].fits);
-  // Nothing that was planned is smaller; LoRA with checkpointing takes 3 GiB.
+  // No planned run needs less than this proposal; LoRA with checkpointing takes 3 GiB.
   ASSERT_FALSE(fitted->front.empty());
   EXPECT_EQ(fitted->proposals[0].planned.needed(), fitted->front.back().planned.needed());
   EXPECT_LE(fitted->proposals[0].planned.reserved, 3 * kGiB);

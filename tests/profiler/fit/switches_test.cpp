@@ -196,11 +196,11 @@ TEST(Switches, PlansASufficientCombinationAtOnce) {
 TEST(Switches, FindsAFitDespiteWrongExpectations) {
   Program p;
   p.Add("a", Changes::kNothing, 1, 1.0);
-  p.Expect(20);  // it saves almost nothing
+  p.Expect(20);  // this toggle saves almost nothing
   p.Add("b", Changes::kNothing, -1, 1.0);
-  p.Expect(20);  // its plan fails
+  p.Expect(20);  // this toggle's plan fails
   p.Add("c", Changes::kRounding, 7, 1.0);
-  p.Expect(3);  // it saves enough
+  p.Expect(3);  // this toggle saves enough
   const auto fitted = p.Fit(24 * kGiB);
   ASSERT_TRUE(fitted.ok());
   ASSERT_FALSE(fitted->proposals.empty());

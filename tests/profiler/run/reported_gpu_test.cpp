@@ -20,7 +20,7 @@ TEST(GpuProfile, IsFoundByTheNameOfTheDriver) {
     if (alike.contains(d.key)) continue;
     const std::string name = CudaName(d.name);
     const uint64_t reported_bytes =
-        d.memory_bytes - (uint64_t{60} << 20);  // a driver may reserve more
+        d.memory_bytes - (uint64_t{60} << 20);  // the driver may report less than the table
     const DeviceProfile found = ProfileOf({name, reported_bytes, d.sm_count, d.compute_capability});
     EXPECT_EQ(found.key, d.key);
     EXPECT_EQ(found.name, name);
