@@ -1,6 +1,6 @@
 // Builds the data that the canvas needs for traces (TimelineData). Small traces are built at once,
-// large ones on another thread. The most recent data is kept, so that a baseline is not built
-// twice.
+// large ones on another thread. The newest data stays in memory, so that the data of a run that
+// becomes the baseline is not rebuilt.
 //
 //   DataBuilder builder([this] { Land(); });
 //   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() follows
@@ -35,7 +35,7 @@ class DataBuilder {
   void Remember(const Data& data);
   // Call after a change of the language: data contains translated texts and must be built again.
   void Forget() { remembered_.clear(); }
-  // The displayed data is kept, however large.
+  // The data of these two traces stays in memory, however large it is.
   void SetShown(const TracePtr& trace, const TracePtr& baseline);
   // The data built since the last call.
   std::vector<Data> TakeLanded();

@@ -32,7 +32,7 @@ struct ActivityFacts {
   std::vector<LinkedFact> facts;
 };
 
-// At most this many related things are listed; the rest is only counted.
+// At most this many related things are listed one by one; a total covers the others.
 inline constexpr size_t kNamed = 5;
 
 ActivityFacts FactsOfActivity(const TimelineData& data, uint32_t activity);
@@ -42,8 +42,8 @@ ActivityFacts FactsOfGap(const TimelineData& data, uint32_t gap);
 std::vector<LinkedFact> KernelsOf(const TimelineData& data, trace::AllocationId id);
 
 // The things that are outlined with the selection, at most 64 in each list. Related: the call of a
-// kernel, or the kernels of a call. BlocksWith: the blocks that are operands of a kernel, if the
-// trace records operands, otherwise those that its op made. KernelsWith: the kernels that have an
+// kernel, or the kernels of a call. BlocksWith: a kernel's operands, if the trace records operands,
+// otherwise the blocks that the kernel's op allocated. KernelsWith: the kernels that have an
 // allocation as an operand, otherwise those of the op that made it.
 std::vector<uint32_t> Related(const TimelineData& data, uint32_t activity);
 std::vector<trace::AllocationId> BlocksWith(const TimelineData& data, uint32_t activity);

@@ -1,6 +1,6 @@
 // The current state of the canvas: data, view, selection, hover. A plain struct that the model
-// changes, and that the scene, the hit test and the tooltips read. Times count from the trace's
-// begin.
+// changes, and that the scene, the hit test and the tooltips read. Times are relative to the
+// trace's begin.
 #pragma once
 
 #include <array>
@@ -115,7 +115,7 @@ struct CanvasState {
   bool tooltip = false;  // the tooltip's delay has passed
   bool dragging_range = false;
 
-  // Morph of the memory lane: the old edges in pixels, and the progress (1: finished).
+  // The morph of the memory lane: its edges at the start in pixels, and its progress (1: finished).
   std::vector<float> morph_from;
   uint32_t morph_columns = 0;
   float morph = 1;
@@ -138,8 +138,8 @@ struct CanvasState {
            : data            ? data->address_axis().size()
                              : 1;
   }
-  // The GPU's limit is drawn only when the run comes near it. A line far above gives no information
-  // and would flatten the curves.
+  // The GPU's limit is drawn only when the run comes near it. A line far above the curves would
+  // tell nothing, and the axis would have to flatten them.
   bool limit_in_range() const;
 };
 

@@ -43,7 +43,7 @@ class TextMeasure {
   virtual float Width(std::string_view utf8, Font font) const = 0;
 };
 
-// `text`, cut with an ellipsis to fit `max_width`; empty when not even three characters fit.
+// `text`, cut with an ellipsis to fit `max_width`; empty if fewer than three characters fit.
 std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, float max_width);
 // Like Elide, but cuts the beginning, for module paths, which differ at their end.
 std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
@@ -56,7 +56,7 @@ struct Dash {
   float on = 0, off = 0;  // 0: solid
 };
 
-struct FillRect {  // the edges, not rounded to pixels
+struct FillRect {  // edges are not rounded to pixels
   float x0, y0, x1, y1;
   uint32_t argb;
 };
@@ -84,8 +84,8 @@ struct TextPrim {
   uint32_t argb;
 };
 // Stacked columns, edge to edge over `area`: layer l of column i reaches from edges[l * columns +
-// i] to edges[(l + 1) * columns + i], in logical y. The bottom layer is first, so the values
-// decrease.
+// i] to edges[(l + 1) * columns + i], in logical y. Layer 0 is the lowest, so that edges decrease
+// from layer to layer.
 struct StackPrim {
   Rect area;
   uint32_t columns, layers;

@@ -26,7 +26,7 @@ std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
              : EntryTicks(view.begin, view.end, width, kTickApart, s.data->origin_ns());
 }
 
-// Draws flags: a pole with a pennant. Flags that another one covers are not drawn.
+// Draws notes' flags, each a pole with a pennant. A flag that another flag covers is not drawn.
 uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   if (s.notes == nullptr) return 0;
   uint32_t drawn = 0;
