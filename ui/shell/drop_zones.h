@@ -1,5 +1,5 @@
-// Two halves over the window that name the effect of a drop there. Shown while a file is dragged
-// over a window that shows a trace.
+// Covers the window with two halves, each with the effect of dropping a file on it. Shown while a
+// file is dragged over a window that shows a trace.
 //
 //   zones->show(centralWidget()->geometry(), theme, point);
 //   if (zones->compares(point)) compareWith(path);

@@ -29,8 +29,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
-// While a file of at least this size is read, the window offers to open only a part. A compressed
-// file contains more data than its size suggests.
+// While a file of at least this size is read, the window offers to open only a part. The data of a
+// compressed file is larger than its size.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
@@ -70,7 +70,7 @@ bool IsDevice(const QString& path) {
          !has("model_type") && !has("architectures") && !has("model");
 }
 
-// A text that changes when the file is written.
+// A text that is different after the file was written again.
 std::string StampOf(const QString& path) {
   const QFileInfo info(path);
   return std::to_string(info.size()) + ":" +
@@ -235,8 +235,8 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   DocumentNotLoaded(loading_, path, status);
 }
 
-// Closes a new document and shows its opener again. An older document is kept, so that the user can
-// try again.
+// If the document was new, closes it and shows the document that opened it. An older document stays
+// open, so that the user can try again.
 void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status) {
   to_open_.clear();
   next_file_.clear();
@@ -257,8 +257,8 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
     ShowFailed(tr("Opening was cancelled"), name,
                tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
-    // Opening a part only helps against a lack of memory. A damaged file is already shown up to the
-    // damage.
+    // Opening a part is offered only if memory ran out. It would not help with a damaged file,
+    // which is shown up to the damage in any case.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
     banner_->show({.kind = "open-failed",
                    .title = tr("%1 could not be opened").arg(name),
@@ -341,7 +341,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // Of a recording of several GPUs, uses the GPU that is shown now, if the recording has it.
+  // If the recording has several GPUs, uses the one that is shown now, if it is among them.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);

@@ -1,5 +1,5 @@
-// Keeps results from being lost: programs and runs on a GPU continue while another document is
-// shown, their results are saved automatically, and the window closes only when that is done.
+// Prevents the loss of results: programs and runs on a GPU continue while another document is
+// shown, their results are saved automatically, and the window closes only after they are saved.
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFile>
@@ -23,7 +23,7 @@
 namespace vramscope::ui {
 namespace {
 
-// Delay until a program that ignores a signal gets a stronger one.
+// Delay after which a program that ignores a signal is sent a stronger signal.
 constexpr int kStopAgainMs = 4000;
 
 }  // namespace
@@ -116,8 +116,8 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
 
 bool MainWindow::RunsToKeep() const { return runner_->busy() || gpu_worker_ != nullptr; }
 
-// Asks whether to stop the program, if one runs and `id` is 0 or its document; otherwise asks about
-// the run on the GPU.
+// Asks whether to stop the program, if one runs and `id` is 0 or the program's document; otherwise,
+// whether to stop the run on the GPU.
 bool MainWindow::AskToStop(const QString& question, DocumentId id) {
   const bool program = runner_->busy() && (id == 0 || id == program_id_);
   const QString what =
@@ -202,7 +202,7 @@ bool MainWindow::MayClose() {
 }
 
 void MainWindow::GoOnClosing() {
-  // Deferred to the event loop, because signals of objects that closing destroys call this.
+  // Closes from the event loop, because this is called by signals of objects that closing destroys.
   if (closing_) QTimer::singleShot(0, this, [this] { close(); });
 }
 

@@ -166,7 +166,7 @@ void MainWindow::ShowNotes() {
   actions_.Refresh();
 }
 
-// Updates the notes of the shown result in the history. Other results keep their last known notes.
+// Updates the notes of the shown result in the history. The counts of other results do not change.
 void MainWindow::CountNotes() {
   History& history = doc().history;
   if (!notes_->ready() || session().partial() || history.current() == History::kNone) return;

@@ -118,7 +118,7 @@ void MainWindow::ShowControls() {
   controls_tabs_->setTabText(
       static_cast<int>(ControlsPage::kRecording),
       opened && session().shown()->program() ? tr("This plan") : tr("Recording"));
-  // Does not leave the program page while the user works with it.
+  // The program page stays while the user works with it.
   const bool of_program = runner_->busy() || doc().source.kind == SourceKind::kProgram;
   if (program || (!opened && of_program)) return ShowStudies();
   ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
@@ -224,7 +224,7 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
   }
   if (!active) of.undo.TakeProgram(documents_.Find(opener)->undo, request.script);
   if (!active && documents_.Find(opener)->Blank()) documents_.Close(opener);
-  // A baseline set for a comparison of another program does not apply to this program.
+  // A baseline that was set to compare another program does not apply to this program.
   if (!first && !of.compare_at_end && session().baseline_for_this_only()) SetBaseline(nullptr, {});
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
@@ -254,7 +254,7 @@ const program::Request& MainWindow::ProgramInForm() const {
              : program_->request();
 }
 
-// Like a technique of the model, a toggle is planned at once, if a plan of the program is shown.
+// If a plan of the program is shown, a toggle is planned at once, like a technique of the model.
 void MainWindow::ProgramToggled(const program::Request& before) {
   const program::Request& now = program_->request();
   doc().undo.Push({.kind = UndoStep::Kind::kToggles,
@@ -268,8 +268,8 @@ void MainWindow::ProgramToggled(const program::Request& before) {
   actions_.Refresh();
 }
 
-// The plan that a toggle has started is stopped, and the step follows when it has ended. No other
-// plan is stopped.
+// If the plan that the toggle started is still running, stops it; the undo step follows when that
+// plan has ended. Stops no other plan.
 bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   if (!step.of_program() || !runner_->busy()) return false;
   const program::Request& from = back ? step.program_after : step.program_before;
@@ -286,14 +286,14 @@ bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   return true;
 }
 
-// From the event loop, because the result of the plan is on its way into the window.
+// Called from the event loop, because the plan's result is still being passed to the window.
 void MainWindow::UndoAtEnd(DocumentId ended) {
   if (std::exchange(undo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::undo);
   if (std::exchange(redo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::redo);
 }
 
-// Shows the result of this run of the program: that of the history, if the script is the same as
-// then, else a new plan.
+// Shows the result of this run of the program: the result in the history, if the script has not
+// changed since, otherwise a new plan.
 void MainWindow::ReturnToProgram(const program::Request& request) {
   program_->setRequest(request);
   Document& of = doc();
@@ -320,7 +320,7 @@ void MainWindow::ReturnToProgram(const program::Request& request) {
   of.latest.reset();
   of.SetLatestFile({});
   if (shown) return RefreshTabs();
-  // Parts of the file may be shown first; a part of a stopped plan is not compared with.
+  // Previews of the file may come first; the part of a stopped plan must not be the baseline.
   if (of.session.partial())
     of.session.SetPrevious(nullptr);
   else
@@ -334,7 +334,7 @@ void MainWindow::programAgainOn(const QString& device) {
   if (runner_->busy()) return;
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
-  // First shows the result that the new plan will be compared with.
+  // First shows the result with which the new plan will be compared.
   if (of->id() != doc().id()) showProgram();
   if (of->session.shown() == nullptr || of->session.partial()) {
     if (of->state() == DocumentState::kFailed) return;
@@ -402,7 +402,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   if (end.trace != nullptr && !undone) {
     of->latest = end.trace;
     BecomeProgram(*of);
-    // Also shows the trace of a run that was cut short.
+    // Shows the trace even if the run was cut short.
     Digested(*of, end.trace, false, false, of->device);
     if (compare) openPage(QStringLiteral("compare"));
   }

@@ -140,7 +140,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
   CheckForLibTorch();
   if (!can_plan_) return;
   Say(tr("LibTorch is installed: everything can be planned now"));
-  // The shown run remains shown; missing savings are planned.
+  // The shown run stays; the savings that it lacks are planned.
   if (with_savings_ && session().shown() != nullptr && !session().from_file())
     savings_->update(doc().config);
 }

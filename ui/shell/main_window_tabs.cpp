@@ -47,7 +47,7 @@ void MainWindow::BuildTabs() {
   });
   connect(history_, &HistoryPanel::chosen, this, &MainWindow::showEntry);
   connect(history_, &HistoryPanel::compareRequested, this, &MainWindow::compareEntries);
-  // Compares two documents once the one that had to be loaded first is shown.
+  // Compares two documents as soon as the document that had to be loaded first is shown.
   connect(this, &MainWindow::documentShown, this, [this] {
     if (compare_later_with_ != doc().id() || session().partial()) return;
     compareDocuments(std::exchange(compare_later_, 0), std::exchange(compare_later_with_, 0));
@@ -198,8 +198,8 @@ void MainWindow::Reload(Document& of) {
   LoadInto(of, QString::fromStdString(of.FileOfResult()), of.source.part);
 }
 
-// Makes a plan the active document. For a recording, a program or a run on the GPU, this is the
-// plan made from it before, else the plan that it was opened from, else a new one.
+// Makes a plan the active document. If a recording, a program or a run on the GPU is active,
+// chooses the plan made from it before, else the plan from which it was opened, else a new plan.
 void MainWindow::PlanInFront() {
   if (doc().source.kind == SourceKind::kPlan) return;
   const Document& from = doc();
@@ -276,7 +276,7 @@ void MainWindow::CloseNow(DocumentId id) {
   ShowActive();
 }
 
-// Releases results, except those of the documents shown last and those that cannot be reloaded.
+// Releases the results of documents other than those shown last and those that cannot be reloaded.
 void MainWindow::ReleaseHidden() {
   for (const DocumentId id : documents_.ToRelease()) {
     Document& of = *documents_.Find(id);
@@ -305,7 +305,7 @@ void MainWindow::undo() {
 }
 
 void MainWindow::redo() {
-  // The user made the undone change here, but it was applied to another document.
+  // The change that was undone was made here, but was applied to another document.
   if (const DocumentId into = std::exchange(doc().redo_into, 0); into != 0) {
     MakeActive(into);
     if (doc().undo.next_redo() == nullptr) return ShowActive();
@@ -376,14 +376,14 @@ void MainWindow::showEntry(size_t at) {
 }
 
 void MainWindow::ShowResult(size_t at) {
-  doc().Expect(std::nullopt);  // also if the last run has ended without a result
+  doc().Expect(std::nullopt);  // even if the last run has ended without a result
   doc().history.GoTo(at);
   RefreshTabs();
   Reload(doc());
 }
 
-// Makes `with` the baseline of `shown` and shows the latter. If `with` is not in memory, it is
-// shown and loaded first.
+// Makes the result of `with` the baseline of `shown`, and shows `shown`. If the result is not in
+// memory, first shows `with`, which loads it.
 void MainWindow::compareDocuments(DocumentId shown, DocumentId with) {
   Document *of = documents_.Find(shown), *other = documents_.Find(with);
   if (of == nullptr || other == nullptr || of == other) return;

@@ -17,7 +17,7 @@ void MainWindow::BuildWatch() {
     if (watch_->active()) watch_->add(end.sources);
     PlanSaved();  // plans the files that were saved while the program ran
   });
-  // A program whose tab was not shown is planned when it is.
+  // If the program's tab was not shown, the program is planned when the tab is shown.
   connect(this, &MainWindow::documentShown, this, &MainWindow::PlanSaved);
   connect(watch_, &FileWatch::saved, this, [this](const QStringList& paths) {
     saved_files_ << paths;

@@ -1,4 +1,4 @@
-// Saving and exporting: off the UI thread, with progress in the status bar, and cancellable.
+// Saves and exports off the UI thread, with progress in the status bar; can be cancelled.
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -75,7 +75,7 @@ void MainWindow::exportChrome(const QString& path) {
 }
 
 // Proposes the name of the shown run with the new suffix, in the folder of the file it was read
-// from. Never proposes the name of an existing file, except that of a copy that the user saved.
+// from. The only existing file that it may propose is a copy that the user saved.
 QString MainWindow::proposedName(const QString& suffix) const {
   const QFileInfo file(ShownFile());
   QString name = file.fileName();
@@ -98,8 +98,8 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
                                    const QString& suffix, const QString& proposed) {
   QFileDialog dialog(this, title, QFileInfo(proposed).path(), filter);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
-  // With the default suffix set, the dialog's question about replacing a file is about the complete
-  // name.
+  // With a default suffix, the dialog completes the name before it asks whether to replace a file
+  // of that name.
   dialog.setDefaultSuffix(suffix);
   dialog.selectFile(QFileInfo(proposed).fileName());
   connect(&dialog, &QFileDialog::filterSelected, &dialog, [&dialog](const QString& chosen) {

@@ -16,7 +16,7 @@
 namespace vramscope::ui {
 namespace {
 
-// A saving is computed from the first step, which allocates the optimizer state, and a later one.
+// A saving needs a plan of the first step, which allocates the optimizer state, and of later steps.
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;
@@ -132,7 +132,7 @@ absl::StatusOr<std::shared_ptr<const Digest>> DigestOfSample(const std::string& 
 
 void SavingsPlanner::setSamples(std::shared_ptr<const setup::Samples> samples) {
   pause();
-  // Configurations without a sample run may be planned now.
+  // Configurations that failed because they had no sample run may be planned now.
   results_.removeIf([](const auto& result) { return !result.value().ok; });
   samples_ = std::move(samples);
 }
@@ -180,8 +180,8 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
   current_tag_ = 0;
   given_up_ = client_->givenUp();
   if (client_->lastStatusCode() == static_cast<int>(absl::StatusCode::kUnavailable)) {
-    // The plan was lost with the worker. The plan may be requested again, unless it seems to crash
-    // workers.
+    // The plan was lost with its worker. It may be requested again, unless it seems to be the cause
+    // of the crashes.
     if (++lost_[key] < kMostLosses) {
       current_key_.clear();
       Publish();

@@ -1,5 +1,5 @@
-// Plans the savings of each technique in the background. A separate worker does this, so that a
-// toggle never waits for it. Results are cached by configuration.
+// Plans the saving of each technique in the background, in a separate worker, so that a toggle
+// never waits for these plans. Results are cached by configuration.
 //
 //   planner.update(config);                       // after a run has been shown
 //   connect(&planner, &SavingsPlanner::saving, panel, &TechniquePanel::setSaving);
@@ -38,8 +38,8 @@ class SavingsPlanner : public QObject {
   void prefer(const QStringList& ids);
   // Like pause(), and replaces all figures by `instead` and `why`.
   void forget(const QString& instead, const QString& why);
-  // For use without LibTorch: uses the figures of the sample runs; other configurations have none.
-  // Null: plans everything.
+  // For use without LibTorch: the figures come from the sample runs; other configurations have
+  // none. Null: plans everything.
   void setSamples(std::shared_ptr<const setup::Samples> samples);
   void pause();  // cancels the plan in progress and clears the queue; known results stay
   bool idle() const;
@@ -76,7 +76,7 @@ class SavingsPlanner : public QObject {
   QString program_;
   std::unique_ptr<WorkerClient> client_;
   QHash<QByteArray, Result> results_;
-  QHash<QByteArray, int> lost_;  // how often the worker was lost with this plan
+  QHash<QByteArray, int> lost_;  // how often each plan, by key, lost its worker
   QList<Want> wants_;
   QStringList preferred_;
   QQueue<run::RunConfig> queue_;
