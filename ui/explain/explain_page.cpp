@@ -120,8 +120,8 @@ QString ExplainPage::head() const { return head_->text(); }
 void ExplainPage::changed(int changes) {
   stale_ |= changes;
   if (changes & kRange) ShowHead();
-  // Cancels here because results for the previous document are useless, and a hidden page does not
-  // reach Refresh().
+  // Cancels here, because nobody needs results for the previous document, and Refresh() is not
+  // called for a hidden page.
   if (changes & kDocument) jobs_.cancel();
   if (isVisible()) UpdateStale();
 }
@@ -155,7 +155,7 @@ void ExplainPage::UpdateStale() {
   stale_ = 0;
   if (changes == 0) return;
   if (context_.digest == nullptr || (wantsEvents() && context_.trace()->events.size() == 0)) {
-    stale_ = changes & kTheme;  // kept, because a theme change is announced only once
+    stale_ = changes & kTheme;  // stays, because a theme change is announced only once
     jobs_.cancel();
     Head(context_.opening ? tr("Still loading: this page needs the whole file.")
                           : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));

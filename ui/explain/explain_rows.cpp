@@ -25,7 +25,7 @@ Cell BadCount(uint64_t count) {
   return cell;
 }
 
-// A trace without times counts history entries in place of nanoseconds.
+// In a trace without times, lifetimes are numbers of history entries.
 Cell HeldCell(double byte_seconds, bool times) {
   const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
   const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))

@@ -69,7 +69,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   facts_->setVerticalSpacing(3);
   facts_->setColumnStretch(1, 1);
   facts_->setColumnStretch(3, 1);
-  // Keeps the lines from overlapping.
+  // A fixed height, so that the lines of facts do not overlap.
   facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   column->addWidget(facts_box_);
   auto* tabs = new QTabWidget;
@@ -144,7 +144,7 @@ void FragmentationPage::ShowFacts() {
   ClearLayout(facts_);
   int at = 0;
   for (const FragmentFact& fact : FragmentFacts(shown_)) {
-    auto* label = new ElidedLabel(LabelRole::kDim);  // the label is elided, not the figure
+    auto* label = new ElidedLabel(LabelRole::kDim);  // elides the label, never the figure
     label->setFullText(QString::fromStdString(fact.label));
     QLabel* value =
         MakeLabel(fact.bytes == 0 ? QStringLiteral("0")

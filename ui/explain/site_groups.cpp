@@ -1,4 +1,4 @@
-// Groupings of allocations other than by call stack.
+// Groups allocations by other properties than the call stack.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -126,7 +126,7 @@ void StatePage::Show(const Found& found) {
   }
   int at = 0;
   for (const Fact& fact : StateFacts(found.state)) {
-    auto* label = new ElidedLabel(LabelRole::kDim);  // the label is elided, not the figure
+    auto* label = new ElidedLabel(LabelRole::kDim);  // elides the label, never the figure
     label->setFullText(QString::fromStdString(fact.label));
     facts_->addWidget(label, at / 2, at % 2 * 2);
     facts_->addWidget(MakeLabel(QString::fromStdString(fact.value), LabelRole::kNumber), at / 2,

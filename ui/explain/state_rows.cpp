@@ -29,7 +29,7 @@ Table Groups(std::string title, const std::vector<analysis::Group>& groups) {
   return table;
 }
 
-// memory_stats() mixes bytes and counts; the name of a figure tells which it is.
+// memory_stats() has figures in bytes and counts; a figure's name tells which it is.
 bool CountsBytes(std::string_view name) { return name.find("bytes") != std::string_view::npos; }
 
 }  // namespace

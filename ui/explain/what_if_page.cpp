@@ -184,7 +184,7 @@ void WhatIfPage::Refresh(int changes) {
         tr("What would have been reserved under other settings? Recorded with %1. Type settings "
            "and press Enter to replay the same requests under them.")
             .arg(recorded.empty() ? tr("the default settings") : QString::fromStdString(recorded)));
-    // For another document, the same settings are replayed again.
+    // The settings that were typed are replayed for the new document too.
     if (!conf_->text().isEmpty()) wanted_ = true;
   }
   if (changes & (kView | kDocument)) plot_->setView(context_.view.first, context_.view.second);
@@ -269,7 +269,7 @@ void WhatIfPage::Show(const Found& found) {
     text +=
         tr(" The limit of reserved memory, %1, is inferred from the recording.")
             .arg(QString::fromStdString(timeline::FormatBytes(found.under->device_memory_bytes)));
-  // Adds how well the model reproduces this recording.
+  // Adds a sentence about how well the model reproduces this recording.
   const replay::Replayed& own = base_->own;
   if (own.addresses_total > 0)
     text += tr(" Under the recorded settings the model places %1 of %2 blocks at their recorded "

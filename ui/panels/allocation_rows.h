@@ -1,5 +1,5 @@
-// The table of all allocations: its columns, its rows (one at a time, on demand) and its sort
-// orders. Without Qt. profiler/query/matcher.h decides which allocations a search finds.
+// The table of all allocations: its columns, its rows (each made on demand) and its sort orders.
+// Does not use Qt. profiler/query/matcher.h decides which allocations a search finds.
 //
 //   for (uint32_t id : AllocationOrder(*trace, column, /*descending=*/true))
 //     use(AllocationRow(*trace, {id}));

@@ -69,7 +69,7 @@ QString ShortDeviceName(const run::DeviceProfile& device);
 // Fills a combo box with the device table. ShowDevice() appends a device that is not in the table.
 void FillDevices(QComboBox* box);
 void ShowDevice(QComboBox* box, const std::string& device);
-// A button to put next to a box of FillDevices(). Its owner opens the dialog on a click.
+// A button to put next to a box that FillDevices() filled; the caller opens the dialog on a click.
 QToolButton* MakeDeviceButton(const char* name);
 
 }  // namespace vramscope::ui

@@ -1,5 +1,5 @@
-// The form of the program page: its rows, and which of them apply to the place where the program
-// runs.
+// The form of the program page: makes its rows, and shows those that apply to the place where the
+// program runs.
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>

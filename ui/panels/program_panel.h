@@ -44,7 +44,7 @@ class ProgramPanel : public QWidget {
   const program::Request& request() const { return request_; }
 
   void setState(const ProgramState& state);
-  void setPeak(uint64_t allocated);  // peak of the document that is shown
+  void setPeak(uint64_t allocated);  // peak of the shown document
   void addOutput(const QString& more);
   void clearOutput();
   // The result of the run: shows errors and, if there are results, the next possible actions.
@@ -53,7 +53,7 @@ class ProgramPanel : public QWidget {
   void setDevice(const QString& device);
   void chooseDevice();  // opens the device dialog
   ProgramToggles* toggles() const { return toggles_; }
-  // Whether a plan is to be made again when a file of the program is saved.
+  // Whether the user wants a new plan whenever a file of the program is saved.
   bool watches() const;
   QJsonObject dumpState() const;
 
@@ -62,7 +62,7 @@ class ProgramPanel : public QWidget {
   void stopRequested();
   void againRequested(const QString& device);  // key in the device table
   void requestChanged();                       // request() may differ
-  // The user has switched a technique; `before`: request() before it.
+  // The user has switched a technique; `before`: request() before that.
   void toggled(const vramscope::program::Request& before);
   void watchChanged();  // watches() has changed
 
@@ -119,7 +119,7 @@ class ProgramPanel : public QWidget {
   WrappedLabel* error_next_ = nullptr;
   QLabel* output_heading_ = nullptr;
   QPlainTextEdit* output_ = nullptr;
-  int output_lines_ = 0;  // height of the output
+  int output_lines_ = 0;  // height of the output, in lines
   QToolButton* again_ = nullptr;
   WrappedLabel* command_ = nullptr;
   ProgramToggles* toggles_ = nullptr;  // shown for a plan

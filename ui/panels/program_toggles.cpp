@@ -121,7 +121,7 @@ ProgramToggles::Known& ProgramToggles::Of(const std::string& script) {
 void ProgramToggles::setRequest(const program::Request& request) {
   const bool other = request.script != request_.script;
   if (other) {
-    // Nothing is known about the beginnings of a path that is being typed.
+    // While a path is being typed, nothing is stored about its beginnings.
     const bool nothing = now_->entries.empty() && now_->chosen.empty() && now_->says.isEmpty();
     const std::string before = request_.script;
     now_ = &Of(request.script);
@@ -142,7 +142,7 @@ void ProgramToggles::setChosen(const std::vector<std::string>& toggles) {
   Rebuild();
 }
 
-// A toggle that is on has a row, even if nothing is known about it.
+// Adds a row for each toggle that is on, even if its saving is not known.
 void ProgramToggles::AddChosen(Known& of) {
   for (const std::string& toggle : of.chosen)
     if (std::ranges::find(of.entries, toggle, &Entry::toggle) == of.entries.end())
@@ -252,7 +252,7 @@ void ProgramToggles::endSearch(const QJsonObject& result, const QString& error) 
             : tr("%1; %2 of %3 techniques are planned").arg(error).arg(of.planned).arg(of.all);
   }
   Show(of);
-  Update();  // the button, if another program is in the form
+  Update();  // updates the button, even if the form shows another program
 }
 
 void ProgramToggles::SetSavings(Known& of, const QJsonObject& result) {
@@ -304,13 +304,13 @@ void ProgramToggles::ShowInapplicable() {
   others_->setVisible(!others.isEmpty());
 }
 
-// Whether the last search was of this program, apart from the toggles that are on.
+// Whether the last search was for this program as it is now, whatever toggles are on.
 bool ProgramToggles::IsOf(const Known& known, program::Request request) {
   request.toggles = known.asked.toggles;
   return request == known.asked && SavedAt(request) == known.saved;
 }
 
-// Whether the program in the form would not be planned as it was for these savings.
+// Whether the shown savings are of an earlier state of the program in the form.
 bool ProgramToggles::Outdated() const {
   return !searching_ && !IsOf(*now_, request_) &&
          std::ranges::any_of(now_->entries,
@@ -437,7 +437,7 @@ void ProgramToggles::Update() {
   copy_->setVisible(!LinesToWrite().isEmpty());
 }
 
-// Switching one on switches those off that it excludes, and other values of the same toggle.
+// Switching a toggle on switches off the toggles that it excludes and its own other values.
 void ProgramToggles::Switch(const std::string& toggle, bool on) {
   std::vector<std::string>& chosen = now_->chosen;
   std::erase(chosen, toggle);

@@ -25,7 +25,7 @@ struct RangeFigures {
   uint64_t at_begin = 0, at_end = 0, peak = 0, peak_reserved = 0;
   uint64_t reserved_at_begin = 0, reserved_at_end = 0;  // the same for reserved bytes
   analysis::LiveSet at_peak;
-  // Allocations in the range (without blocks that existed before the recording), and frees.
+  // Allocations in the range (without blocks from before the recording), and frees in the range.
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
   uint64_t staying_bytes = 0, staying_count = 0;  // allocated in the range and live at its end

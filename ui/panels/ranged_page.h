@@ -37,7 +37,7 @@ class RangedPage : public QWidget {
   void Stale();
   // A button that shows the range and clears it. Hidden while no range is selected.
   QToolButton* MakeRangeButton(const QString& name, const QString& tip);
-  // Updates the button to the range of the current request.
+  // Makes the button show range_.
   void ShowRange();
 
   std::shared_ptr<const timeline::TimelineData> indexes_;  // null: shows nothing

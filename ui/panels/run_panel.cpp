@@ -55,8 +55,8 @@ const std::vector<OptimizerChoice>& OptimizerChoices() {
   return *choices;
 }
 
-// If a technique cuts the samples of a file, returns only the length, because the technique's own
-// control shows the file.
+// The text of the sequence field. If a technique cuts the samples of a file, it is only the length,
+// because the technique's own control shows the file.
 std::string ShownSeq(const RunConfig& config) {
   return config.Get("lengths").empty() ? std::to_string(config.seq) : run::SeqText(config);
 }
@@ -93,7 +93,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   FillDevices(device_);
   QToolButton* choose = MakeDeviceButton("chooseDevice");
   connect(choose, &QToolButton::clicked, this, &RunPanel::chooseDevice);
-  // The button is next to the title, because the box needs the whole width of its line.
+  // The button is beside the title, because the box needs the whole width of the line below.
   device_->setMinimumWidth(
       device_->fontMetrics().horizontalAdvance(QString::fromUtf8(kUsualDevice)) + kBoxPadding +
       kArrow);
@@ -185,7 +185,7 @@ void RunPanel::ModelChosen(int index) {
     return;
   }
   const QString name = model_->itemText(index);
-  setConfig(config_);  // keeps the present model until the window changes it
+  setConfig(config_);  // the box shows the present model until the window changes it
   Q_EMIT presetChosen(name);
 }
 

@@ -2,7 +2,7 @@
 // stacks, annotations and notes. Matches are marked in the timeline, listed in groups by name, and
 // can be stepped through by time.
 //
-// UI thread only. The search runs on a pool thread; a newer one cancels the one before.
+// UI thread only. The search runs on a pool thread; a newer search cancels the previous one.
 #pragma once
 
 #include <QJsonObject>

@@ -71,9 +71,9 @@ class AllocationModel : public RowModel {
     query::Filter filter;
   };
   static Search ReadSearch(const QString& text);
-  // With fewer allocations than this, sorting and searching take no time worth another thread.
+  // With fewer allocations than this, sorting and searching are too fast to need another thread.
   static constexpr uint32_t kInline = 50'000;
-  // The sorted rows, and those that pass a search and a range.
+  // A request for the sorted rows, and for those that pass a search and a range.
   struct Request {
     std::shared_ptr<const std::vector<uint32_t>> order;  // nullptr: sort
     int column = kBlockColumn;
@@ -90,8 +90,8 @@ class AllocationModel : public RowModel {
   static Contents ContentsOf(const trace::Trace& trace, const Request& request);
   // The present sorting, with another search and range.
   Request request(const query::Filter& filter, const EventSpan& span) const;
-  // Whether the rows have the present sorting. A large trace is not sorted here: sortingNeeded() is
-  // emitted instead.
+  // Whether the rows are sorted as the header indicates. A large trace is not sorted by this class,
+  // which emits sortingNeeded() instead.
   bool sorted() const { return sorted_; }
   const EventSpan& span() const { return span_; }
   // `contents`: the result of ContentsOf() for request(), the search and the range.
@@ -152,7 +152,7 @@ class TableView : public QTableView {
   // Makes the next row (with -1, the previous one) the current one; wraps around. Returns false if
   // there are no rows.
   bool step(int direction);
-  // The number of rows and the texts of the first ones.
+  // The number of rows, and the texts of the first rows.
   QJsonObject dumpState() const;
 
  protected:

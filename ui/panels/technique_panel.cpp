@@ -78,7 +78,7 @@ bool SwitchesARow(const std::string& key) {
 }
 
 // Makes the label at least as wide as `text` and never narrower again. Many figures change while
-// the window is open, and a label of fixed size does not invalidate its layout.
+// the window is open; with a label of fixed size, that does not invalidate the layout.
 void KeepSize(QLabel* label, const QString& text) {
   const QFontMetrics metrics(label->font());
   const int width = std::max(metrics.horizontalAdvance(text) + 2, label->minimumWidth());
@@ -86,8 +86,8 @@ void KeepSize(QLabel* label, const QString& text) {
     label->setFixedSize(width, metrics.height());
 }
 
-// The settings of a technique that have no control in a toggle's row and have values that no toggle
-// sets. They are shown in a row of their own, which is always open.
+// The settings of a technique that have no control in a toggle's row, but values that no toggle
+// sets. They are shown in their own row, which is always open.
 std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
   std::vector<std::string> out;
   for (const run::SettingDeclaration& setting : technique.settings) {
@@ -236,7 +236,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
   grid->setVerticalSpacing(3);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(3, 1);
-  // Two numbers with short names share a line; wider controls have a line of their own.
+  // Two numbers with short names share a line; a wider control has its own line.
   int cell = 0;
   for (const std::string& key : keys) {
     Control control{.setting = run::FindSetting(key)};
@@ -313,7 +313,7 @@ void TechniquePanel::ShowValue(Control& control) {
   } else {
     const QSignalBlocker block(control.list);
     std::vector<run::Choice> offered = run::ChoicesOf(setting, config_);
-    // A value that was set elsewhere may not be in the list.
+    // A value that was set elsewhere, such as in a file, may not be in the list.
     if (std::ranges::find(offered, value, &run::Choice::value) == offered.end())
       offered.push_back({.value = value});
     if (!std::ranges::equal(offered, control.offered, {}, &run::Choice::value,
@@ -479,7 +479,7 @@ ToggleSwitch* TechniquePanel::toggle(const QString& id) const {
 }
 
 QJsonObject TechniquePanel::DumpControls(const std::vector<std::string>& keys) const {
-  QJsonObject out;  // the enabled settings and the values that they display
+  QJsonObject out;  // the enabled settings and the values that their controls display
   for (const Control& control : controls_) {
     if (std::ranges::find(keys, control.setting->key) == keys.end()) continue;
     if (!control.widget->isVisibleTo(this)) continue;
