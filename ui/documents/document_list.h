@@ -1,7 +1,7 @@
-// The documents of the window, in the order of their tabs. There is always at least one, and one of
-// them is shown. Opening a document never replaces another; FindFile() finds a file that is already
-// open. Only the documents shown most recently, and those whose results cannot be computed or read
-// again, keep their results in memory.
+// The documents of the window, in the order of their tabs. The list is never empty, and one of its
+// documents is shown. Opening a document never replaces another; FindFile() finds a file that is
+// already open. Only the most recently shown documents, and those whose results cannot be computed
+// or read again, keep their results in memory.
 //
 //   DocumentList documents;                                // one empty plan
 //   Document& file = documents.Open({.kind = SourceKind::kFile, .file = "/a.trace"});
@@ -47,8 +47,8 @@ class DocumentList {
   // shown document that CanReload() is closed first.
   Document& Open(Source source);
   void Activate(DocumentId id);
-  // Returns the document that is active afterwards: if `id` was active, the one shown before it.
-  // Closing the last document opens an empty plan with its settings.
+  // Returns the document that is active afterwards: if `id` was active, the document shown before
+  // it. If `id` is the only document, opens an empty plan with its settings.
   DocumentId Close(DocumentId id);
   void Move(size_t from, size_t to);  // moves a tab
   // The tab after the active one (`direction` > 0) or before it; wraps around.

@@ -28,7 +28,7 @@ std::string ConfigText(const run::RunConfig& config) {
   return absl::Base64Escape(run::ToProtoBytes(config));
 }
 
-// These functions read a member of an object. The member may be missing or have the wrong
+// Each of these functions reads a member of an object, which may be missing or have the wrong
 // type.
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);

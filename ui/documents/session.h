@@ -25,15 +25,15 @@ class Session {
   const DigestPtr& shown() const { return shown_; }  // null: none yet
   bool partial() const {
     return partial_;
-  }  // shown() is incomplete, because the run or the reading of the file continues
+  }  // shown() is incomplete: the run, or the reading of the file, continues
   bool from_file() const { return from_file_; }      // opened from a file, not run here
   const std::string& file() const { return file_; }  // the file it was read from or saved to
   // Files that must not be overwritten, because the shown trace or the baseline was read from them.
   std::vector<std::string> sources() const;
   const DigestPtr& baseline() const { return baseline_; }  // pinned, or opened to compare with
   const std::string& baseline_file() const { return baseline_file_; }
-  // The trace to compare the shown one with: the baseline if there is one, else the previous run if
-  // it was of the same model on the same input, or of the same script.
+  // The trace with which the shown one is compared: the baseline if there is one, else the previous
+  // run if it had the same model and input, or the same script.
   DigestPtr Against() const;
 
   void ShowRun();
@@ -44,8 +44,8 @@ class Session {
   // Frees the shown trace, which can be computed or read again, and the previous one. The baseline
   // stays.
   void Release();
-  // Makes the shown trace the previous run. Needed before partial traces of a new run are shown,
-  // because those never become the previous run.
+  // Makes the shown trace the previous run. Call it before partial traces of a new run are shown,
+  // because Show() makes only a complete trace the previous run.
   void KeepAsPrevious();
   // Sets the trace that was shown in another document when this one was opened. Against() decides
   // whether it is comparable.

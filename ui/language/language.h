@@ -36,12 +36,12 @@ bool TranslateTexts(Language language);
 // For tests: every text becomes ⟦text~~~~⟧, 35 % longer.
 void SetPseudoLanguage();
 
-// The current translation of `text`, which was translated into the previous language. `contexts`:
-// class names, innermost first; they decide if several English texts had the same translation.
-// nullopt: `text` was not a translated text.
+// The current translation of `text`, a translation into the previous language. `contexts`: class
+// names, innermost first, which choose between English texts that had this same translation.
+// nullopt: `text` was not a translation.
 std::optional<QString> Retranslated(const QString& text, const QStringList& contexts = {});
-// Updates every text property, tab, item and action below `root`. Pages themselves rebuild the
-// texts that depend on their data.
+// Updates every text property, tab, item and action below `root`. Texts that depend on data are
+// rebuilt by the pages themselves.
 void Retranslate(QObject* root);
 
 // Whether a font of this computer has the language's characters.

@@ -1,6 +1,6 @@
 // The page of notes and bookmarks next to the tables: time, subject and text, and the figures of
-// saved ranges. Selecting a row reveals its subject in the timeline. The field above the table adds
-// a note or edits the selected one.
+// saved ranges. If a row is selected, the timeline shows its subject. The field above the table
+// adds a note or edits the selected one.
 //
 //   page->setNotes(digest, notes);
 //   page->begin({.time_ns = t, .what = "block: ..."});   // added() once the text is entered
@@ -59,7 +59,7 @@ class NotesPage : public QWidget {
   void edited(size_t note, const QString& text);
   void removed(size_t note);
   void chosen(const vramscope::ui::Note& note);
-  void ended();  // Esc, or a note was entered: the focus returns to the canvas
+  void ended();  // the user pressed Esc or entered a note; the focus returns to the canvas
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPollMs = 300;
 constexpr qsizetype kOutput = 256 << 10;  // characters of output that are kept
-// Wait between the signals that the destructor sends. Each signal counts as one more Ctrl-C.
+// Time between the signals that the destructor sends, each of which acts like one more Ctrl-C.
 constexpr int kStopMs = 100;
 constexpr int kGoneMs = 3000;
 
@@ -58,7 +58,7 @@ struct ProgramRunner::Run {
   QElapsedTimer since;
   int stops = 0;
   bool gone = false;  // the process has ended
-  // Set if memory ran out during a read. The reader must not be used afterwards.
+  // Set if memory ran out during a read, after which the reader must not be used.
   absl::Status unreadable;
 };
 
@@ -101,7 +101,7 @@ void ProgramRunner::start(const program::Request& request) {
   output_.clear();
   state_ = {};
   const absl::StatusOr<std::vector<std::string>> command = program::CommandOf(request);
-  // A recording contains the name of its GPU.
+  // Only a plan needs a device here, because a recording contains the name of its GPU.
   const absl::StatusOr<run::DeviceProfile> device =
       request.planned() ? run::FindDevice(request.device) : run::DeviceProfile{};
   const auto refuse = [this](const QString& why, const QString& next) {

@@ -7,9 +7,9 @@
 //   connect(&download, &TorchDownload::ended, ...);       // once, also after cancel()
 //   download.start();
 //
-// An interrupted download continues where it stopped: by itself a few times, then at the next
-// start(). The downloaded part is kept until the wheel is unpacked or the part turns out to belong
-// to another file.
+// An interrupted download continues where it stopped: a few times automatically, later at the next
+// start(). The downloaded part stays on disk until the wheel is unpacked, or until the part turns
+// out to be of another file.
 #pragma once
 
 #include <absl/status/status.h>

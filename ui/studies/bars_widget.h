@@ -28,7 +28,7 @@ BarsAndTable ReadBars(const QJsonArray& json,
                       const std::function<QString(size_t, const QString&)>& title,
                       const QString& now);
 
-// All bars but the first and the last can be dragged to another place.
+// The user can drag all bars but the first and the last to another place.
 class BarsWidget : public QWidget {
  public:
   // `moved` gets the old and the new index, counted from the bar after the first.

@@ -211,7 +211,7 @@ void ProgramWaterfallPage::DrawInOrder(const std::vector<std::string>& order) {
 
 void ProgramWaterfallPage::move(int by) { bars_->move(by); }
 
-// The table may be sorted, so the bar is found by its name.
+// Finds the bar by its name, because the table may be sorted.
 void ProgramWaterfallPage::Open(int row) {
   const Cell* bar = row >= 0 ? model_->cell(row, 0) : nullptr;
   if (bar == nullptr) return Say(tr("Select a bar first."));

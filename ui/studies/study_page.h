@@ -41,7 +41,7 @@ class StudyPage : public QWidget {
   virtual QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  // The window plans and shows the run that the page offers; this is one step of undo.
+  // Asks the window to plan and show the run that the page offers, as one undo step.
   void editRequested(const vramscope::run::RunConfig& config);
   void changed();  // busy() has changed
 

@@ -112,7 +112,7 @@ void VaryPage::vary() {
   StartOn(arguments, tr("Planning each value …"));
 }
 
-// The values are read from the table, which may be sorted.
+// Reads the values from the row, because the table may be sorted.
 void VaryPage::open(int row) {
   std::vector<std::string> values;
   for (size_t i = 0; i < names_.size(); ++i) {

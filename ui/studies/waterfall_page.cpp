@@ -14,7 +14,7 @@ namespace vramscope::ui {
 
 namespace {
 
-// The titles of the toggles that this rung switches on; if there are none, the settings that it
+// The titles of the toggles that the rung switches on or, without toggles, the settings that it
 // changes.
 QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
   QStringList titles;

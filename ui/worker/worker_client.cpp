@@ -23,8 +23,8 @@ namespace {
 constexpr int kProtocol = 1;
 constexpr qsizetype kLogBytes = 64 << 10;
 constexpr int kLogPauseMs = 50;  // minimum time between two `logged` signals
-// A worker that ends sooner than this after its start died quickly. After kMaxQuickDeaths quick
-// deaths in a row, the client gives up.
+// A worker that ends within this time of its start died quickly. After kMaxQuickDeaths quick deaths
+// in a row, the client gives up.
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
@@ -49,10 +49,10 @@ struct WorkerClient::Impl {
   struct Queued {
     quint64 tag = 0;
     std::string config;    // proto/run.proto
-    bool renewed = false;  // the worker was already replaced once for this run
+    bool renewed = false;  // the run was already moved to a new worker once
   };
   struct Active {
-    Queued asked;  // kept in case a new process has to run it
+    Queued asked;  // stored for the case that a new process must run it
     quint64 tag = 0;
     bool cancelling = false;
     bool replaced = false;  // replaced by another run; emits no signals
@@ -94,8 +94,8 @@ struct WorkerClient::Impl {
   double last_seconds = 0;
   QString version;
 
-  // If memory runs out while Qt makes a connection, the object is left half connected and crashes
-  // when destroyed. noexcept ends the program before that, with the message of std::terminate
+  // If memory runs out while Qt makes a connection, the object stays half connected, and its
+  // destruction would crash. noexcept ends the program first, with the message of std::terminate
   // (profiler/trace/terminate.h).
   Impl(WorkerClient* s, QString p) noexcept : self(s), program(std::move(p)) {
     for (QTimer* timer : {&restart, &hello_limit, &cancel_limit, &log_pause})
@@ -127,7 +127,7 @@ struct WorkerClient::Impl {
     state = State::kStarting;
     since_start.start();
     if (program.isEmpty()) {
-      // Through the event loop, so that the caller of start() can connect first.
+      // Runs from the event loop, so that the caller of start() can connect first.
       QTimer::singleShot(0, self, [this] {
         hopeless = true;
         Lost(EndReason::Of([] {
@@ -202,8 +202,8 @@ struct WorkerClient::Impl {
 
     const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
     const QString ended = FromUtf8(sentence(why.shown));
-    // The window's text also states what happens next. The trace's text does not, because the trace
-    // may be saved.
+    // Only the window's text states what happens next: the trace's text may be saved and read
+    // later.
     QString text = ended;
     text += QLatin1Char(' ') +
             FromUtf8(
@@ -262,8 +262,8 @@ struct WorkerClient::Impl {
     if (log.size() > kLogBytes) log.remove(0, log.size() - kLogBytes);
     unlogged += bytes;
     if (unlogged.size() > kLogBytes) {
-      // The worker writes faster than the log is read. Keeps the last part and counts the bytes
-      // left out.
+      // If the worker writes faster than the log is read, keeps only the last part, and counts the
+      // bytes that it leaves out.
       const qsizetype surplus = unlogged.size() - kLogBytes;
       const qsizetype line = unlogged.indexOf('\n', surplus) + 1;
       log_left_out += TakeLog(line > 0 ? line : surplus).size();
@@ -340,7 +340,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Passes the frame on as received; the assembly verifies and decompresses it.
+  // Passes the frame on as it was received, because the assembly verifies and decompresses it.
   void TakeOfTrace(trace::RawFrame frame) {
     if (active && active->assembly && !active->replaced && !active->ending &&
         frame.type != trace::FrameType::kEnd)
@@ -562,7 +562,7 @@ WorkerClient::~WorkerClient() {
   }
   process.kill();
   if (process.waitForFinished(kShutdownMs)) return;
-  // The process hangs in the kernel (a driver that does not respond). Does not wait for its end.
+  // The process hangs in the kernel (in a driver that does not respond). Nothing waits for its end.
   QObject::connect(&process, &QProcess::finished, &process, &QObject::deleteLater);
   impl_->process.release();
 }
