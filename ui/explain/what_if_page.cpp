@@ -262,9 +262,9 @@ void WhatIfPage::Show(const Found& found) {
                                 QString::fromStdString(timeline::FormatSignedBytes(
                                     static_cast<int64_t>(after) - static_cast<int64_t>(before))));
   if (found.under->out_of_memory > 0)
-    text += tr(" It runs out of memory %1 times.").arg(found.under->out_of_memory);
+    text += tr(" The replay runs out of memory %1 times.").arg(found.under->out_of_memory);
   else if (found.digest->out_of_memory > 0)
-    text += tr(" It does not run out of memory.");
+    text += tr(" The replay does not run out of memory.");
   if (found.under->device_memory_inferred)
     text +=
         tr(" The limit of reserved memory, %1, is inferred from the recording.")

@@ -168,7 +168,7 @@ void ProgramPanel::BuildForm() {
   operators_ = operators;
   AddRow(tr("Kernels"), kernels,
          tr("Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU "
-            "time. A plan always records it"));
+            "time. A plan always records these operators"));
   const auto [watch, watching] = toggle("programWatch", tr("plan again after saving"));
   watch_ = watch;
   watch_row_ = watching;

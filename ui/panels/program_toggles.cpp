@@ -53,8 +53,8 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   QLabel* effect = MakeLabel(tr("memory needed"), LabelRole::kFaint);
   effect->setToolTip(
       tr("Each technique was planned alone, switched on from outside: the memory that the program "
-         "needs with it minus the memory that it needs without techniques, and the ratio of the "
-         "steps' times. Several together may save less than their sum."));
+         "needs with it minus the memory needed without techniques, and a step's time with it "
+         "divided by the time without. Several may save less together than their sum."));
   head->addWidget(effect);
   column->addLayout(head);
   empty_ = new WrappedLabel(LabelRole::kDim);
@@ -90,8 +90,8 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   column->addWidget(says_);
   note_ = new WrappedLabel(LabelRole::kDim);
   note_->setWrappedText(
-      tr("These savings are of the program before it was changed, or with other settings. \"Find "
-         "techniques\" plans it again."));
+      tr("These savings are from before the program or its settings changed. \"Find techniques\" "
+         "computes them again."));
   column->addWidget(note_);
   column_ = new QVBoxLayout;
   column_->setSpacing(2);
@@ -405,8 +405,8 @@ QString ProgramToggles::Explanation(const Entry& entry) const {
   if (!entry.error.empty()) return Text(program::ReasonText(std::string_view(entry.error)));
   if (entry.state == State::kNotPlanned) return entry.label.empty() ? QString() : tr("not planned");
   return entry.changes == "nothing"    ? tr("the training stays the same")
-         : entry.changes == "rounding" ? tr("the same training, rounded otherwise")
-                                       : tr("another training");
+         : entry.changes == "rounding" ? tr("the same training, with other rounding")
+                                       : tr("the training changes");
 }
 
 bool ProgramToggles::IsOn(const std::string& toggle) const {

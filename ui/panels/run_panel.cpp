@@ -145,7 +145,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
          "(400,1536,400), ranges (256-1024), or the path of a file with lines \"length,count\""));
   micro_batches_ = spin("micro_batches", tr("Micro-batches"), 4096, &RunConfig::micro_batches);
   add(tr("Micro-batches"), micro_batches_,
-      tr("Number of passes that the batch is split into before an optimizer step"));
+      tr("Number of parts of a batch; each has its own forward and backward pass"));
   steps_ = spin("steps", tr("Steps"), 1000, &RunConfig::steps);
   add(tr("Steps"), steps_, tr("Training steps; the first one creates the optimizer's state"));
 

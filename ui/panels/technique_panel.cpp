@@ -119,7 +119,7 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
          "the peak without it.\n− in green: it saves memory. + in red: it costs memory. Grey: less "
          "than 1 % of the peak.\nIf the technique is on, −1.41 GiB means that turning it off would "
          "add 1.41 GiB.\n“1.18× time”: a step takes 1.18 times as long with it as without "
-         "it.\nComputed in the background by planning both."));
+         "it.\nComputed in the background by plans with and without the technique."));
   head->addWidget(against);
   column->addLayout(head);
 

@@ -282,7 +282,7 @@ void ProgramRunner::End(const Read& last) {
         program::NothingSeen(seen, *outcome, request_.planned(), output_.toStdString());
     end.error = Text(std::string(nothing.message()));
     if (outcome->exit_status != 0 && seen.processes.empty())
-      end.next = tr("It ended before it imported torch.");
+      end.next = tr("The program ended before it imported torch.");
   } else if (!end.stopped && !program::EndedWell(seen, *outcome)) {
     const program::About* failed = program::FirstFailure(seen);
     end.error = Text(program::EndText(*outcome));

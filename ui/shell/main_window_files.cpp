@@ -85,18 +85,18 @@ bool IsScript(const QString& path) {
 QString NextStep(const absl::Status& status) {
   if (importers::IsRefused(status))
     return QObject::tr(
-        "Nothing in it was executed. PyTorch does not write such files: do not load it with "
-        "Python.");
+        "Nothing in the file was executed. PyTorch does not write such files: do not load it "
+        "with Python.");
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
-      return QObject::tr("Was it moved? Look for it with Ctrl+O.");
+      return QObject::tr("Was the file moved? Look for it with Ctrl+O.");
     case absl::StatusCode::kPermissionDenied:
       return QObject::tr("Ask its owner for permission to read it, or open a copy.");
     case absl::StatusCode::kResourceExhausted:
-      return QObject::tr("You can open a part of it: one device, entry range or time range.");
+      return QObject::tr("You can open a part of the file: one device, entry range or time range.");
     case absl::StatusCode::kDataLoss:
       return QObject::tr(
-          "Copy or record it again: even the part before the damage cannot be shown.");
+          "Copy or record the file again: even the part before the damage cannot be shown.");
     default:
       return QObject::tr(
           "Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, "

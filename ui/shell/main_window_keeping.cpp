@@ -86,7 +86,7 @@ void MainWindow::ReportNotStored(std::shared_ptr<const trace::Trace> trace, cons
   unkept_name_ = name;
   banner_->show({.kind = "not-kept",
                  .title = tr("The result of %1 is not saved").arg(name),
-                 .text = tr("%1. It is only in memory: save it in another place.").arg(why),
+                 .text = tr("%1. The result is only in memory: save it in another place.").arg(why),
                  .action = tr("Save trace …"),
                  .run = [this] { SaveUnkept(); }});
   Say(tr("Not saved: %1: %2").arg(name, why));

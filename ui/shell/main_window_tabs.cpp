@@ -179,8 +179,9 @@ void MainWindow::ShowActive() {
     Reload(of);
   } else if (of.state() == DocumentState::kFailed) {
     ShowFailed(tr("No result"), QString::fromStdString(of.Title()),
-               of.source.kind == SourceKind::kFile ? tr("Was it moved? Look for it with Ctrl+O.")
-                                                   : tr("Press Ctrl+R to run it again"));
+               of.source.kind == SourceKind::kFile
+                   ? tr("Was the file moved? Look for it with Ctrl+O.")
+                   : tr("Press Ctrl+R to run it again"));
   }
   if (program)
     SetBusy(tr("running %1 …").arg(ScriptName()));

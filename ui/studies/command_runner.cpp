@@ -35,7 +35,7 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
                         const CommandProgram& program) {
   Stop();
   if (vramscope_.isEmpty()) {
-    Q_EMIT ended({}, tr("program 'vramscope' not found next to this program"));
+    Q_EMIT ended({}, tr("'vramscope' was not found in the folder of this program"));
     return;
   }
   QStringList words = arguments;

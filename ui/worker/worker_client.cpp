@@ -205,10 +205,11 @@ struct WorkerClient::Impl {
     // Only the window's text states what happens next: the trace's text may be saved and read
     // later.
     QString text = ended;
-    text += QLatin1Char(' ') +
-            FromUtf8(
-                again ? i18n::Text("A new one is being started.")
-                      : i18n::Text("It is not restarted automatically; the next run tries again."));
+    text +=
+        QLatin1Char(' ') +
+        FromUtf8(again ? i18n::Text("A new one is being started.")
+                       : i18n::Text(
+                             "It is not restarted automatically; the next run starts a new one."));
     last_seconds = 0;
     TellLost();  // reports the previous loss
     // `queued` is taken first, because a slot of runEnded may queue another run, which must stay.
