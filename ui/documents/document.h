@@ -37,8 +37,8 @@ struct Source {
   importers::OpenOptions part = {};  // kFile: the part to open; its callbacks are not set
   std::string stamp = {};            // kFile: differs after the file was written again
   program::Request program = {};     // kProgram: the request of its last start
-  // kProgram: how it differs from the plan that it was opened from, such as "--batch-size=8"; empty
-  // if it was not opened from one.
+  // kProgram: how the program differs from the plan from which the document was opened, such as
+  // "--batch-size=8"; empty: it was not opened from a plan.
   std::string variant = {};
 };
 
@@ -51,7 +51,7 @@ struct DocumentView {
   friend bool operator==(const DocumentView&, const DocumentView&) = default;
 };
 
-// One result: the change from the previous result, and its figures.
+// A result in the history: its change from the previous result, and its figures.
 struct HistoryEntry {
   std::string change;
 <<<<<<< HEAD
@@ -67,7 +67,7 @@ struct HistoryEntry {
   double step_ms = 0;  // 0: unknown
   uint32_t notes = 0;  // number of notes on the result when last counted
   int64_t when_unix_s = 0;
-  std::string note_texts = {};  // the texts of the first notes, one a line
+  std::string note_texts = {};  // the texts of the first notes, a line each
 };
 
 class History {

@@ -22,7 +22,7 @@ namespace vramscope::ui {
 
 class DocumentList {
  public:
-  // Number of documents that keep their results, in addition to the active one and its baseline.
+  // Number of documents whose results stay in memory, besides the active document and its baseline.
   static constexpr size_t kLoadedDocuments = 3;
   static constexpr size_t kMost = 64;
 
@@ -53,7 +53,7 @@ class DocumentList {
   void Move(size_t from, size_t to);  // moves a tab
   // The tab after the active one (`direction` > 0) or before it; wraps around.
   DocumentId Neighbour(int direction) const;
-  // The document that was active before the current one.
+  // The document that was active before the present one.
   DocumentId ShownBefore() const;
   // Documents to release: they have a result, were not shown recently, and can be reloaded.
   std::vector<DocumentId> ToRelease() const;

@@ -291,7 +291,7 @@ std::string ToJson(const SavedSession& session) {
     if (!document.latest_file.empty()) out["latest_file"] = document.latest_file;
     documents.push_back(std::move(out));
   }
-  // The names of files and programs may not be valid UTF-8, so invalid bytes are replaced.
+  // Invalid bytes are replaced, because names of files and programs may not be valid UTF-8.
   return Json{{"vramscope_session", kVersion},
               {"closed", session.closed},
               {"active", session.active},

@@ -1,4 +1,4 @@
-// The traces of one document: the one shown, the previous run and the baseline. Does not use Qt;
+// The traces of one document: the shown trace, the previous run and the baseline. Does not use Qt;
 // the window draws them.
 //
 //   session.ShowRun();                     // the next trace is of a run here, or
@@ -41,18 +41,18 @@ class Session {
   void SavedAs(std::string path) { file_ = std::move(path); }
   // Replaces the shown trace, which becomes the previous run if both traces are complete.
   void Show(DigestPtr digest, bool partial);
-  // Frees the shown trace, which can be computed or read again, and the previous one. The baseline
+  // Frees the shown trace, which can be computed or read again, and the previous run. The baseline
   // stays.
   void Release();
   // Makes the shown trace the previous run. Call it before partial traces of a new run are shown,
   // because Show() makes only a complete trace the previous run.
   void KeepAsPrevious();
-  // Sets the trace that was shown in another document when this one was opened. Against() decides
+  // Sets the trace that another document showed when this document was opened. Against() decides
   // whether it is comparable.
   void SetPrevious(DigestPtr digest) { previous_ = std::move(digest); }
 
   // `for_this_only`: the baseline was set by the window for one comparison, not pinned by the user.
-  // Documents opened from this one do not inherit it.
+  // Documents opened from this document do not inherit it.
   void SetBaseline(DigestPtr digest, std::string file, bool for_this_only = false);
   bool baseline_for_this_only() const { return baseline_ != nullptr && baseline_for_this_only_; }
   // Makes the shown trace the baseline, and returns the previous baseline, which the caller must

@@ -1,4 +1,4 @@
-// Compares two traces, as tables. Without Qt.
+// Compares two traces, as tables. Does not use Qt.
 //
 //   const Comparison c = Compare(baseline, shown, std::nullopt);
 //   c.sites.rows[0].cells[5].text;   // "+1.25 GiB"

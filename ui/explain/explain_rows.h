@@ -1,4 +1,4 @@
-// The contents of the explain pages, as tables and facts. Without Qt.
+// The contents of the explain pages, as tables and facts. Does not use Qt.
 //
 //   Table t = RemedyTable(reclaim);
 //

@@ -1,4 +1,4 @@
-// The live set at one time as rows: groups, largest first, and the blocks in each. Without Qt.
+// The live set at one time as rows: groups, largest first, and the blocks in each. Does not use Qt.
 //
 //   const auto set = std::make_shared<analysis::LiveSet>(analysis::LiveAt(*trace, event));
 //   const LiveRows rows(trace, set, {.by = analysis::GroupBy::kModule});

@@ -1,5 +1,5 @@
 // The live set at one time as a tree of bytes, and the layout of its nodes in a flame graph or a
-// treemap. Without Qt.
+// treemap. Does not use Qt.
 //
 //   const LiveTree tree = StackTree(rows);             // or GroupTree(rows)
 //   for (const ChartBox& box : FlameLayout(tree, 0, 800, 300)) ...

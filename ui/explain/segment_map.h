@@ -1,6 +1,6 @@
 // The layout of segments and their blocks in the segment map. All segments have the same scale and
 // are placed in rows: small segments share a row, large segments cover several. Each pool of each
-// stream has its own rows. Without Qt.
+// stream has its own rows. Does not use Qt.
 //
 //   SegmentMap map(explain::SegmentsAt(*trace, event), width, height);
 //   for (const SegmentMap::Piece& p : map.pieces()) Fill(p.rect, ...);

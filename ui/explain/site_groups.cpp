@@ -20,7 +20,7 @@ std::vector<StringId> AnnotationsOf(const Trace& trace) {
   const trace::AllocationTable& a = trace.allocations;
   const trace::SliceTable& s = trace.slices;
   std::vector<StringId> out(a.size());
-  // Slices are sorted by their begin. `open` contains the open ones, the innermost last.
+  // Slices are sorted by their begin. `open` contains the slices that are open, the innermost last.
   std::vector<uint32_t> open;
   uint32_t next = 0;
   for (uint32_t i = 0; i < a.size(); ++i) {

@@ -1,6 +1,6 @@
 // The page of a snapshot without history: its segments, the blocks by call site, category and pool
-// (private pools with their owners), and the memory that empty_cache() would release. For a run, it
-// shows the same at the cursor or the peak. For a file that contains only
+// (private pools with their owners), and the memory that empty_cache() would release. For a run,
+// the page shows the same of the memory at the cursor or the peak. For a file that contains only
 // torch.cuda.memory_stats(), it shows these figures.
 #pragma once
 

@@ -140,7 +140,7 @@ void WhatIfPage::setConf(const QString& alloc_conf) {
   if (isVisible()) Replay();
 }
 
-// Adds a setting, or replaces the one with the same key.
+// Adds a setting, or replaces the setting with its key.
 void WhatIfPage::AddSetting(const QString& setting) {
   const QString key = setting.left(setting.indexOf(QLatin1Char(':')) + 1);
   QStringList parts;

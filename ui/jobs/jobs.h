@@ -50,7 +50,7 @@ class JobToken {
   mutable std::atomic<double> fraction_ = -1;  // -1: not known
 };
 
-// What happens to an earlier question with the same key when a newer one is asked.
+// What happens to an earlier question when a newer question with the same key is asked.
 enum class Earlier : uint8_t {
   kCancelled,  // the earlier one is cancelled, and its answer is not shown
   kShown,      // it is finished and shown first; of waiting questions, only the newest stays
@@ -58,7 +58,7 @@ enum class Earlier : uint8_t {
 };
 
 struct JobOptions {
-  uint64_t key = 0;  // groups the questions about one subject: a document's number
+  uint64_t key = 0;  // questions on one subject have the same key: a document's number
   Earlier earlier = Earlier::kCancelled;
   // Whether the question waits for files, pipes or other processes. While it does, the pool has one
   // more thread.

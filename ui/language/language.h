@@ -19,12 +19,12 @@ namespace vramscope::ui {
 
 enum class Language { kEnglish, kChinese };
 
-const QList<Language>& Languages();  // languages of this build; English is always one of them
+const QList<Language>& Languages();  // languages of this build, among them always English
 QString LanguageName(Language);      // "en", "zh_CN": the value of --lang
 QString LanguageTitle(Language);     // in the language itself: "English", "简体中文"
 // Accepts "en", "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8"; nullopt for other languages.
 std::optional<Language> LanguageFromName(const QString& name);
-// The first of LC_ALL, LC_MESSAGES, LANG that is set; English if it is not one of Languages().
+// The first of LC_ALL, LC_MESSAGES, LANG that is set; English if Languages() does not contain it.
 Language SystemLanguage();
 
 Language CurrentLanguage();

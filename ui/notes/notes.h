@@ -1,4 +1,4 @@
-// Notes and bookmarks of a run, and the format of their side file. Without Qt.
+// Notes and bookmarks of a run, and the format of their side file. Does not use Qt.
 //
 //   NoteList notes = ...;
 //   const std::string json = NotesToJson(content, notes);

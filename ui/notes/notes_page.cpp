@@ -207,7 +207,7 @@ void NotesPage::begin(const Note& note) {
   edit_->setFocus(Qt::ShortcutFocusReason);
 }
 
-// Sets up the field above the table, which edits the selected note or adds one.
+// Sets up the field above the table, in which the user edits the selected note or adds a note.
 void NotesPage::ShowLine() {
   const std::optional<size_t> at = begun_ ? std::nullopt : Chosen();
   const Note* note = begun_ ? &*begun_ : at && *at < notes_.size() ? &notes_[*at] : nullptr;

@@ -1,6 +1,6 @@
 // The page of notes and bookmarks next to the tables: time, subject and text, and the figures of
-// saved ranges. If a row is selected, the timeline shows its subject. The field above the table
-// adds a note or edits the selected one.
+// saved ranges. If a row is selected, the timeline shows its subject. In the field above the table,
+// the user adds a note or edits the selected note.
 //
 //   page->setNotes(digest, notes);
 //   page->begin({.time_ns = t, .what = "block: ..."});   // added() once the text is entered

@@ -21,7 +21,7 @@ namespace vramscope::ui {
 // The columns for user metadata and compile context exist only if the trace has such data.
 std::vector<Column> AllocationColumns(const trace::Trace* trace);
 Row AllocationRow(const trace::Trace& trace, trace::AllocationId id);
-// The column with the block's size; the table is sorted by it at first.
+// The column with the block's size, by which the table is sorted at first.
 inline constexpr int kBlockColumn = 5;
 // The columns Step, Phase, Born and Lifetime.
 inline constexpr std::array<int, 4> kColumnsOfTime = {6, 7, 8, 9};

@@ -1,7 +1,7 @@
-// All allocations as a table with a search. The panel shows the number of matches, steps to the
-// next and the previous one (Enter, Shift+Enter, F3, Shift+F3), and sends the matches to the
-// timeline, which marks them. If a range is selected, the table shows the allocations that are in
-// memory in it.
+// All allocations as a table with a search. The panel shows the number of matches, goes to the next
+// or previous match (Enter, Shift+Enter, F3, Shift+F3), and sends the matches to the timeline,
+// which marks them. If a range is selected, the table shows the allocations that are in memory
+// during the range.
 //
 // UI thread only. The table is built when it becomes visible. For large traces, sorting and
 // searching run on a pool thread; a newer request cancels the previous one.

@@ -74,7 +74,7 @@ class BreakdownPanel : public QWidget {
   void ShowParts();
   void MakeLines();
   bool eventFilter(QObject* watched, QEvent* event) override;
-  // The switches of the legend hide one category, show one alone (or all again), or show all.
+  // The switches of the legend: hide a category, show a category alone (or all again), show all.
   void ShowSwitches();
   void SwitchCategory(trace::Category category, bool alone);
   void ShowAllCategories();

@@ -351,7 +351,7 @@ void DeviceDialog::Filter() {
     selected = selected || (fits && table_->selectionModel()->isRowSelected(row, {}));
     ++row;
   }
-  // Return chooses the selected row, so a visible row must be selected.
+  // One of the visible rows must be selected, because Return chooses the selected row.
   if (!selected && first >= 0) table_->selectRow(first);
   if (first < 0) table_->clearSelection();
   Check();

@@ -258,8 +258,8 @@ void WrappedLabel::resizeEvent(QResizeEvent* event) {
 }
 
 void WrappedLabel::KeepHeight() {
-  // heightForWidth() is never less than the minimum height, so the minimum is reset first. It
-  // returns -1 for an empty text.
+  // heightForWidth() is never less than the minimum height, so the minimum is reset first. For an
+  // empty text, heightForWidth() returns -1.
   setMinimumHeight(0);
   setMinimumHeight(std::max(0, heightForWidth(width())));
 }

@@ -1,4 +1,4 @@
-// The tables of the GPU's activities and of search results. Without Qt.
+// The tables of the GPU's activities and of search results. Does not use Qt.
 //
 //   KernelTable(query::SumKernels(index, query::KernelsBy::kOp), query::KernelsBy::kOp, *trace)
 //

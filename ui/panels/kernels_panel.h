@@ -1,6 +1,6 @@
 // A table of the GPU's activities: kernels, memcpys and memsets, summed by name, op, module, phase,
-// step, stream or kind. It can be filtered like the search. If a range is selected, it sums the
-// activities that begin in the range.
+// step, stream or kind. The table has a filter, like the search. If a range is selected, it sums
+// the activities that begin in the range.
 //
 // UI thread only. The sums are computed on a pool thread when the page is visible; a newer request
 // cancels the previous one.

@@ -1,5 +1,5 @@
 // The table of steps by two clocks: the time that the host took for each phase, and the time that
-// the GPU was busy with the work launched in it. Without Qt.
+// the GPU was busy with the work launched in it. Does not use Qt.
 //
 // Pure functions; thread-safe.
 #pragma once

@@ -30,7 +30,7 @@ QLineEdit* MakeEdit(const char* name, const QString& placeholder) {
   return edit;
 }
 
-// A button next to a line edit that opens a file dialog for it.
+// A button, next to a line edit, that opens a file dialog for the edit's path.
 QToolButton* MakeChoose(const char* name, const QString& tip) {
   auto* button = new QToolButton;
   button->setObjectName(QString::fromLatin1(name));

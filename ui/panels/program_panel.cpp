@@ -143,7 +143,7 @@ void ProgramPanel::setTheme(const timeline::Theme& theme) {
 }
 
 void ProgramPanel::setRequest(const program::Request& request) {
-  // The shown error belongs to the request that was started, so it is removed for another one.
+  // The shown error belongs to the request that was started, and is removed for another request.
   if (!(request == request_)) {
     error_->hide();
     error_next_->hide();

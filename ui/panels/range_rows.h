@@ -1,4 +1,4 @@
-// The figures of a selected range of a trace. Without Qt.
+// The figures of a selected range of a trace. Does not use Qt.
 //
 //   const RangeFigures range = FiguresOfRange(digest, begin_ns, end_ns);
 //   for (const Fact& fact : RangeFacts(*digest.trace, range)) ...

@@ -87,7 +87,7 @@ struct Digest {
   };
   std::vector<Origin> origins;
   bool inferred() const;  // whether a rule inferred the category of any bytes
-  // A snapshot of one moment, without events.
+  // Whether this is a snapshot of one moment, without a history.
   bool state() const { return trace->info.content == trace::Content::kState; }
   // Whether a user's program was planned or recorded with vramscope's hooks; it has no RunConfig.
   bool watched() const {

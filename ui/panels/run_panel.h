@@ -1,5 +1,5 @@
-// The run's model, device, sizes and optimizer. Like TechniquePanel, it shows a configuration and
-// emits the one that the user's edit results in.
+// The run's model, device, sizes and optimizer. Like TechniquePanel, the panel shows a
+// configuration, and emits the configuration that results from an edit.
 #pragma once
 
 #include <QWidget>

@@ -1,6 +1,6 @@
-// One search over everything in the timeline: blocks, kernels, memcpys, calls, ops, modules,
-// stacks, annotations and notes. Matches are marked in the timeline, listed in groups by name, and
-// can be stepped through by time.
+// A search over everything in the timeline: blocks, kernels, memcpys, calls, ops, modules, stacks,
+// annotations and notes. Matches are marked in the timeline, listed in groups by name, and can be
+// stepped through by time.
 //
 // UI thread only. The search runs on a pool thread; a newer search cancels the previous one.
 #pragma once

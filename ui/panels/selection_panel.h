@@ -1,7 +1,7 @@
 // The panel below the breakdown: facts and links of the selected block, kernel, memcpy or call, and
 // the call stack. The panel is always visible, so that a click in the canvas does not move the
-// breakdown above. It is as high as its content, up to a little over half of its parent's height;
-// taller content scrolls. UI thread only.
+// breakdown above. Its height is that of its content, up to a little over half of its parent's
+// height; taller content scrolls. UI thread only.
 #pragma once
 
 #include <QJsonObject>

@@ -267,7 +267,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
       connect(control.list, &QComboBox::activated, this, [this, key, list = control.list](int i) {
         EditSetting(key, list->itemData(i).toString().toStdString());
       });
-      // Names and paths can be typed; the list offers the usual ones.
+      // The user can type a name or path; the list offers the usual choices.
       if (text) {
         control.list->setEditable(true);
         control.list->setInsertPolicy(QComboBox::NoInsert);

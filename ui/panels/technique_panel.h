@@ -36,8 +36,8 @@ class WrappedLabel;
 class ToggleSwitch;
 
 // The effect of a technique: the peak with it minus the peak without it, all else unchanged, and
-// the ratio of the last step's times. The effect is the same whether the technique is on or off, so
-// the figures stay when it is toggled.
+// the ratio of the times of the last step. The effect is the same whether the technique is on or
+// off, so the figures stay when it is toggled.
 struct Saving {
   int64_t bytes = 0;
   double factor = 1;

@@ -49,7 +49,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
   number(i18n::Text("sequence"), &RunConfig::seq);
   number(i18n::Text("micro-batches"), &RunConfig::micro_batches);
   number(i18n::Text("steps"), &RunConfig::steps);
-  // Settings of one group of keys (such as "optimizer.") are kept or replaced together.
+  // Either all settings of a group of keys (such as "optimizer.") stay, or all are replaced.
   const auto group_of = [](std::string_view key) { return key.substr(0, key.find('.')); };
   std::vector<std::string> groups;
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {

@@ -221,7 +221,7 @@ QNetworkReply* TorchDownload::Get(const QUrl& url, const QByteArray& accept, qui
   request.setAttribute(QNetworkRequest::CookieSaveControlAttribute, QNetworkRequest::Manual);
   request.setHeader(QNetworkRequest::UserAgentHeader, QStringLiteral("vramscope"));
   request.setRawHeader("Accept", accept);
-  if (certificates_.isNull()) certificates_ = OwnCertificates();  // slow, so read once
+  if (certificates_.isNull()) certificates_ = OwnCertificates();  // reading them is slow
   request.setSslConfiguration(certificates_);
   if (!accept.startsWith("application/vnd")) request.setRawHeader("Accept-Encoding", "identity");
   if (from > 0) request.setRawHeader("Range", "bytes=" + QByteArray::number(from) + "-");

@@ -1,5 +1,5 @@
 // All commands of the window in one table: id, name, menu, keys, and when they are enabled. The
-// menus, the command palette and the shortcut sheet are built from it, so all have every command.
+// menus, the command palette and the shortcut sheet are built from it and contain every command.
 //
 //   registry.Add({.id = "file.open", .menu = "File", .text = "Open …",
 //                 .shortcut = QKeySequence::Open, .run = [this] { ... }});

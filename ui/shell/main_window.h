@@ -138,11 +138,11 @@ class MainWindow : public QMainWindow {
   void undo();
   void redo();
 
-  // Documents: their tabs, and the history of the active one.
+  // Documents: their tabs, and the history of the active document.
   const DocumentList& documents() const { return documents_; }
   void newPlan();  // opens a plan with the settings of the active document
   void showDocument(DocumentId id);
-  void closeDocument(DocumentId id);  // asks first if something runs in it
+  void closeDocument(DocumentId id);  // asks the user first if something runs in the document
   void compareDocuments(DocumentId shown, DocumentId with);
   void showEntry(size_t entry);  // index in the history
   void compareEntries(size_t shown, size_t with);
@@ -168,7 +168,7 @@ class MainWindow : public QMainWindow {
   void openModelConfig(const QString& path);
   void openDeviceFile(const QString& path);  // applied to the run or program in the controls
   void chooseDevice();
-  // Opens the page for a user's program, with this script filled in; starts nothing.
+  // Opens the page for a user's program and fills in this script; starts nothing.
   void openProgram(const QString& script = QString());
   void startProgram();  // runs the program on the page with its settings, as a real process
   void stopProgram();
@@ -366,7 +366,7 @@ class MainWindow : public QMainWindow {
   void ShowNothing();
   void ShowTabs();
   QString ShownFile() const { return QString::fromStdString(session().file()); }
-  // main_window_tabs.cpp: documents, the history of the active one, undo.
+  // main_window_tabs.cpp: documents, the active document's history, undo.
   Document& doc() { return documents_.active(); }
   const Document& doc() const { return documents_.active(); }
   Session& session() { return doc().session; }
@@ -524,7 +524,7 @@ class MainWindow : public QMainWindow {
   QStringList to_open_;     // files to open next
   // The file to open once the file being loaded is shown; the loaded file is then the baseline.
   QString next_file_;
-  std::vector<std::shared_ptr<Writing>> writing_;  // progress is shown for the last one
+  std::vector<std::shared_ptr<Writing>> writing_;  // the status bar shows the last one's progress
   Jobs writes_;
   QTimer write_poll_;
 

@@ -62,7 +62,7 @@ constexpr int kBusyDelayMs = 250;
 constexpr int kSavingsDelayMs = 250;
 constexpr int kProgressPollMs = 100;
 constexpr int kPanelsDelayMs = 8;  // half a frame
-// Up to this many events, a trace is digested on the UI thread. A pool thread would take as long.
+// A trace with at most this many events is digested on the UI thread, which takes no longer.
 constexpr uint32_t kDigestInline = 20'000;
 
 // The message without its full stop, because the sentence continues.

@@ -301,7 +301,7 @@ void MainWindow::FileLoaded(const QString& path,
     OpenNext();
 }
 
-// Opens the next of several files, once the previous one is on the canvas.
+// Opens the next of several files as soon as the previous file is on the canvas.
 void MainWindow::OpenNext() {
   if (next_file_.isEmpty() || session().partial()) return;
   const QString path = std::exchange(next_file_, {});
@@ -341,7 +341,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // If the recording has several GPUs, uses the one that is shown now, if it is among them.
+  // If the recording has several GPUs, uses the GPU that is shown now, if it is one of them.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);

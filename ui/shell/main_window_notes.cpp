@@ -32,7 +32,7 @@ void MainWindow::BuildNotes(const QString& nothing) {
 }
 
 void MainWindow::ConnectNotes() {
-  // The content of a growing trace keeps changing, so notes are read when the trace is complete.
+  // Notes are read when the trace is complete, because a growing trace has no final content hash.
   connect(timeline_, &timeline::TimelineWidget::dataShown, this, [this] {
     const auto data = timeline_->data();
     const bool whole = data != nullptr && !data->is_state() && !session().partial();

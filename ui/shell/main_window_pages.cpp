@@ -127,7 +127,7 @@ void MainWindow::ShowTabs() {
     const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
     if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
   }
-  // A snapshot without history has no timeline, so its page gets most of the height.
+  // The page of a snapshot without history gets most of the height, because there is no timeline.
   if (turned) layout_.growTables(state);
 }
 

@@ -362,7 +362,7 @@ void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& tra
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
   of->latest = trace;
-  // Skips this partial trace, because the next one comes soon and contains its events.
+  // Skips this partial trace: the next partial trace arrives soon and contains its events.
   if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
   // For a program of several ranks, shows device 0 by default, rather than the device whose peak is

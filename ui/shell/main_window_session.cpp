@@ -125,7 +125,7 @@ void MainWindow::restoreDocuments() {
   if (documents_.Find(before)->Blank()) documents_.Close(before);
   RefreshTabs();
   Say(tr("Documents restored: %n", nullptr, static_cast<int>(opened.size())));
-  // Saves the documents in the new session before the old one is removed.
+  // Saves the documents in the new session before the old session is removed.
   StoreSession(false);
   session_file_->flush();
   if (session_file_->error().isEmpty()) session_file_->forgetLeft();

@@ -1,5 +1,5 @@
-// Documents in tabs: activating, closing and releasing them, the history of the active one, its
-// undo and redo, and comparing two.
+// Documents in tabs: activates, closes, releases and compares them; the active document's history,
+// undo and redo.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QTimer>

@@ -1,4 +1,4 @@
-// Runs in workers: one that plans, and a second one for runs on this computer's GPU.
+// Runs in workers: a worker plans, and a second worker runs on this computer's GPU.
 #include <QFile>
 #include <QPlainTextEdit>
 

@@ -136,7 +136,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
 
 void MainWindow::WriteFile(const QString& path, const Producer& produce) {
   if (session().shown() == nullptr) return;
-  // For a program of several ranks, saves all ranks, not only the shown one.
+  // For a program of several ranks, saves the trace of all ranks, not only of the shown rank.
   const bool all = !produce && session().shown()->watched() && session().shown()->whole != nullptr;
   Write(all ? session().shown()->whole : session().shown()->trace, path, produce);
 }

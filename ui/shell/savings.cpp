@@ -213,7 +213,7 @@ void SavingsPlanner::DigestLater(
               if (digest.ok()) {
                 result.peak = (*digest)->summary.peak.allocated;
                 result.step_ms = (*digest)->last_step_ms;
-                // Sample runs are not cached, because reading one again is as fast.
+                // Sample runs are not cached, because reading a sample run again is as fast.
                 if (samples_ == nullptr) Q_EMIT planned(current_, *digest);
               } else {
                 result.error = ToQString(std::string(digest.status().message()));

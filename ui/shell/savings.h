@@ -31,10 +31,10 @@ class SavingsPlanner : public QObject {
   explicit SavingsPlanner(QString worker_program, QObject* parent = nullptr);
   ~SavingsPlanner() override;
 
-  // Emits the savings of every technique for this configuration: known ones at once, others as soon
-  // as they are planned.
+  // Emits the savings of every technique for this configuration: known savings at once, the others
+  // as soon as they are planned.
   void update(const run::RunConfig& config);
-  // Plans the savings of these techniques first, because they are visible.
+  // Plans the savings of the techniques `ids` first, because their rows are visible.
   void prefer(const QStringList& ids);
   // Like pause(), and replaces all figures by `instead` and `why`.
   void forget(const QString& instead, const QString& why);

@@ -1,6 +1,6 @@
 // The saved documents of a window. The file is written atomically, off the UI thread, while the
-// window is open, and the next window finds it if this one was killed. Each open window has its own
-// file and holds a lock on it, which the system releases when the window's process ends.
+// window is open. If the window is killed, the next window finds the file. Each open window has its
+// own file and holds a lock on it, which the system releases when the window's process ends.
 //
 //   SessionFile file(folder);
 //   if (!file.left().isEmpty()) Offer(file.left());   // what a killed window had open

@@ -24,7 +24,7 @@ struct WindowOptions {
   double scale = 1.0;              // scale of the whole window, 0.5 to 4
   std::string language = {};       // "en", "zh_CN"; empty: as last chosen, or from the environment
   // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". The error
-  // for an unknown name lists the valid ones.
+  // for an unknown name lists the valid names.
   std::string page = {};
   // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why no run is
   // possible.

@@ -31,8 +31,8 @@ class ProgramStudyPage : public StudyPage {
   void setRequest(const program::Request& request);
 
  Q_SIGNALS:
-  // The window shows the plan of `request` as a document of its own. `base`: the program with which
-  // the study began; `variant`: how `request` differs from `base`.
+  // Asks the window to show the plan of `request` as its own document. `base`: the program with
+  // which the study began; `variant`: how `request` differs from `base`.
   void planRequested(const vramscope::program::Request& request,
                      const vramscope::program::Request& base, const QString& variant);
 

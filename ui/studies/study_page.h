@@ -84,7 +84,7 @@ class ExperimentsPage : public StudyPage {
   std::vector<std::string> ids_;
 };
 
-// Finds the techniques that make the current run fit; one click applies a proposal.
+// Finds the techniques that make the current run fit; a click applies a proposal.
 class FitPage : public StudyPage {
   Q_OBJECT
  public:

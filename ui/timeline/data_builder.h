@@ -1,6 +1,6 @@
-// Builds the data that the canvas needs for traces (TimelineData). Small traces are built at once,
-// large ones on another thread. The newest data stays in memory, so that the data of a run that
-// becomes the baseline is not rebuilt.
+// Builds the data that the canvas needs for traces (TimelineData). Data of small traces is built at
+// once, data of large traces on another thread. The newest data stays in memory, so that the data
+// of a run that becomes the baseline is not rebuilt.
 //
 //   DataBuilder builder([this] { Land(); });
 //   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() follows

@@ -46,7 +46,7 @@ class TimelineWidget : public QWidget {
   // shape (setAnimations(false) disables this). The view stays unless the new run does not fit into
   // it; the selection stays on the same (module, op, occurrence). `curves`: the trace's curves, if
   // they exist already, so that they are in memory only once. `whole`: the trace of all devices, if
-  // `trace` has only one of them; the others are shown too.
+  // `trace` has only one of them; all are shown.
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
   void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false,
                 const Curves& curves = {}, const std::shared_ptr<const trace::Trace>& whole = {});
@@ -72,8 +72,8 @@ class TimelineWidget : public QWidget {
 
   // The text shown while there is no trace. `hint`: what to do next, one line each.
   void setEmptyText(const QString& title, const QString& hint);
-  // Progress, as a bar while there is no trace and as a thin line at the top while there is one.
-  // fraction < 0: unknown. An empty text removes the progress.
+  // Shows progress: as a bar while there is no trace, otherwise as a thin line at the top. fraction
+  // < 0: unknown. An empty text removes the progress.
   void setLoading(const QString& text, double fraction = -1);
   // Shows the outline from a file's index while the file is read: until `outline` is set to null or
   // a trace is set.

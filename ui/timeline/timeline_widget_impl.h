@@ -1,5 +1,5 @@
 // Shared by the two parts of the widget: timeline_widget.cpp (public functions) and
-// timeline_widget_input.cpp (events). Included by these two files only; UI thread only.
+// timeline_widget_input.cpp (events). Only these two files include it; UI thread only.
 #pragma once
 
 #include <QBasicTimer>
@@ -64,7 +64,7 @@ struct TimelineWidget::Impl {
       }
     }
     if (const absl::Status error = builder.TakeError(); !error.ok()) {
-      // The previous trace must not stay visible under the new one's name.
+      // The previous trace must not stay visible under the new trace's name.
       model.SetData(nullptr, false, Now());
       model.SetStatus(Status::kFailed, tr("Cannot draw the timeline").toStdString(),
                       std::string(error.message()),

@@ -366,7 +366,7 @@ struct WorkerClient::Impl {
         if (!hello.ParseFromString(frame.payload)) return false;
         hello_limit.stop();
         if (hello.protocol() != kProtocol) {
-          hopeless = true;  // a new process would send the same version
+          hopeless = true;  // a new process would send the same protocol version
           Kill(EndReason::Of([&hello] {
             return i18n::Format(
                 "it uses protocol {}, but this program uses protocol {}; build both from the same "
@@ -385,8 +385,8 @@ struct WorkerClient::Impl {
       case trace::FrameType::kRunStarted: {
         proto::RunStarted started;
         if (!started.ParseFromString(frame.payload)) return false;
-        // Only the first RunStarted counts, because a second one would discard the frames received
-        // so far.
+        // A second RunStarted is ignored, because it would discard the frames received so
+        // far.
         if (active && started.tag() == active->tag && !active->assembly && !active->ending) {
           active->assembly =
               std::make_unique<Assembly>(OnTraceOf(active->tag), DamagedOf(active->tag));

@@ -80,7 +80,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   double scale_ = 0;
   std::array<FontMetrics, kFontCount> fonts_;
   std::vector<QByteArray> font_files_;  // ImGui reads these while it builds the atlas
-  // The characters added to the basic ones of kGlyphs, including those that no font has.
+  // The characters added to kGlyphs's basic characters, including characters that no font has.
   std::set<char32_t> extra_;
   mutable std::set<char32_t> lacking_;
   std::map<QString, std::shared_ptr<const QByteArray>> fallback_files_;  // keyed by family

@@ -1,6 +1,6 @@
 // The facts that the panel lists about a kernel, memcpy, memset or call, about the idle gap between
-// two of them, and about the kernels related to an allocation. A fact may link to another activity,
-// an allocation or a slice.
+// two activities, and about the kernels related to an allocation. A fact may link to another
+// activity, an allocation or a slice.
 //
 //   for (const LinkedFact& fact : FactsOfActivity(data, row).facts) ...
 //

@@ -24,7 +24,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Bottom to top: long-lived categories below short-lived ones.
+// From bottom to top: long-lived categories are below short-lived categories.
 inline constexpr std::array<trace::Category, trace::kCategoryCount> kStackOrder = {
     trace::Category::kParameter,      trace::Category::kBuffer,    trace::Category::kOptimizerState,
     trace::Category::kKvCache,        trace::Category::kGradient,  trace::Category::kActivation,
@@ -54,7 +54,7 @@ struct Hit {
   uint32_t slice = kNoSlice;                // set for kSlice
   uint32_t activity = query::kNoRow;        // set for kActivity
   uint32_t gap = query::kNoRow;             // set for kIdle
-  std::optional<trace::Category> category;  // kMemory: the layer, if the point is on one
+  std::optional<trace::Category> category;  // kMemory: the layer at the point, if any
   std::optional<uint64_t> offset;           // blocks lane: offset on the packed address axis
   bool SameThing(const Hit& o) const {
     return kind == o.kind && lane == o.lane && allocation == o.allocation && slice == o.slice &&

@@ -1,5 +1,5 @@
-// Aligns two runs: maps the times of one to the other, and finds the allocation of a new run that
-// corresponds to the selected one of the old run.
+// Aligns two runs: maps the times of one run to those of the other, and finds the allocation of a
+// new run that corresponds to an allocation of the old run.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A list of plain primitives in logical pixels. The scene builds it, a renderer (raster or OpenGL)
-// draws it, and tests read it. It is reused from frame to frame: Clear() keeps the memory.
+// draws it, and tests read it. A list is used again for each frame: Clear() keeps its memory.
 //
 //   DrawList d;
 //   d.PushClip({12, 0, 800, 300});
@@ -78,7 +78,7 @@ struct PolylinePrim {
 };
 struct TextPrim {
   uint32_t first, count;  // range of bytes
-  Rect box;               // text is centred vertically in it
+  Rect box;               // the text is vertically centred in the box
   Font font;
   Align align;
   uint32_t argb;

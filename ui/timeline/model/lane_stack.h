@@ -8,7 +8,7 @@
 //   if (stack.Change(LaneAction::kFold, "blocks")) Relayout();
 //   settings = stack.settings()->ToText();              // reverse: LaneSettings::FromText
 //
-// One thread.
+// For use by one thread.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct LaneSetting {
 // not have. Empty: the defaults.
 struct LaneSettings {
   std::map<std::string, LaneSetting, std::less<>> lanes;
-  std::vector<std::string> order;  // all lanes when one was last moved; empty: none was
+  std::vector<std::string> order;  // of all lanes, stored when a lane is moved; empty: none was
   LaneSetting Of(std::string_view key) const;
   bool empty() const { return lanes.empty() && order.empty(); }
   // For settings files. FromText ignores invalid entries.

@@ -43,7 +43,7 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   }
 
   d->devices_ = MemoryOfDevices(whole);
-  // All devices share one axis, and others may end later than the displayed one.
+  // All devices share one axis, and other devices may end later than the displayed device.
   for (const DeviceMemory& memory : d->devices_)
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));

@@ -59,12 +59,12 @@ class TimelineData {
   }
   // Counters, and memory outside of devices.
   const std::vector<Series>& series() const { return series_; }
-  // All devices of the whole recording; empty if it has only one.
+  // All devices of the whole recording; empty if there is only one.
   const std::vector<DeviceMemory>& devices() const { return devices_; }
 
   // false: the trace counts entries, and all "nanoseconds" here are numbers of entries.
   bool has_times() const { return trace_->info.has_times; }
-  // Whether the trace has no history, only the memory at one time. No lanes are shown for it.
+  // Whether the trace has no history, only the memory at one time. It is shown without lanes.
   bool is_state() const { return trace_->info.content == trace::Content::kState; }
   int64_t origin_ns() const { return origin_; }
   double duration_ns() const { return duration_; }

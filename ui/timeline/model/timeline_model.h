@@ -7,7 +7,7 @@
 //   m.Wheel({.x = 500, .y = 300, .dy = 120}, now_ms);    // zoom at the mouse
 //   if (m.data_dirty()) m.BuildData(measure, &list);
 //
-// One thread. `now_ms` is the time of any steady clock.
+// For use by one thread. `now_ms` is the time of any steady clock.
 #pragma once
 
 #include <bitset>
@@ -114,7 +114,7 @@ class TimelineModel {
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
-  // Also unfolds the lane of the selection, shows it if hidden, and scrolls to it.
+  // Also unfolds the selection's lane, shows the lane if it is hidden, and scrolls to it.
   void RevealSelection(double now_ms);
   void UndoView(double now_ms);
   void RedoView(double now_ms);

@@ -213,7 +213,7 @@ void RasterRenderer::PaintCommand(const DrawList& list, const Command& c, QPaint
   }
 }
 
-// A layer is one step outline: it follows the upper edge and returns along the lower one.
+// A layer is one step outline, which follows the upper edge and returns along the lower edge.
 void RasterRenderer::PaintStack(const DrawList& list, const StackPrim& s, QPainter* painter) {
   const auto edges = list.edges(s);
   const auto colors = list.colors(s);

@@ -70,7 +70,7 @@ std::pair<int64_t, int64_t> TraceView(const CanvasState& state);
 int DeviceColumns(const CanvasState& state, const Rect& box);
 // Number of columns before the end of the trace (which may be shorter than the scale).
 int ColumnsWithData(const CanvasState& state, int columns);
-// The begin of each column of the view, and the end of the last one.
+// The begin of each column of the view, and the end of the last column.
 std::vector<int64_t> EdgesOfView(const CanvasState& state, int columns);
 BaselineColumns BaselineUnderView(const CanvasState& state, std::span<const int64_t> edges);
 

@@ -99,7 +99,7 @@ class RulerLane : public Lane {
       float width = d.measure.Width(tick.label, Font::kSmall);
       float left = std::clamp(x + 3, ruler.x, std::max(ruler.right() - width, ruler.x));
       if (left < last_right + 12) continue;
-      // A label pushed far from its tick would be misleading, so it is omitted.
+      // A label that would lie far from its tick is omitted, because it would be misleading.
       if (std::abs(left - (x + 3)) > width) continue;
       last_right = left + width;
       d.list->Text(tick.label, {left, ruler.y, width + 2, ruler.h - 3}, Font::kSmall,

@@ -239,7 +239,7 @@ class SliceLane : public Lane {
   }
   LaneWants Wants(const CanvasState& s) const override {
     const int rows = s.data ? s.data->rows(style_.kind) : 0;
-    // A lane without a title has one row, in which inner slices are drawn over outer ones.
+    // A lane without a title has one row, in which inner slices are drawn over outer slices.
     return {.rows = style_.title ? rows : std::min(rows, 1),
             .at_first = style_.at_first,
             .row_height = style_.row_height,
