@@ -54,15 +54,10 @@ struct DocumentView {
 // A result in the history: its change from the previous result, and its figures.
 struct HistoryEntry {
   std::string change;
-<<<<<<< HEAD
   run::RunConfig config = {};  // the configuration with which a plan is planned again
-  std::string file = {};       // where the result is saved; empty: not saved (yet)
-=======
-  run::RunConfig config = {};  // for a plan: the configuration to plan again
   // For a program: how it was run; its script is empty if that is not known.
   program::Request program = {};
   std::string file = {};  // where the result is saved; empty: not saved (yet)
->>>>>>> a60f6e977cabc389eab66ad44b59cf79781445dc
   uint64_t peak_allocated = 0, peak_reserved = 0;
   double step_ms = 0;  // 0: unknown
   uint32_t notes = 0;  // number of notes on the result when last counted

@@ -541,15 +541,10 @@ class MainWindow : public QMainWindow {
   ProgramRunner* runner_ = nullptr;
   FileWatch* watch_ = nullptr;
   QStringList saved_files_;    // saved, and not planned again yet
-<<<<<<< HEAD
   DocumentId program_id_ = 0;  // document of the current or last program
-  DocumentId gpu_run_id_ = 0;  // document of the current or last run on this computer's GPU
-=======
-  DocumentId program_id_ = 0;  // of the current or last program
   // Undo or redo of this document's program follows when its plan has been stopped; 0: neither.
   DocumentId undo_at_end_ = 0, redo_at_end_ = 0;
-  DocumentId gpu_run_id_ = 0;  // of the current or last run on this computer's GPU
->>>>>>> a60f6e977cabc389eab66ad44b59cf79781445dc
+  DocumentId gpu_run_id_ = 0;  // document of the current or last run on this computer's GPU
   // compare_later_ is compared with compare_later_with_ as soon as that has been computed or read.
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
   StoredResults kept_;
@@ -574,10 +569,6 @@ class MainWindow : public QMainWindow {
   QStackedWidget* fit_pages_ = nullptr;
   QStackedWidget* waterfall_pages_ = nullptr;
   CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save
-<<<<<<< HEAD
-  std::string toggle_search_of_;            // the script that toggle_search_ runs for
-=======
->>>>>>> a60f6e977cabc389eab66ad44b59cf79781445dc
   FitPage* fit_ = nullptr;
   WaterfallPage* waterfall_ = nullptr;
   ExperimentsPage* experiments_ = nullptr;
