@@ -54,13 +54,13 @@ struct DocumentView {
 // A result in the history: its change from the previous result, and its figures.
 struct HistoryEntry {
   std::string change;
-  run::RunConfig config = {};  // the configuration with which a plan is planned again
+  run::RunConfig config = {};  // kPlan: the configuration, to plan it again
   // For a program: how it was run; its script is empty if that is not known.
   program::Request program = {};
   std::string file = {};  // where the result is saved; empty: not saved (yet)
   uint64_t peak_allocated = 0, peak_reserved = 0;
   double step_ms = 0;  // 0: unknown
-  uint32_t notes = 0;  // number of notes on the result when last counted
+  uint32_t notes = 0;  // last known number of notes on the result
   int64_t when_unix_s = 0;
   std::string note_texts = {};  // the texts of the first notes, a line each
 };
@@ -93,10 +93,10 @@ class History {
   size_t current_ = kNone;
 };
 
-// A change of the settings, of the tracks on the canvas, of the notes, or of how a program is run,
-// which can be undone.
+// A change that can be undone: of the settings, of the tracks on the canvas, of the notes, or of
+// how a program is run.
 struct UndoStep {
-  // kToggles: only the toggles of the program; the rest stays as the user has typed it meanwhile.
+  // kToggles: undo changes only the program's toggles, not the fields that the user edited since.
   enum class Kind : uint8_t { kSettings, kLanes, kNotes, kToggles, kProgram };
   Kind kind = Kind::kSettings;
   std::string text;  // "LoRA on"
@@ -138,7 +138,7 @@ enum class DocumentState : uint8_t {
   kEmpty,     // nothing has been started
   kWorking,   // running, planning or reading
   kShown,     // has a result
-  kUnloaded,  // result released; computed or read again when shown
+  kUnloaded,  // the result was released; it is computed or read again when shown
   kFailed,    // ended without a result
 };
 
@@ -160,7 +160,7 @@ class Document {
   // belongs to an existing entry (after undo, a click on the entry, or the same run again).
   void Expect(std::optional<std::string> change);
   void Began();  // the run, plan or read has started
-  // Shows `digest`: a partial result, or the result itself, which becomes an entry of the history.
+  // Shows `digest`: a partial result, or the complete result, which becomes a history entry.
   void Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix_s);
   // The run failed or did not finish. The shown result stays.
   void Ended();
@@ -195,7 +195,7 @@ class Document {
   DocumentView view;
   History history;
   UndoSteps undo;
-  DocumentId opener = 0;     // the document that was shown when this was opened
+  DocumentId opener = 0;     // the document that was shown when this one was opened
   DocumentId redo_into = 0;  // the document from which undo led here; redo leads back to it
   bool unseen = false;       // the result arrived while another document was shown
 

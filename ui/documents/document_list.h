@@ -38,7 +38,7 @@ class DocumentList {
   size_t PlaceOf(DocumentId id) const;  // size() if it is not open
   // The first document for which `is` returns true; null: none.
   Document* FindIf(const std::function<bool(const Document&)>& is);
-  // The open document of this part of `file`; null: none, or the file was written since.
+  // The open document of this part of `file`; null: none, or the file has changed since.
   Document* FindFile(const std::string& file, const importers::OpenOptions& part,
                      const std::string& stamp);
 
@@ -51,7 +51,7 @@ class DocumentList {
   // it. If `id` is the only document, opens an empty plan with its settings.
   DocumentId Close(DocumentId id);
   void Move(size_t from, size_t to);  // moves a tab
-  // The tab after the active one (`direction` > 0) or before it; wraps around.
+  // The document in the tab after (`direction` > 0) or before the active tab; wraps around.
   DocumentId Neighbour(int direction) const;
   // The document that was active before the present one.
   DocumentId ShownBefore() const;

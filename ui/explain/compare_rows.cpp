@@ -103,8 +103,8 @@ Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
   return table;
 }
 
-// The time of the highest allocated bytes in each phase of each step; Phase::kNone for steps
-// without phases.
+// The time of the highest allocated bytes in each phase of each step. A step without phases has one
+// entry, for Phase::kNone.
 PeakTimes PeakTimesOf(const Digest& digest) {
   const trace::SliceTable& s = digest.trace->slices;
   const analysis::MemoryCurves& curves = *digest.curves;

@@ -134,7 +134,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   const qint64 end = end_ > begin_ ? end_ : std::max<qint64>(digest_->trace->end_ns(), begin + 1);
   const QRectF box(0, kHead, width(), std::max(height() - kHead - kFoot, 20));
   const int columns = std::max(1, width());
-  // The columns are computed once for each view; moving the mouse does not change them.
+  // The columns are computed again only for a new view, not when the mouse moves.
   if (drawn_.begin != begin || drawn_.end != end ||
       drawn_.recorded.size() != static_cast<size_t>(columns)) {
     const analysis::MemoryCurves& c = *digest_->curves;

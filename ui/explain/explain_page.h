@@ -36,7 +36,7 @@ struct ExplainContext {
 
   const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
   bool has_range() const { return range.first < range.second; }
-  // The event that pages describe: at the cursor if that is set and within the selected range,
+  // The event that pages describe: at the cursor, if it is set and lies in the selected range;
   // otherwise at the peak of the range or trace. A snapshot has only one event.
   trace::EventIndex shownEvent() const;
   enum class TimeSource { kCursor, kRange, kPeak, kState };

@@ -18,7 +18,7 @@ namespace vramscope::ui {
 // Row::blocks are the largest blocks of the finding.
 Table FindingTable(const std::vector<explain::Finding>& findings);
 
-// A figure of the memory at one event: label, bytes, and the meaning of the label.
+// A figure about the memory at an event: its label, its bytes, and the meaning of the label.
 struct FragmentFact {
   std::string label;
   uint64_t bytes = 0;

@@ -50,7 +50,7 @@ class LiveRows {
     int64_t oldest_ns = 0;          // age of the oldest block
     uint32_t first = 0, count = 0;  // range in blocks()
     trace::AllocationId largest = {};
-    // The category of all blocks of the group; nullopt: they differ, or it is not known.
+    // The category that all blocks of the group have; nullopt: they differ, or are not known.
     std::optional<trace::Category> category = {};
   };
 

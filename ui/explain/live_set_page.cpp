@@ -135,7 +135,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   const auto chosen = [this](const QModelIndex& now) {
     if (!selecting_ && now.isValid()) RowChosen(now.row());
   };
-  // A click on the current row selects its blocks again if the timeline has cleared the selection.
+  // If the timeline has cleared the selection, a click on the current row selects its blocks again.
   connect(view_, &QAbstractItemView::clicked, this, chosen);
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, chosen);
   connect(view_, &QAbstractItemView::doubleClicked, this,

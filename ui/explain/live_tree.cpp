@@ -185,7 +185,7 @@ struct Area {
   double x, y, w, h;
 };
 
-// The worst aspect ratio in a row of boxes with these byte counts along `side`.
+// The worst aspect ratio among the boxes of a row along `side`, from the boxes' bytes.
 double Worst(double sum, double least, double most, double side, double scale) {
   const double s = sum * scale, side2 = side * side;
   return std::max(side2 * most * scale / (s * s), s * s / (side2 * least * scale));

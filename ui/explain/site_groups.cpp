@@ -15,7 +15,7 @@ namespace {
 using trace::StringId;
 using trace::Trace;
 
-// The innermost annotation that was open when each allocation was made, on any thread.
+// For each allocation, the innermost annotation (of any thread) that was open when it was made.
 std::vector<StringId> AnnotationsOf(const Trace& trace) {
   const trace::AllocationTable& a = trace.allocations;
   const trace::SliceTable& s = trace.slices;

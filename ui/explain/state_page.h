@@ -38,7 +38,7 @@ class StatePage : public ExplainPage {
   QWidget* side_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QTabWidget* tabs_ = nullptr;
-  // By call site, category and pool; the largest blocks; the figures of memory_stats().
+  // Blocks by call site, category and pool; the largest blocks; the figures of memory_stats().
   static constexpr int kTables = 5;
   TableModel* tables_[kTables] = {};
   TableView* views_[kTables] = {};

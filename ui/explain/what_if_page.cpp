@@ -24,7 +24,7 @@ namespace {
 constexpr int kOffered = 4;  // settings that are offered as buttons
 constexpr int kTableHeight = 26 + 3 * 23 + 4;
 
-// Completes the setting that is being typed, which is the text after the last comma.
+// Completes the text after the last comma, which is the setting that the user is typing.
 class ConfCompleter : public QCompleter {
  public:
   explicit ConfCompleter(QLineEdit* edit) : QCompleter(edit), edit_(edit) {

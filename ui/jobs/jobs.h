@@ -64,7 +64,7 @@ struct JobOptions {
   // more thread.
   bool blocks = false;
   int priority = 0;  // higher starts first
-  // Called on the UI thread in place of the answer when a newer question or cancel() drops the job.
+  // If a newer question or cancel() drops the job, this is called on the UI thread, not the answer.
   std::function<void()> dropped = {};
 };
 

@@ -1,5 +1,5 @@
-// Changes the language of an open window. The source of a label's text is looked up among the texts
-// that were translated into the previous language; a text with arguments is found by its template.
+// Changes the language of an open window. A label's text is looked up among the translations into
+// the previous language, which gives its source; a text with arguments is found by its template.
 #include <QAbstractItemModel>
 #include <QAction>
 #include <QComboBox>
@@ -76,7 +76,7 @@ std::vector<Template> MakeTemplates(const Answered& answered) {
     made.answered = at.value();
     out.push_back(std::move(made));
   }
-  // Templates with the most literal text first: "%1 of %2 found" before "%1 found".
+  // Templates with more literal text come first: "%1 of %2 found" before "%1 found".
   std::stable_sort(out.begin(), out.end(),
                    [](const Template& a, const Template& b) { return a.letters > b.letters; });
   return out;
@@ -179,7 +179,7 @@ QHash<const QObject*, ShownTexts>& Remembered() {
   return remembered;
 }
 
-// The text in the current language; remembered for the property, tab or item `what` of `object`.
+// The shown text in the current language. Remembers it for the property, tab or item `what`.
 std::optional<QString> Switched(const Retranslator& of, QObject* object, const QString& what,
                                 const QString& text, const QStringList& contexts) {
   ShownTexts& shown = Remembered()[object];

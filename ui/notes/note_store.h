@@ -55,7 +55,7 @@ class NoteStore : public QObject {
   std::string content_;
   NoteList notes_;
   QString error_;
-  // Notes read or set in this session. They may be newer than a file that is still being written.
+  // Notes read or set in this session. They may be newer than those in a file being written.
   std::map<std::string, NoteList> known_;
   std::map<std::string, uint64_t> keys_;  // keys of the write jobs
 };

@@ -42,8 +42,8 @@ class NotesPage : public QWidget {
  public:
   explicit NotesPage(QWidget* parent = nullptr);
 
-  // `digest`: null if there is no document or its notes are not known. `error`: why there are no
-  // notes.
+  // `digest`: null if there is no document, or if its notes are not known. `error`: why they are
+  // not.
   void setNotes(std::shared_ptr<const Digest> digest, const NoteList& notes,
                 const QString& error = {});
   bool busy() const { return jobs_.busy(); }

@@ -237,7 +237,7 @@ void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) 
   largest_->set(digest_ ? digest_->trace : nullptr, std::move(largest));
 }
 
-// Shows what the GPU's memory is used for at that event.
+// Shows the uses of the GPU's memory at the event.
 void BreakdownPanel::ShowGpu(trace::EventIndex event) {
   if (digest_ == nullptr || digest_->trace->events.size() == 0) return gpu_->set({}, theme_);
   const auto compute = [trace = digest_->trace, event] {

@@ -82,7 +82,7 @@ class BreakdownPanel : public QWidget {
   void ShowGpu(trace::EventIndex event);
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
-  void FitParts();  // hides the shares if the categories' names would not fit
+  void FitParts();  // hides the shares if, with them, the categories' names do not fit
   void Refit();
   void UpdateTime();
 

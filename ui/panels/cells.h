@@ -12,7 +12,7 @@ Cell CountCell(uint64_t count);  // 0 is drawn dim
 // `times` is false if the trace's times are numbers of history entries instead of nanoseconds.
 Cell DurationCell(int64_t ns, bool times);
 Cell CategoryCell(trace::Category category);
-// A text that may be elided; the tool tip shows all of it.
+// A text that may be elided; the tool tip shows the whole text.
 Cell TextCell(std::string text);
 // Signed bytes of memory. Less memory is good, more is bad.
 Cell DifferenceCell(int64_t bytes);

@@ -1,6 +1,6 @@
-// Chooses the GPU that a run or a program is planned for. The user selects a GPU of the device
-// table, and possibly a MIG slice or another memory size. For a GPU that is not in the table, the
-// user opens a device file or enters its figures.
+// A dialog to choose the GPU for which a run or program is planned. The user selects a GPU of the
+// device table, and possibly a MIG slice or another memory size. For a GPU that is not in the
+// table, the user opens a device file or enters its figures.
 //
 //   auto* dialog = new DeviceDialog(QStringLiteral("rtx-4090"), this);
 //   connect(dialog, &DeviceDialog::chosen, this, [](const QString& device) { ... });

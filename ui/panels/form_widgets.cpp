@@ -188,7 +188,7 @@ void SetUpBox(QAbstractSpinBox* box) {
   box->installEventFilter(new InputGuard(box));
 }
 
-// Accepts any text while typing. A text that is not a number in range is refused with a reason.
+// Accepts any text while the user types, and then refuses a text that is not a number in range.
 class WholeNumberBox : public QSpinBox {
  public:
   explicit WholeNumberBox(std::function<void(const QString&)> refused)

@@ -60,7 +60,7 @@ class WrappedLabel : public QLabel {
   void KeepHeight();
 };
 
-// Elides its text instead of widening its parent; the tool tip shows all of it.
+// Elides its text, so that it does not widen its parent; the tool tip shows the whole text.
 class ElidedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString fullText READ fullText WRITE setFullText)

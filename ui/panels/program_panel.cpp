@@ -281,7 +281,7 @@ void ProgramPanel::ChooseFolder() {
   Edited();
 }
 
-// Shows what the run will do, in words and as a command line, and what prevents it.
+// Shows what the run will do, in words and as a command line, or why it cannot start.
 void ProgramPanel::Explain() {
   QString note;
   bool good = true;

@@ -1,5 +1,5 @@
-// The left side of "plan a program" and "record a program": the form (script, interpreter, GPU,
-// this or another computer), the start button, progress, output and errors of the run, the
+// The left side of the window for planning or recording a program: the form (script, interpreter,
+// GPU, this or another computer), the start button, progress, output and errors of the run, the
 // equivalent command line, and a menu to plan again for another GPU. The panel starts nothing
 // itself.
 #pragma once
@@ -47,7 +47,7 @@ class ProgramPanel : public QWidget {
   void setPeak(uint64_t allocated);  // peak of the shown document
   void addOutput(const QString& more);
   void clearOutput();
-  // The result of the run: shows errors and, if there are results, the next possible actions.
+  // Shows the result of the run: its errors or, if there are results, the next possible actions.
   void setEnd(const ProgramEnd& end);
   void focusScript();
   void setDevice(const QString& device);
@@ -86,7 +86,7 @@ class ProgramPanel : public QWidget {
 
   program::Request request_;
   std::vector<program::Interpreter> interpreters_;
-  bool interpreter_chosen_ = false;  // the user chose the interpreter, not the window
+  bool interpreter_chosen_ = false;  // the user, not the window, chose the interpreter
   ProgramState state_;
   uint64_t peak_ = 0;
   bool filling_ = false;

@@ -29,7 +29,7 @@ struct RangeFigures {
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
   uint64_t staying_bytes = 0, staying_count = 0;  // allocated in the range and live at its end
-  // The part of `staying` that is never freed in the trace.
+  // The part of `staying` that the trace never frees.
   uint64_t unfreed_bytes = 0, unfreed_count = 0;
   // Allocated in the range, largest first; at most kLargest.
   std::vector<trace::AllocationId> largest;

@@ -79,7 +79,7 @@ struct Digest {
   std::shared_ptr<const trace::Trace> whole;
   std::vector<analysis::DevicePeak> devices;
   std::optional<uint8_t> device;
-  // For a recorded file: the bytes at the peak by the rule that inferred their category, largest
+  // For a recorded file: the bytes at the peak for each rule that inferred categories, largest
   // first. Rule 0: the file contains the category.
   struct Origin {
     uint8_t rule = 0;

@@ -120,13 +120,13 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     return box;
   };
   batch_ = spin("batch", tr("Batch"), 65536, &RunConfig::batch);
-  // Wide enough for the largest number, so that no digit is cut off.
+  // The box is wide enough for the largest number, so that no digit is cut off.
   batch_->setMinimumWidth(batch_->fontMetrics().horizontalAdvance(QStringLiteral("65536")) +
                           kBoxPadding);
   seq_ = MakeComboBox();
   seq_->setObjectName(QStringLiteral("seq"));
   seq_->setEditable(true);
-  // A list of lengths that does not fit can be scrolled in the field.
+  // If a list of lengths does not fit, the user can scroll it in the field.
   seq_->setMinimumWidth(seq_->fontMetrics().horizontalAdvance(QStringLiteral("8192")) +
                         kBoxPadding + kArrow);
   seq_->setInsertPolicy(QComboBox::NoInsert);

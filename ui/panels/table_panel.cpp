@@ -314,7 +314,7 @@ void TableView::setRowModel(RowModel* model) {
   connect(model, &QAbstractItemModel::layoutChanged, this, &TableView::FitColumns);
 }
 
-// Until the user resizes a column, makes columns of figures wide enough for their texts and empty
+// Until the user resizes a column, makes columns of figures as wide as their texts, and empty
 // columns narrow.
 void TableView::FitColumns() {
   if (rows_ == nullptr || by_hand_) return;

@@ -26,7 +26,7 @@ class RowModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
   void setTheme(const timeline::Theme& theme);
   virtual const std::vector<Column>& columns() const = 0;
-  // Null if the row has fewer cells. The cell is valid until the next call.
+  // Null if the row has no such cell. The cell is valid until the next call.
   virtual const Cell* cell(int row, int column) const = 0;
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
@@ -88,7 +88,7 @@ class AllocationModel : public RowModel {
   };
   // Linear in the number of allocations; may run on any thread.
   static Contents ContentsOf(const trace::Trace& trace, const Request& request);
-  // The present sorting, with another search and range.
+  // A request with the present sorting, and another search and range.
   Request request(const query::Filter& filter, const EventSpan& span) const;
   // Whether the rows are sorted as the header indicates. A large trace is not sorted by this class,
   // which emits sortingNeeded() instead.

@@ -69,7 +69,7 @@ QString LabelOf(const run::SettingDeclaration& setting) {
                                : Translated(setting.label);
 }
 
-// Whether a row counts as on or off depending on the value of `key`.
+// Whether the value of `key` decides if a row of the list is on.
 bool SwitchesARow(const std::string& key) {
   return std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
     return std::ranges::any_of(row.toggle->on,
@@ -385,7 +385,7 @@ void TechniquePanel::Switch(const run::Toggle& technique) {
 void TechniquePanel::Edit(const run::RunConfig& config) {
   told_ = false;
   Q_EMIT configEdited(config);
-  if (!told_) setConfig(config_);  // the edit had no effect: show the present values again
+  if (!told_) setConfig(config_);  // the edit had no effect: shows the present values again
 }
 
 void TechniquePanel::setConfig(const run::RunConfig& config) {
@@ -442,7 +442,7 @@ void TechniquePanel::ColorSaving(RowWidgets& row) {
   SetTone(row.saving, tone);
 }
 
-// Example: "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
+// For example: "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
 QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
   const int64_t bytes = row.known->bytes;
   const QString with = QString::fromStdString(timeline::FormatBytes(

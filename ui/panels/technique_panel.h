@@ -55,8 +55,8 @@ class TechniquePanel : public QWidget {
   // `why` is their tool tip.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void setTheme(const timeline::Theme& theme);
-  // Without a saving, the row shows `instead`: "…" while it is computed, "–" if that failed. `why`
-  // is the tool tip.
+  // Without a saving, the row shows `instead`: "…" while the saving is computed, "–" after a
+  // failure. `why` is the tool tip.
   void setSaving(const QString& id, std::optional<Saving> saving,
                  const QString& instead = QString(), const QString& why = QString());
   ToggleSwitch* toggle(const QString& id) const;  // null: no such row
@@ -97,7 +97,7 @@ class TechniquePanel : public QWidget {
     std::vector<run::Choice> offered;  // entries of the list
     QWidget* widget = nullptr;         // the control that is used
   };
-  // The settings of a technique that no row shows; always open.
+  // A row for the settings of a technique that no other row shows; always open.
   struct SettingsRow {
     const run::TechniqueDeclaration* technique = nullptr;
     QWidget* widget = nullptr;

@@ -1,4 +1,4 @@
-// Reports when a file of a program has been saved, for planning it again.
+// Reports when a file of a program has been saved, so that the program can be planned again.
 //
 //   watch->start(request);                  // its script and the files named in its arguments
 //   watch->add(end.sources);                // the program's own modules

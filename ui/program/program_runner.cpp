@@ -212,7 +212,7 @@ void ProgramRunner::ReadNew() {
 void ProgramRunner::OnRead(const std::shared_ptr<Read>& read) {
   if (run_ == nullptr) return;
   if (read->last) return End(*read);
-  if (run_->gone) return ReadNew();  // the process ended during this read: reads once more
+  if (run_->gone) return ReadNew();  // the process ended during this read, so reads once more
   if (!read->status.ok()) return;    // reported at the end
   const program::Program& program = read->program;
   auto stage = ProgramState::Stage::kStarting;

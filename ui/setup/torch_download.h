@@ -42,7 +42,7 @@ struct DownloadOptions {
   QString data_folder;  // setup::DataFolder()
   std::vector<setup::Wheel> wheels;
   quint64 unpacked_bytes = setup::kUnpackedBytes;  // approximate, to check the free disk space
-  int silence_ms = 30'000;  // gives up after this time without a byte from the server
+  int silence_ms = 30'000;  // the download fails after this time without a byte from the server
   std::vector<int> pauses_ms = {500, 2'000, 5'000, 10'000};  // waiting time before each retry
   bool check_computer = true;  // whether to check first that the wheels can run on this computer
 };

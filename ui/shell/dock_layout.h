@@ -29,7 +29,7 @@ class DockLayout {
   void start(QMainWindow* window, const Docks& docks);
   void restore(const QSettings& settings);
   void store(QSettings* settings) const;
-  void shown();  // call it whenever the window is shown, because its size is known only then
+  void shown();  // call it whenever the window is shown: only then is the window's size known
   void reset();  // restores the initial positions and sizes
   // true, for a document without a timeline: gives the tables two thirds of the height; false:
   // gives them their previous height.

@@ -17,7 +17,7 @@ class DropZones : public QWidget {
   explicit DropZones(QWidget* parent);
   void show(const QRect& area, const timeline::Theme& theme, const QPoint& point);
   void setPoint(const QPoint& point);        // the mouse position, in coordinates of the parent
-  bool compares(const QPoint& point) const;  // visible, and the point is in the half for comparing
+  bool compares(const QPoint& point) const;  // whether a drop at the point compares
 
  protected:
   void paintEvent(QPaintEvent* event) override;

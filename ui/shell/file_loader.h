@@ -43,7 +43,7 @@ class FileLoader : public QObject {
 
  Q_SIGNALS:
   void progressed(double fraction);
-  // The index of a `.trace` file, before the rest is read.
+  // The index of a `.trace` file was read, and the rest has not been yet.
   void outlined(const std::shared_ptr<const vramscope::trace::Outline>& outline);
   void preview(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void loaded(const QString& path, const std::shared_ptr<const vramscope::trace::Trace>& trace);

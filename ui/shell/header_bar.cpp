@@ -27,7 +27,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kTitleWidth = 420;  // maximum
-// The chip for unused memory is shown from this size on.
+// With less unused memory than this, its chip is hidden.
 constexpr uint64_t kUnusedShown = 1 << 20;
 
 QString Short(uint64_t bytes, int decimals = 2) {
@@ -184,8 +184,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.out_of_memory_tip =
         QObject::tr("Click to see what was requested, what was free and what would help");
   }
-  // While a run is in progress, "does not fit" can be known already, but "fits" cannot. The size of
-  // the CUDA context is unknown for a GPU that is not in the device table.
+  // While a run is in progress, the chip may already say "does not fit", but not yet "fits". The
+  // size of the CUDA context is unknown for a GPU that is not in the device table.
   if (info.device.memory_bytes > 0 && info.device.context_bytes > 0 && reserved > 0 &&
       !digest.recorded() && (whole || !summary.fits)) {
     out.does_fit = summary.fits;

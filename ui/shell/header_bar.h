@@ -80,7 +80,7 @@ class HeaderBar : public QWidget {
   QToolButton* commands_ = nullptr;
 };
 
-// States what happened, at which place, and what to do next. Stays until it is closed or replaced.
+// States what happened, where, and what to do next. Stays until it is closed or replaced.
 class Banner : public QFrame {
   Q_OBJECT
  public:

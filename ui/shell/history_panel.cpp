@@ -85,7 +85,7 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
   return row;
 }
 
-// Draws a flag like those on the ruler, and the number of notes.
+// Draws a flag, like the ruler's flags, and the number of notes.
 void Flag(int notes, const timeline::Theme& theme, QPainter* painter, QRect* in) {
   constexpr int kPennant = 8, kPole = 11;
   const QString text = QString::number(notes);

@@ -206,7 +206,7 @@ QString KeysPage::Chosen() const {
              : QString();
 }
 
-// Shows what the buttons would do, and which command has the pressed key.
+// Updates the buttons and the text that names the command which has the pressed key.
 void KeysPage::ShowChosen() {
   const QString id = Chosen();
   const QKeySequence key = edit_->key();

@@ -276,7 +276,7 @@ void MainWindow::BuildDocks() {
     actions_.Refresh();
   });
   auto* left = new QWidget;
-  left->setProperty(kThemeFrame, true);  // the pages that are not shown take most of the time
+  left->setProperty(kThemeFrame, true);  // most of its widgets are on hidden pages
   auto* pages = new QVBoxLayout(left);
   pages->setContentsMargins(0, 0, 0, 0);
   pages->setSpacing(0);

@@ -208,13 +208,13 @@ class MainWindow : public QMainWindow {
   void setThemeChoice(ThemeChoice choice, bool remember = true);
   static QString storedLanguage();  // the language last chosen; empty: never chosen
   static int storedUiScale();       // the scale last chosen, in percent
-  // Whether the user closed the window in order to open it again.
+  // Whether the user closed the window in order to restart the program.
   bool restartRequested() const { return restart_; }
   // Changes the language of the open window. `remember`: stores it for the next start.
   void setLanguage(Language language, bool remember = true);
-  // Selects the GPU to show, in a recording of several.
+  // In a recording of several GPUs, selects the GPU to show.
   void showDevice(uint8_t device);
-  bool busy() const;     // something is being run, read, written or digested
+  bool busy() const;     // something is running, or being read, written or digested
   bool settled() const;  // not busy, savings known, the canvas drawn
   void settleCanvas();
   // Reports that an action on the UI thread threw an exception, for example because memory ran out.
@@ -491,8 +491,8 @@ class MainWindow : public QMainWindow {
   WorkerClient* worker_ = nullptr;      // worker for plans
   WorkerClient* gpu_worker_ = nullptr;  // set during a run on this computer's GPU
   QString gpu_run_;                     // the model of the run on the GPU
-  WorkerClient* running_ = nullptr;     // the one of these two workers that runs run_tag_
-  QString lost_;                        // how the worker that is being replaced was lost
+  WorkerClient* running_ = nullptr;     // the worker (one of these two) of run_tag_
+  QString lost_;                        // how the worker was lost, until a new one replaces it
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries_;
   Jobs finding_gpu_libraries_;  // finds the libraries before a run on the GPU
   SavingsPlanner* savings_ = nullptr;

@@ -65,7 +65,7 @@ constexpr int kPanelsDelayMs = 8;  // half a frame
 // A trace with at most this many events is digested on the UI thread, which takes no longer.
 constexpr uint32_t kDigestInline = 20'000;
 
-// The message without its full stop, because the sentence continues.
+// The message without its full stop, because the caller's sentence continues.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -137,8 +137,8 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
       config.batch != doc().config.batch || run::SeqText(config) != run::SeqText(doc().config))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   doc().config = config;
-  // After a run on the GPU, changed settings are planned until the user requests the next run on
-  // the GPU.
+  // After a run on the GPU, a change of the settings leads to a plan, not to another run on the
+  // GPU.
   if (doc().config.backend == run::Backend::kCuda) doc().config.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
@@ -227,7 +227,7 @@ void MainWindow::ChoosePreset(const QString& name) {
   editConfig(change->config);
   banner_->clear(QStringLiteral("preset-settings"));
   if (change->reset.empty()) return;
-  // Tells the user which settings the preset changed.
+  // The text tells the user which settings the preset has changed.
   QString text = tr("It starts with %1.").arg(list(change->reset));
   if (!change->unchanged.empty())
     text += tr(" Your settings are kept: %1.").arg(list(change->unchanged));
@@ -279,7 +279,7 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
   }
   since_digest_.start();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
-  // For a growing trace, only the new events are processed.
+  // For a growing trace, the digest processes only the new events.
   const std::shared_ptr<const Digest> earlier = of.session.partial() ? of.session.shown() : nullptr;
   digests_.Ask(
       [trace = std::move(trace), file, device, earlier] {
@@ -369,7 +369,7 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
 void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(session().shown()->trace->info.device.memory_bytes);
-  // The baseline is set first, so that the scale is never that of the old baseline.
+  // Sets the baseline first, so that the scale is never that of the old baseline.
   UpdateBaseline();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);

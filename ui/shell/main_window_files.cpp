@@ -36,7 +36,7 @@ constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
 constexpr uint64_t kOutlined = 2'000'000;
 
-// The message without its full stop, because the sentence continues.
+// The message without its full stop, because the caller's sentence continues.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -159,8 +159,8 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
 }
 
 void MainWindow::LoadInto(Document& of, const QString& path, const importers::OpenOptions& part) {
-  // Only one file is read at a time. A file that was being read is read again when its document is
-  // shown.
+  // Only one file is read at a time. If another one was being read, it is read again when its
+  // document is shown.
   if (Document* before = documents_.Find(loading_); before != nullptr && loader_->busy())
     before->Left();
   loading_ = of.id();
@@ -192,7 +192,7 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
 void MainWindow::OpenPartOf(const QString& path) {
   auto* dialog = new OpenPartDialog(path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  // A range selected in the same recording is proposed as the part.
+  // If a range of this recording is selected, proposes this range as the part.
   if (session().shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
     const auto [begin, end] = timeline_->range();
     const int64_t first = session().shown()->trace->begin_ns();
@@ -210,7 +210,7 @@ void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) 
 }
 
 void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
-  // Shows a preview of what has been read. The complete trace replaces it in place.
+  // Shows a preview of what has been read. The complete trace later replaces the preview.
   Document* of = documents_.Find(loading_);
   const bool seen = of != nullptr && (of->id() == doc().id() || of->opener == doc().id());
   if (!seen || digests_.busy() || !timeline_->ready() || trace == nullptr ||

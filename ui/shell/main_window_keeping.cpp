@@ -143,8 +143,8 @@ void MainWindow::StopRuns() {
   if (gpu_worker_ != nullptr) gpu_worker_->cancel();
 }
 
-// The Cancel button and Ctrl+. cancel everything that a click can repeat. If only a program or a
-// run on the GPU is in progress, they ask the user and then stop it.
+// The Cancel button and Ctrl+. cancel everything that a click can repeat. If nothing but a program
+// or a run on the GPU is in progress, they ask the user whether to stop it.
 void MainWindow::CancelWhatIsAsked() {
   const bool in_front = (runner_->busy() && !programBehind()) || running_ == gpu_worker_;
   const bool others = (run_tag_ != 0 && running_ == worker_) || finding_gpu_libraries_.busy() ||

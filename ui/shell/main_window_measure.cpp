@@ -1,5 +1,5 @@
-// Measuring between two marks, which are the ends of the selected range. The breakdown panel shows
-// the figures.
+// Two marks, which are the ends of the selected range. The breakdown panel shows the figures
+// between the marks.
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>

@@ -237,7 +237,7 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
   runner_->start(request);
   of.scratch = runner_->folder().toStdString();
   RefreshTabs();
-  StoreSession(false);  // stores the folder, so that it is found even if the window is killed
+  StoreSession(false);  // stores the folder: the next window finds it even if this one is killed
   actions_.Refresh();
 }
 
@@ -286,7 +286,7 @@ bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   return true;
 }
 
-// Called from the event loop, because the plan's result is still being passed to the window.
+// Undoes from the event loop, because the window is receiving the plan's result at this moment.
 void MainWindow::UndoAtEnd(DocumentId ended) {
   if (std::exchange(undo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::undo);
   if (std::exchange(redo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::redo);
@@ -397,7 +397,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   }
   SetBusy({});
   of->Ended();
-  // A plan that was stopped by undo is saved, but is no result.
+  // A plan that undo has stopped is saved, but does not become a result of the document.
   const bool undone = undo_at_end_ == of->id() || redo_at_end_ == of->id();
   if (end.trace != nullptr && !undone) {
     of->latest = end.trace;

@@ -146,7 +146,7 @@ void MainWindow::Entered() {
 
 void MainWindow::showDocument(DocumentId id) {
   if (id == doc().id() || documents_.Find(id) == nullptr) return;
-  next_file_.clear();  // that file was to be compared with the document that is being left
+  next_file_.clear();  // that file was meant for a comparison with the document being left
   compare_later_ = compare_later_with_ = 0;
   MakeActive(id);
   if (std::ranges::none_of(
@@ -337,7 +337,7 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
   }
   doc().Expect(std::nullopt);  // returns to an existing entry
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
-    // The plan gets the earlier settings; the document shown before the change is shown again.
+    // The plan gets the earlier settings; the document in which the change was made is shown.
     doc().config = step.before;
     from->redo_into = doc().id();
     return showDocument(from->id());
@@ -414,7 +414,7 @@ void MainWindow::compareEntries(size_t shown, size_t with) {
   const std::vector<HistoryEntry>& entries = doc().history.entries();
   if (shown >= entries.size() || with >= entries.size() || shown == with) return;
   const DocumentId id = doc().id();
-  // Called with the result of `with`: pins it and shows the other entry.
+  // Called with the result of the entry `with`: pins the result and shows the entry `shown`.
   const auto pin = [this, id, shown](std::shared_ptr<const Digest> digest,
                                      const std::string& file) {
     if (doc().id() != id) return;

@@ -32,7 +32,7 @@ void MainWindow::WatchProgram() {
   watch_->start(of->source.program);
 }
 
-// Starts from the event loop, because a result may be on its way into the window.
+// Plans from the event loop, because the window may be receiving a result at this moment.
 void MainWindow::PlanSaved() {
   if (saved_files_.isEmpty()) return;
   QTimer::singleShot(0, this, [this] {

@@ -110,8 +110,8 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
   SetBusy(config.backend == run::Backend::kPlan ? tr("planning …") : tr("running …"));
 }
 
-// Runs the same steps on the GPU and compares them with the plan. The search for the GPU is off the
-// UI thread, because a driver may take a second to respond.
+// Runs the steps of the plan on the GPU and compares both. Another thread searches for the GPU,
+// because a driver may take a second to respond.
 void MainWindow::runOnGpu() {
   if (finding_gpu_libraries_.busy() || run_tag_ != 0 || gpu_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {

@@ -31,7 +31,7 @@ namespace {
 constexpr int kBarMs = 500;
 constexpr int kWritePollMs = 100;
 
-// Forwards text to a file's buffer and counts the bytes. Fails once the write is cancelled.
+// Passes bytes on to a file's buffer and counts them. Fails as soon as the write is cancelled.
 class WatchedBuffer : public std::streambuf {
  public:
   WatchedBuffer(std::streambuf* to, const std::atomic<bool>* cancel, std::atomic<uint64_t>* bytes)
@@ -255,7 +255,7 @@ void MainWindow::ShowProgress() {
   const QString much = permille < 0
                            ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
                            : tr("%1 %").arg(permille / 10);
-  // Not logged, because that would add a line at every poll.
+  // Sets the text without Say(), which would add a line to the log at every poll.
   status_->setText(writing.cancel ? tr("Cancelling %1 …").arg(writing.path)
                                   : tr("Writing %1 … %2 · Ctrl+. cancels").arg(writing.path, much));
 }

@@ -20,7 +20,7 @@ namespace vramscope::ui {
 namespace {
 
 // A request is a list of paths, each followed by a zero byte, with one more zero byte at the end.
-// The reply is one letter.
+// The reply is a single letter.
 constexpr size_t kMostBytes = 64 * 1024, kMostFiles = 16, kMostAtOnce = 8;
 constexpr int kPatienceSeconds = 2;
 constexpr char kTaken = 'y';

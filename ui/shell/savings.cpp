@@ -20,7 +20,7 @@ namespace {
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;
-constexpr int kMostLosses = 2;  // a plan that loses the worker this often counts as failed
+constexpr int kMostLosses = 2;  // a plan fails if the worker is lost this often
 
 run::RunConfig ForFigures(run::RunConfig config) {
   config.backend = run::Backend::kPlan;
@@ -157,7 +157,7 @@ void SavingsPlanner::Next() {
   if (!client_) {
     client_ = std::make_unique<WorkerClient>(program_);
     connect(client_.get(), &WorkerClient::ready, this, [this] {
-      // Low priority, so that the worker of the shown run is faster.
+      // A low priority, so that this worker does not slow down the worker of the shown run.
       if (client_->processId() > 0)
         setpriority(PRIO_PROCESS, static_cast<id_t>(client_->processId()), kNice);
     });

@@ -41,14 +41,14 @@ class SavingsPlanner : public QObject {
   // For use without LibTorch: the figures come from the sample runs; other configurations have
   // none. Null: plans everything.
   void setSamples(std::shared_ptr<const setup::Samples> samples);
-  void pause();  // cancels the plan in progress and clears the queue; known results stay
+  void pause();  // cancels the plan in progress, clears the queue, keeps known results
   bool idle() const;
 
  Q_SIGNALS:
   // The saving of technique `id`, or the text shown in its place.
   void saving(const QString& id, std::optional<vramscope::ui::Saving> saving,
               const QString& instead, const QString& why);
-  // A complete plan of a neighbouring configuration, which a toggle may show.
+  // The complete plan of a configuration to which a toggle may lead.
   void planned(const vramscope::run::RunConfig& config,
                std::shared_ptr<const vramscope::ui::Digest> digest);
   void finished();  // nothing is left to plan

@@ -23,7 +23,7 @@ inline constexpr char kThemeFrame[] = "themeFrame";
 class ThemeZones : public QObject {
   Q_OBJECT
  public:
-  static ThemeZones& Instance();  // one per application, destroyed with the application
+  static ThemeZones& Instance();  // the application's only instance, destroyed with it
   void setSheet(const QString& sheet);
   int zones() const { return static_cast<int>(zones_.size()); }
   int stale() const;  // number of zones with an older sheet

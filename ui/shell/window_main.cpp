@@ -270,7 +270,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QApplication::setApplicationDisplayName(QString());
   QApplication::setDesktopFileName(QStringLiteral("vramscope"));
 
-  // Set before the window is built, from --lang, the last choice or the environment.
+  // Must be set before the window is built: from --lang, the last choice or the environment.
   const std::optional<Language> chosen = LanguageFromName(
       !options.language.empty() || picture ? QString::fromStdString(options.language)
                                            : MainWindow::storedLanguage());
@@ -319,7 +319,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       window.resize(window.size().boundedTo(room));
   }
   window.show();
-  // Constructed before anything is started, so that it sees immediate failures too.
+  // Constructed before anything is started, so that it also receives failures that occur at once.
   std::optional<Photographer> photographer;
   if (picture) {
     photographer.emplace(&window, options);

@@ -51,7 +51,7 @@ class CommandRunner : public QObject {
   QString vramscope_, worker_;
   std::unique_ptr<QProcess> process_;
   bool by_lines_ = false;
-  QByteArray said_;  // by_lines_: the beginning of a line, else everything
+  QByteArray said_;  // all output; if by_lines_, only the unfinished line
   QJsonObject last_;
   std::unique_ptr<QTemporaryFile> config_;
 };

@@ -19,7 +19,7 @@ namespace vramscope::ui {
 // The words after "--" of a command about the program, and the program's folder. kInvalidArgument,
 // kNotFound: the message says what the request lacks.
 absl::StatusOr<CommandProgram> ProgramOf(const program::Request& request);
-// "fit", "--device", "h100-sxm", ...: the words before "--". `toggles`: those that are on.
+// "fit", "--device", "h100-sxm", ...: the words before "--". `toggles`: the toggles that are on.
 QStringList StudyArguments(const QString& command, const program::Request& request,
                            const std::vector<std::string>& toggles);
 

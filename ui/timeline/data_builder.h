@@ -26,10 +26,10 @@ class DataBuilder {
   using TracePtr = std::shared_ptr<const trace::Trace>;
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
 
-  // `landed` is called from the event loop when another thread has built something.
+  // `landed` is called from the event loop when another thread has finished a build.
   explicit DataBuilder(std::function<void()> landed) : landed_call_(std::move(landed)) {}
 
-  // Null: the data is being built, or will be built when Obtain() is called again after `landed`.
+  // Null: the data is being built, or the next Obtain() after `landed` will start building it.
   Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {});
   // Adds data that was built elsewhere.
   void Remember(const Data& data);

@@ -8,8 +8,8 @@
 //   connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
 //
 // UI thread only. Indexes of large traces are built on a pool thread; meanwhile the old trace stays
-// visible. Nothing is drawn while nothing changes. The renderer is chosen once, by the available
-// OpenGL; $VRAMSCOPE_RENDERER=raster|gl overrides the choice.
+// visible. Nothing is drawn while nothing changes. The renderer is chosen once, by what OpenGL is
+// available; $VRAMSCOPE_RENDERER=raster|gl overrides the choice.
 #pragma once
 
 #include <QJsonObject>
@@ -53,7 +53,7 @@ class TimelineWidget : public QWidget {
   std::shared_ptr<const trace::Trace> trace() const;
   // Draws pending changes at once, for callers that block the UI thread afterwards.
   void showNow();
-  // Passes indexes that were built elsewhere to a later setTrace(), which then builds nothing.
+  // Provides indexes that were built elsewhere for a later setTrace(), which then builds none.
   void prepare(std::shared_ptr<const TimelineData> data);
   // For a trace with more events, the data is built on a pool thread.
   static constexpr uint32_t kBuildInBackground = 200'000;

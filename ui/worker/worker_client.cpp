@@ -28,7 +28,7 @@ constexpr int kLogPauseMs = 50;  // minimum time between two `logged` signals
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
-constexpr int kHelloMs = 60'000;  // a cold LibTorch from a slow disk takes tens of seconds
+constexpr int kHelloMs = 60'000;  // to load LibTorch from a slow disk takes tens of seconds
 constexpr int kCancelMs = 5'000;  // the trainer checks for a cancellation at every operator
 constexpr int kShutdownMs = 200;
 constexpr size_t kMostMessageBytes = size_t{1} << 20;  // limit for messages outside the trace
@@ -86,7 +86,7 @@ struct WorkerClient::Impl {
   std::optional<Loss> untold_loss;
   bool draining = false;  // the process has ended and its last output is being read
 
-  QByteArray log, unlogged;  // the last part of the log; what has not been emitted yet
+  QByteArray log, unlogged;  // the last part of the log; the text not emitted yet
   qsizetype log_left_out = 0;
   QTimer log_pause;
   EndReason kill_reason;  // why the client killed the process
@@ -100,7 +100,7 @@ struct WorkerClient::Impl {
   Impl(WorkerClient* s, QString p) noexcept : self(s), program(std::move(p)) {
     for (QTimer* timer : {&restart, &hello_limit, &cancel_limit, &log_pause})
       timer->setSingleShot(true);
-    // Emits whole lines, or an unfinished line if it fills the whole buffer.
+    // Emits whole lines; an unfinished line only if it fills the whole buffer.
     QObject::connect(&log_pause, &QTimer::timeout, self, [this] {
       const qsizetype whole = unlogged.lastIndexOf('\n') + 1;
       TellLog(whole > 0 || unlogged.size() < kLogBytes ? whole : unlogged.size());
@@ -428,8 +428,8 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Repeats the run in a new process, without any signal, because this worker cannot run it,
-  // although it works otherwise.
+  // Repeats the run in a new process, without any signal, because this worker, although it works,
+  // cannot run it.
   void RunInNewProcess() {
     queued = std::move(active->asked);
     queued->renewed = true;
@@ -461,7 +461,7 @@ struct WorkerClient::Impl {
     };
   }
 
-  // Damage found on the assembly's thread is handled like damage found on this thread.
+  // Handles damage that the assembly's thread finds like damage that this thread finds.
   Assembly::Damaged DamagedOf(quint64 tag) {
     return [this, tag](const absl::Status& why) {
       QMetaObject::invokeMethod(

@@ -44,7 +44,7 @@ class WorkerClient : public QObject {
   bool running() const;      // the process has started and sent its hello
   bool givenUp() const;      // there is no process, and none is being started
   qint64 processId() const;  // id of the worker's process; 0: none
-  // The last 64 KiB that the worker wrote to standard error, across restarts.
+  // The last 64 KiB that workers wrote to standard error, before and after restarts.
   QString log() const;
 
   // How long a worker may take to send its hello, and to end a cancelled run, before it is killed
@@ -66,8 +66,8 @@ class WorkerClient : public QObject {
   void partialTrace(quint64 tag, std::shared_ptr<const trace::Trace> trace);
   // `error` empty: success. Even after an error, `trace` has all events that arrived; null: none.
   void runEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
-  // The process ended (killed, crashed). `what` describes what happened and whether another worker
-  // is being started. If a run was in progress, runEnded is emitted first.
+  // The process ended (killed, crashed). `what` says what happened and whether another worker is
+  // being started. If a run was in progress, runEnded is emitted first.
   void workerLost(const QString& what);
   // New output of the worker on standard error, in whole lines, at most every 50 ms.
   void logged(const QString& lines);

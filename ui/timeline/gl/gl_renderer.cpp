@@ -55,7 +55,7 @@ void main() { result = texture(picture, uv); })";
 // The characters of English texts; module names are ASCII. AddCharacters() adds others when they
 // are needed.
 constexpr ImWchar kGlyphs[] = {0x20, 0xff, 0x2010, 0x2027, 0x2190, 0x2193, 0x2212, 0x2212, 0};
-constexpr size_t kMostExtra = 6000;  // characters that fit into an atlas of 4096 x 4096 pixels
+constexpr size_t kMostExtra = 6000;  // an atlas of 4096 x 4096 pixels has room for this many
 
 bool InEveryAtlas(char32_t c) {
   for (const ImWchar* range = kGlyphs; *range != 0; range += 2)

@@ -30,7 +30,7 @@ QString ProbeOpenGl() {
 }
 
 bool HasGraphicsDevice(const QString& folder) {
-  // Device files of NVIDIA, WSL and mobile GPUs. Those of the Linux kernel's drivers are checked
+  // Device files of NVIDIA, WSL and mobile GPUs. Files of the Linux kernel's drivers follow
   // below.
   const QStringList names = {QStringLiteral("nvidia*"), QStringLiteral("dxg"),
                              QStringLiteral("kgsl-*"), QStringLiteral("mali*")};

@@ -1,5 +1,5 @@
-// The canvas on OpenGL: a QOpenGLWidget over the whole TimelineWidget, which handles the input. The
-// data layer is kept in a framebuffer object, so that hovering redraws only the overlay.
+// The canvas on OpenGL: a QOpenGLWidget over the whole TimelineWidget, which handles the input. A
+// framebuffer object contains the data layer, so that hovering redraws only the overlay.
 #pragma once
 
 #include <QOpenGLFramebufferObject>

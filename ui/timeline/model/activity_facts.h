@@ -38,7 +38,7 @@ inline constexpr size_t kNamed = 5;
 ActivityFacts FactsOfActivity(const TimelineData& data, uint32_t activity);
 ActivityFacts FactsOfGap(const TimelineData& data, uint32_t gap);
 // The kernels related to an allocation: the first and last that use it as an operand (if the trace
-// records operands), those of the op that allocated it, and those of the last op before its free.
+// records operands), those of the op that allocated it, and of the last op before it was freed.
 std::vector<LinkedFact> KernelsOf(const TimelineData& data, trace::AllocationId id);
 
 // The things that are outlined with the selection, at most 64 in each list. Related: the call of a

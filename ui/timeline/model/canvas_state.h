@@ -138,8 +138,8 @@ struct CanvasState {
            : data            ? data->address_axis().size()
                              : 1;
   }
-  // The GPU's limit is drawn only when the run comes near it. A line far above the curves would
-  // tell nothing, and the axis would have to flatten them.
+  // The GPU's limit is drawn only when the run comes near it. A line far above would tell nothing,
+  // and an axis up to it would flatten the curves.
   bool limit_in_range() const;
 };
 

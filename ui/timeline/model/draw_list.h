@@ -45,7 +45,7 @@ class TextMeasure {
 
 // `text`, cut with an ellipsis to fit `max_width`; empty if fewer than three characters fit.
 std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, float max_width);
-// Like Elide, but cuts the beginning, for module paths, which differ at their end.
+// Like Elide, but cuts the beginning: for module paths, which differ at their ends.
 std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
                        float max_width);
 // Like Elide, but keeps both ends.

@@ -49,9 +49,9 @@ struct LaneWants {
   int rows = 0;      // rows that the data fills; 0: the lane is not shown
   int at_first = 0;  // rows shown until the user enlarges the lane; 0: all
   float row_height = 0;
-  float title = 0;  // 0: the lane has no title; it then belongs to the head, which stays at the top
-  float gap = 0;    // below the lane
-  float label = 0;  // width of a label left of the lane, if the canvas is wide enough
+  float title = 0;      // 0: no title; the lane then belongs to the head, which stays at the top
+  float gap = 0;        // below the lane
+  float label = 0;      // width of a label left of the lane, if the canvas is wide enough
   bool folded = false;  // folded until the user unfolds it, because it shows little
   // A lane that stretches gets this share of the height that other lanes leave, at least `least`.
   float share = 0, least = 0;

@@ -70,14 +70,14 @@ Rect SliceRectOf(const CanvasState& state, uint32_t slice);
 // The rectangle of an activity, not clipped; empty when its lane is not shown.
 Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 
-// Vertical lines at the ruler's ticks, through all lanes and below their content.
+// Draws vertical lines at the ruler's ticks, through all lanes, below their content.
 void DrawTimeGrid(const CanvasState& state, DrawList* list);
 void DrawNotedRanges(const CanvasState& state, DrawList* list);
 // For a snapshot without history, describes the file in place of the lanes.
 void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
-// A thin line at the top edge that shows the progress of reading.
+// Draws a thin line at the top edge that shows the progress of reading.
 void DrawLoadingLine(const CanvasState& state, DrawList* list);
-// The empty, loading and failed states.
+// Draws the empty, loading or failed state.
 void DrawStatus(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 
 }  // namespace vramscope::ui::timeline

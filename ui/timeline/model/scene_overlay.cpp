@@ -43,7 +43,7 @@ void OutlineActivity(const CanvasState& s, uint32_t row, float width, DrawList* 
   Outline(s, ActivityRectOf(s, row), lane.view(), s.theme.selection, width, list);
 }
 
-// A dashed line from a call to the activity that it launched, across the lanes between them.
+// Draws a dashed line from a call to the activity that it launched, across the lanes between.
 void DrawFlow(const CanvasState& s, uint32_t a, uint32_t b, DrawList* list) {
   const trace::ActivityTable& t = s.data->trace().activities;
   if (trace::IsOfDevice(t.kind[a])) std::swap(a, b);
@@ -89,7 +89,7 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
     }
     OutlineMakers(s, s.selection, list);
     for (const uint32_t row : KernelsWith(d, s.selection)) OutlineActivity(s, row, 1, list);
-    // The lifetime as a bracket at the top of the memory lane.
+    // Draws the lifetime as a bracket at the top of the memory lane.
     if (!memory.body.empty()) {
       const trace::AllocationTable& a = d.trace().allocations;
       auto x0 = static_cast<float>(s.viewport.ToX(d.FromTrace(a.begin_ns[s.selection.value])));
@@ -205,7 +205,7 @@ void DrawHover(const CanvasState& s, const TextMeasure& measure, DrawList* list)
   }
 }
 
-// The position where a dragged lane would be dropped, and the draggable lower edge under the mouse.
+// Draws the place where a dragged lane would drop, and the draggable lower edge under the mouse.
 void DrawLaneHandles(const CanvasState& s, DrawList* list) {
   const auto line = [&](float y) {
     list->Line(s.layout.plot_left, y, s.layout.plot_left + s.layout.plot_width, y, s.theme.accent,
@@ -345,7 +345,7 @@ void DrawLoadingLine(const CanvasState& s, DrawList* list) {
 void DrawStatus(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
   float w = s.layout.width, h = s.layout.height;
   if (s.data) {
-    DrawLoadingLine(s, list);  // existing data stays visible; a message would cover it
+    DrawLoadingLine(s, list);  // data stays visible; a message would cover the data
     return;
   }
   float width = std::min(w - 32, 520.0f);

@@ -106,7 +106,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
 
 void TimelineModel::SetBaselineTrace(std::shared_ptr<const TimelineData> baseline,
                                      std::string label) {
-  // If the baseline is removed, the axis may shrink to what the run itself needs.
+  // If the baseline is removed, the axis may shrink to the height that the run needs.
   const bool gone = state_.baseline && !baseline;
   state_.baseline = std::move(baseline);
   state_.baseline_label = label.empty() ? i18n::Text("previous run") : std::move(label);
@@ -305,7 +305,7 @@ void TimelineModel::RevealSelection(double now_ms) {
   if (!span) return;
   UnfoldLane(LaneOfSelection());
   if (state_.selected_activity != query::kNoRow) {
-    // The call at the other end of the drawn arrow is shown too.
+    // Also shows the lane of the call at the other end of the drawn arrow.
     const uint32_t call = state_.data->activities()->CallOf(state_.selected_activity);
     if (call != query::kNoRow) UnfoldLane(ActivityLaneKey(*state_.data, call));
   }

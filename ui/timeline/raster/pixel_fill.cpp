@@ -40,7 +40,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
     if (alpha == 0) continue;
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y0) * target.stride;
     if (alpha == 255) {
-      // Wide rectangles are copied from their first row. A copy does not read the covered pixels.
+      // Copies the other rows of a wide rectangle from its first row.
       const uint32_t* first = row + x0;
       std::fill(row + x0, row + x1, color);
       for (int y = y0 + 1; y < y1; ++y) {

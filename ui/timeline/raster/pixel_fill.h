@@ -13,7 +13,7 @@ struct PixelTarget {
   int width, height;
   int stride;    // length of a row in pixels
   double scale;  // device pixels per logical pixel
-  // Only these rows are drawn, so that several threads can share one image.
+  // Only these rows are drawn; several threads can thus draw parts of one image.
   int first_row = 0, last_row = INT32_MAX;
 };
 

@@ -1,5 +1,5 @@
-// Activities outside of the allocator: a stream of a device with its kernels, memcpys, memsets and
-// idle gaps; the calls, waits and ranges of a thread; collectives.
+// Lanes of activities: a stream of a device with its kernels, memcpys, memsets and idle gaps; the
+// calls, waits and ranges of a thread; collectives.
 #include <fmt/format.h>
 
 #include <algorithm>

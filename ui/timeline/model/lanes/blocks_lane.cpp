@@ -218,7 +218,7 @@ class BlocksLane : public Lane {
         std::string_view op = t.String(t.allocations.op[r.row]);
         std::string bytes = FormatBytes(t.allocations.bytes_rounded[r.row], true);
         float room = right - left - 10;
-        // The end of the path is more informative than its beginning.
+        // Uses the end of the path, which is more informative than its beginning.
         std::string who(module.empty() ? op : module);
         if (who.empty()) who = CallSite(t, StackOf(t, {r.row}));
         std::string name = ElideStart(measure, who, Font::kSmall,

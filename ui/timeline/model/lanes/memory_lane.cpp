@@ -134,9 +134,9 @@ void DrawPeak(const CanvasState& s, const PeakCallout& p, const Rect& body, Draw
   list->Text(p.place, {p.box.x + 10, p.box.y + 22, width, 15}, Font::kSmall, s.theme.dim);
 }
 
-// The left edge of a label above the highest part of the reserved line that does not overlap the
-// peak's callout or the byte labels at the right; negative: there is no such place. `area`: the
-// rectangle of the columns.
+// The left edge for a label above the highest part of the reserved line, at a place where it
+// overlaps neither the peak's callout nor the byte labels at the right; negative: there is no such
+// place. `area`: the rectangle of the columns.
 float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<uint64_t>& reserved,
                          int used, uint64_t highest, float width, float top, const Rect& callout) {
   float per_column = area.w / static_cast<float>(reserved.size());
@@ -271,7 +271,7 @@ class MemoryLane : public Lane {
       auto y_of = [&](int i) {
         return static_cast<float>(s.BytesToY(static_cast<double>(baseline.allocated[i]), body));
       };
-      // A dark and a light line, visible on every color. Both end where the baseline ends.
+      // Draws a dark and a light line, visible on every color. Both end where the baseline ends.
       StepLine(s, body, under, baseline.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
       StepLine(s, body, under, baseline.end, s.theme.baseline, 1, {}, list, y_of);
       counts->baseline_shown = true;

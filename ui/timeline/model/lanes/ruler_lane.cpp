@@ -112,8 +112,8 @@ class RulerLane : public Lane {
 
 }  // namespace
 
-// Ranges of notes: two thin dashed lines each through all lanes, above their content. The range is
-// not tinted, so that all colors stay the same.
+// Draws two thin dashed lines for each range of a note, through all lanes and above their content.
+// Ranges are not tinted, so that all colors stay the same.
 void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   if (s.notes == nullptr) return;
   const Rect& ruler = s.layout["ruler"].body;

@@ -151,7 +151,7 @@ class SliceDrawer {
 
   // Draws slices too narrow for a rectangle. A column's alpha is the part of it that they cover.
   void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
-    // All slices of an index lane have one depth and, except for phases, one color.
+    // All slices of a lane of the index have the same depth and, except for phases, the same color.
     const auto some =
         std::ranges::find_if(view.columns, [](const query::LaneColumn& c) { return c.count > 0; });
     const Color fill =
