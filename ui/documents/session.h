@@ -64,7 +64,8 @@ class Session {
   DigestPtr previous_;  // the previous run; Against() decides whether it is comparable
   DigestPtr baseline_;
   std::string file_, baseline_file_;
-  std::string source_;  // the file that was read; unlike file_, stays when a copy is saved
+  std::string
+      source_;  // the file that was read; unlike file_, it stays unchanged when a copy is saved
   bool partial_ = false, from_file_ = false;
   bool baseline_for_this_only_ = false;
 };

@@ -42,7 +42,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
     gap = need;
   }
   const int64_t first = run::ToInt64(std::ceil(begin / static_cast<double>(step)));
-  // The cast is valid even if the view's end exceeds int64_t.
+  // So that `at * step` is within int64_t, even if the view's end is not.
   const int64_t last =
       std::min(run::ToInt64(std::floor(end / static_cast<double>(step))), INT64_MAX / step);
   for (int64_t at = first, left = 1000; at <= last && left > 0; --left) {
