@@ -17,9 +17,9 @@ namespace vramscope::allocator {
 
 struct MemPool;
 
-// Blocks of one stream within one memory pool. Best fit never crosses streams, so one tree per
-// stream gives the same result as the real allocator's single set ordered by (stream, size,
-// address).
+// Blocks of one stream within one memory pool. Best fit never uses a block of another stream. So
+// one tree per stream gives the same result as the single set of the real allocator, which is
+// ordered by (stream, size, address).
 struct StreamPools {
   uint32_t stream = 0;
   MemPool* owner = nullptr;
@@ -32,12 +32,12 @@ struct StreamPools {
 struct MemPool {
   uint32_t id = 0;
   bool released = false;
-  uint64_t searches[2] = {0, 0};  // number of searches in each pool; measures the age of a block
+  uint64_t searches[2] = {0, 0};  // number of searches in each pool, the clock of block ages
   std::vector<std::unique_ptr<StreamPools>> streams;  // sorted by stream
   // For each pool, the streams in which a block was freed since the list was last processed. A
   // stream whose blocks could not be released is listed again only when another block is freed in
-  // it. The third list is for garbage collection in the large pool, which releases only some
-  // blocks.
+  // it. Garbage collection in the large pool has its own (third) list, as
+  // it releases only some blocks.
   std::vector<StreamPools*> freed[3];
   static constexpr size_t kForCollection = 2;
 
@@ -75,14 +75,14 @@ struct CachingAllocator::Impl {
   bool rounds_up = false;       // roundup_power2_divisions is set
   bool plain = true;            // no setting restricts best fit
   bool ages = false;            // garbage collection is on
-  bool over_limit = false;      // an allocation exceeded the limit, and none has fitted since
+  bool over_limit = false;      // an allocation exceeded the limit, and no later one has fitted
   std::map<uint32_t, std::unique_ptr<MemPool>> mempools;  // keyed by id
   StreamPools* last_pools = nullptr;
   NodePool<BlockNode> block_nodes;
   NodePool<SegmentNode> segment_nodes;
   LiveTable in_use;
   std::map<uint64_t, SegmentNode*> segments;  // keyed by address
-  // Pending blocks in the order of their free requests. Entries may be stale: the block at the
+  // Pending blocks in the order of their free requests. An entry is stale if the block at its
   // address is no longer pending or has another ticket.
   struct Pending {
     uint64_t address = 0, ticket = 0;
@@ -152,8 +152,8 @@ struct CachingAllocator::Impl {
   // --- the driver
   SegmentNode* AddSegment(const Segment& segment, StreamPools& pools);
   BlockNode* TryDriver(uint64_t size, StreamPools& pools, size_t pool, bool forced);
-  // A block from the driver, for an allocation that no cached block serves. Null: out of memory,
-  // which was reported to the observer.
+  // A block from the driver, for an allocation that no cached block serves. Null: out of
+  // memory; the observer was told.
   BlockNode* FromDriver(uint64_t bytes, uint64_t size, StreamPools& pools, size_t pool);
   void CountReserved(uint64_t bytes);
 

@@ -1,7 +1,7 @@
 // Containers of the caching-allocator model: blocks linked within their segment, a tree of free
 // blocks by (size, address), a table of blocks in use by address. The containers are intrusive and
-// reuse nodes, so that after warm-up a malloc or free costs a few short descents and no heap
-// allocation. Internal to this folder.
+// reuse nodes, so that after warm-up a malloc or free only descends a few short paths and allocates
+// nothing on the heap. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ class NodePool {
 };
 
 // Treap of free blocks ordered by (size, address): expected O(log n) without rebalancing.
-// Priorities come from a generator with a fixed seed, so equal histories cost the same.
+// Priorities come from a generator with a fixed seed, so equal histories take equal time.
 class FreeTree {
  public:
   void Insert(BlockNode* node) {
@@ -101,8 +101,8 @@ class FreeTree {
     EraseAt(link);
   }
 
-  // Removes and returns the smallest block of at least `size` bytes, the one at the lowest address
-  // if several have that size. Null: none.
+  // Removes and returns the smallest block of at least `size` bytes. If several blocks have that
+  // size, the lowest address decides. Null: none.
   BlockNode* TakeBestFit(uint64_t size) {
     BlockNode** best = nullptr;
     for (BlockNode** link = &root_; *link != nullptr;) {
@@ -119,8 +119,8 @@ class FreeTree {
     return node;
   }
 
-  // The first block not less than (size, address); null: none. Like the next two functions, it does
-  // not remove the block.
+  // The first block not less than (size, address); null: none. This and the next two
+  // functions do not remove the block.
   BlockNode* LowerBound(uint64_t size, uint64_t address) const {
     BlockNode* best = nullptr;
     for (BlockNode* n = root_; n != nullptr;) {

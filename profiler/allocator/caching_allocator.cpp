@@ -54,7 +54,7 @@ StreamPools& CachingAllocator::Impl::PoolsOf(uint32_t mempool, uint32_t stream) 
   return *last_pools;
 }
 
-// get_free_block() of PyTorch: best fit, and the conditions under which it is rejected.
+// get_free_block() of PyTorch: best fit, and when the fitting block is rejected.
 BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t pool,
                                             uint64_t size) const {
   const FreeTree& tree = pools.free[pool];
@@ -63,8 +63,8 @@ BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t poo
   if (b == nullptr) return nullptr;
   if (expandable(b)) {
     if (settings.conf.expandable_segments) {
-      // A block that can grow is compared by the size to which it can grow, so that the end of a
-      // segment is used last.
+      // Blocks that can grow are compared by the size to which they can grow, so that the growing
+      // end of a segment is used last.
       const auto room = [](const BlockNode* n) {
         const BlockNode* after = n->next;
         const bool grows = after != nullptr && after->use == BlockUse::kUnmapped;

@@ -31,7 +31,7 @@ struct Settings {
   uint64_t device_memory_bytes = 0;            // limit for segments; 0: none
   uint64_t first_address = uint64_t{1} << 40;  // rounded up to 2 MiB
   // If true, requests that do not fit even after the cache was released are granted beyond the
-  // limit: a plan then shows by how much it does not fit. Each crossing of the limit, not each
+  // limit, so that a plan shows how much memory is missing. Each crossing of the limit, not each
   // request, is reported to the observer and counted as out of memory. If false, Malloc returns
   // kResourceExhausted where the real allocator throws.
   bool grant_over_limit = false;
@@ -45,7 +45,7 @@ struct Settings {
 struct Block {
   uint64_t address = 0;
   uint64_t bytes_requested = 0;
-  uint64_t bytes_rounded = 0;  // block size: the rounded request plus any rest not split off
+  uint64_t bytes_rounded = 0;  // block size: the rounded request and any rest not split off
   trace::Pool pool = trace::Pool::kSmall;
   uint32_t stream = 0;
 };
@@ -59,7 +59,7 @@ struct Segment {
   bool expandable = false;
 };
 
-// Receives every driver operation during the call (such as Malloc) that causes it.
+// Receives every driver operation, during the call (such as Malloc) that causes the operation.
 class SegmentObserver {
  public:
   virtual ~SegmentObserver() = default;
@@ -74,7 +74,7 @@ class SegmentObserver {
   virtual void OnFreeCompleted(const Block&) {}
 };
 
-// The source of memory, replacing the limit and the ascending addresses of Settings.
+// A source of memory; replaces the limit and the ascending addresses in Settings.
 class Driver {
  public:
   virtual ~Driver() = default;
@@ -91,7 +91,7 @@ struct Stats {
   uint64_t segment_allocs = 0, segment_frees = 0;  // cudaMalloc, cudaFree
   uint64_t segment_maps = 0, segment_unmaps = 0;   // pages of expandable segments
   uint64_t retries = 0, out_of_memory = 0;
-  uint64_t pools_searched = 0;  // the cost of releases: how many streams' pools they searched
+  uint64_t pools_searched = 0;  // number of streams' pools that releases searched: their cost
 };
 
 class CachingAllocator {
@@ -113,14 +113,14 @@ class CachingAllocator {
   // The address must be that of a live block (else kInvalidArgument). A block that another stream
   // used (RecordStream) stays pending until CompleteFree or until the cache is released.
   absl::Status Free(uint64_t address);
-  // The two halves of a free. A pending block is neither reused nor merged.
+  // Free in two calls. Between them, the block is pending: it is neither reused nor merged.
   absl::Status RequestFree(uint64_t address);
   absl::Status CompleteFree(uint64_t address);
-  // Records that the live block is used on `stream` in addition to its own.
+  // Records that `stream` uses the live block in addition to the block's own stream.
   absl::Status RecordStream(uint64_t address, uint32_t stream);
 
-  // Completes pending frees and returns wholly free segments and pages to the driver, large ones
-  // first (torch.cuda.empty_cache()).
+  // Completes pending frees and returns wholly free segments and pages to the driver, the large
+  // pool's first (torch.cuda.empty_cache()).
   void EmptyCache();
   // Releases the free memory of one private pool only.
   void EmptyPool(uint32_t mempool);
@@ -160,7 +160,7 @@ class CachingAllocator {
   // The same as the functions of rules.h, for callers that include only this header.
   static uint64_t RoundSize(uint64_t bytes);      // rounds to 512, at least 512
   static uint64_t SegmentSize(uint64_t rounded);  // 2 MiB, 20 MiB, or a multiple of 2 MiB
-  // The same with other settings than the default.
+  // The same functions with settings other than the default.
   static uint64_t RoundSize(uint64_t bytes, const run::AllocConf& conf);
   static uint64_t SegmentSize(uint64_t rounded, const run::AllocConf& conf);
 

@@ -4,8 +4,8 @@
 
 namespace vramscope::allocator {
 
-// find_expandable_block() of PyTorch: the lowest unmapped range with enough room, including the
-// free block directly before it; else a new segment.
+// find_expandable_block() of PyTorch: finds the lowest unmapped range that has enough room together
+// with the free block directly before it, or else makes a segment.
 BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t pool, uint64_t size) {
   const auto has_room = [size](const BlockNode* b) {
     uint64_t bytes = 0;

@@ -160,7 +160,7 @@ bool CachingAllocator::Impl::ReleaseAvailable(StreamPools& pools, size_t pool, u
     ReleaseSegment(b);
     return true;
   }
-  // No single block is large enough, so the largest ones are released in descending order.
+  // No single block is large enough, so blocks are released in descending order of size.
   b = b != nullptr ? tree.Previous(b) : tree.Last();
   uint64_t released = 0;
   while (b != nullptr && released < wanted && b->size >= limit) {

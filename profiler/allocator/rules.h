@@ -1,9 +1,9 @@
 // The numbers and rules of the caching allocator that do not depend on its state: rounding of
 // requests, the pool of a request, whether the rest of a free block is split off, sizes of segments
-// and pages. They are defined only here, for the model's decisions, for importers that interpret
-// recordings, and for explanations that quote them. Source: c10/core/AllocatorConfig.h and
-// c10/cuda/CUDACachingAllocator.cpp of PyTorch 2.11 (round_size, should_split,
-// get_allocation_size).
+// and pages. Only this file defines them, for the model's decisions, for importers that
+// interpret recordings, and for explanations that quote them. Source:
+// c10/core/AllocatorConfig.h and c10/cuda/CUDACachingAllocator.cpp of PyTorch 2.11 (round_size,
+// should_split, get_allocation_size).
 //
 // Pure functions; any thread. Sizes must be below 2^63 (callers check this).
 #pragma once
@@ -25,7 +25,7 @@ inline constexpr uint64_t kSmallBuffer = 2 * kMiB;  // segment and page of the s
 inline constexpr uint64_t kMinLargeAlloc = 10 * kMiB;
 inline constexpr uint64_t kRoundLarge = 2 * kMiB;
 inline constexpr uint64_t kSegmentAlignment = 2 * kMiB;  // granularity of the driver
-// Assumed memory of a device if it is not stated; no device has more.
+// Assumed memory of a device if its memory is not stated; no device has more.
 inline constexpr uint64_t kUnknownDevice = uint64_t{256} << 30;
 
 constexpr uint64_t RoundUp(uint64_t value, uint64_t multiple) {

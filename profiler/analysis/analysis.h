@@ -1,6 +1,6 @@
 // Computes figures of a Trace as plain values: curves, peak, phases, summary, diff. The bytes of a
-// category are those of its blocks (rounded), so that the categories add up to the allocated bytes;
-// requested bytes are separate. Pure functions of an immutable Trace; thread-safe.
+// category are the (rounded) sizes of its blocks, so that the categories add up to the allocated
+// bytes. Requested bytes are a separate figure. Pure functions of an immutable Trace; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -45,7 +45,7 @@ MemoryCurves ContinueCurves(const trace::Trace& trace, const trace::Trace& earli
 // The last point at or before the event; nullopt before the first point.
 std::optional<size_t> PointAt(const MemoryCurves& curves, trace::EventIndex event);
 
-// The state of the run at an event.
+// What the run is doing at an event.
 struct Context {
   trace::EventIndex event = 0;
   int64_t time_ns = 0;
@@ -78,8 +78,8 @@ LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
 // trace is empty).
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 
-// Events before the beginning of a recording only restate blocks that already existed. The peak is
-// never at such an event.
+// The highest memory. Never at an event before the beginning of a recording, because such events
+// only restate blocks that already existed.
 struct Peak {
   uint64_t allocated = 0;      // maximum, at the event in `context`
   uint64_t reserved = 0;       // maximum over the trace, independent of `allocated`
@@ -105,9 +105,9 @@ struct DevicePeak {
 };
 // Sorted by device.
 std::vector<DevicePeak> PeakOfEachDevice(const std::shared_ptr<const trace::Trace>& trace);
-// The device to show if figures of a single device are needed. This is the first device that ran
-// out of memory; if none did, the device with the highest peak. nullopt: the trace has only one
-// device.
+// The device to show if figures of a single device are needed. The first device
+// that ran out of memory, or, if none did, the device with the highest peak.
+// nullopt: the trace has only one device.
 std::optional<uint8_t> DeviceToShow(const std::shared_ptr<const trace::Trace>& trace);
 
 // One step. Times are sums over its phases (forward includes the loss), in milliseconds. A phase
@@ -122,9 +122,9 @@ struct StepRow {
 std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& curves);
 
 // The figures that `plan --json` and `run --json` print. before_training and after_training are
-// taken at the markers kMarkerTrainingBegin and kMarkerTrainingEnd. If these are missing, they are
-// taken at the begin of the first step and the end of the last step. If there are no steps either,
-// they are taken at the beginning and end of the trace or recording.
+// taken at the markers kMarkerTrainingBegin and kMarkerTrainingEnd. Without markers, the
+// first step's begin and the last step's end are used; without steps too, the beginning and
+// end of the trace or recording.
 struct MemoryPair {
   uint64_t allocated = 0, reserved = 0;
 };
@@ -150,7 +150,7 @@ struct Summary {
 Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves);
 
 // The peak bytes of a category within a phase of a step (-1: outside of steps), including the bytes
-// at the phase's begin. Zero rows are left out; the others are sorted by step, phase, category.
+// at the phase's begin. Rows with zero bytes are left out. Sorted by step, phase, category.
 struct PhaseTotal {
   int32_t step = 0;
   trace::Phase phase = trace::Phase::kNone;
@@ -158,10 +158,10 @@ struct PhaseTotal {
   uint64_t bytes = 0;
 };
 std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurves& curves);
-// The pairs of devices to compare between two traces. If each trace has at most one device, these
-// form the only pair; otherwise, devices with the same number are paired. Sorted by device.
+// The pairs of devices to compare between two traces. If each trace has at most one device, the two
+// devices are the only pair. Otherwise, devices with the same number are paired. Sorted by device.
 struct DevicePair {
-  uint8_t device = 0;                        // number in B, or in A if B has no such device
+  uint8_t device = 0;                        // number in `b`, or in `a` if `b` lacks the device
   std::shared_ptr<const trace::Trace> a, b;  // one-device slices; empty if a trace lacks the device
 };
 std::vector<DevicePair> DevicePairs(const std::shared_ptr<const trace::Trace>& a,

@@ -65,7 +65,7 @@ namespace {
 // Appends the points of all events from the cursor on.
 void AddPoints(const trace::Trace& trace, trace::MemoryCursor at, MemoryCurves& out) {
   const trace::EventTable& e = trace.events;
-  // The categories that occur, found in the tables without a walk over all events.
+  // The tables show which categories occur, without a walk over all events.
   std::array<bool, kCategoryCount> present{};
   for (const trace::Category c : trace.allocations.birth_category)
     present[static_cast<size_t>(c)] = true;

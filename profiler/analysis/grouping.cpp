@@ -124,7 +124,7 @@ std::string GroupExpression::Text() const {
 
 std::string GroupLabel(const GroupExpression& by, const Group& group) {
   if (by.parts().size() != group.parts.size()) return ShownName(group.name);
-  // Names of the other fields come from the program and are not translated.
+  // Fields other than these have names from the program, which are not translated.
   const auto is_fixed = [](const GroupPart& part) {
     return part.by == GroupBy::kCategory || part.by == GroupBy::kPhase ||
            part.by == GroupBy::kSize || part.by == GroupBy::kAge;
@@ -199,8 +199,8 @@ std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   return library;
 }
 
-// Returns for each live allocation the name of the slice of a kind that was open when it was
-// allocated (if several were open, of the one that began last). Operators are only looked up for
+// Returns for each live allocation the name of the slice of a kind that was open when the block was
+// allocated (if several were open, of the slice that began last). Operators are only looked up for
 // allocations without a recorded operator, such as those of compiled graphs.
 base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, const LiveSet& live,
                                                     SliceKind kind) {
@@ -264,13 +264,13 @@ class Grouping {
     if (by_ == GroupBy::kAnnotation) open_ = OpenSlices(trace, live, SliceKind::kAnnotation);
   }
 
-  // Blocks with the same key are in one group; a group may have several keys.
+  // Blocks with the same key are in the same group; one group may have several keys.
   uint64_t KeyOf(const LiveAllocation& l) const;
   std::string NameOf(uint64_t key) const;
 
  private:
-  // The key of blocks older than a recording. They are in no phase of the recording, and their call
-  // site is usually unknown.
+  // The key of blocks older than a recording. Older blocks are in no phase of the recording, and
+  // usually have no known call site.
   static constexpr uint64_t kOlder = ~uint64_t{0};
   std::string_view Text(uint64_t id, std::string_view none) const {
     const std::string_view s = trace_.String({static_cast<uint32_t>(id)});

@@ -25,7 +25,7 @@ namespace vramscope::analysis {
 
 // kFile groups by the file of the program's innermost frame. kSize and kAge group by classes such
 // as "<= 1 MiB" and "< 10 ms" ("< 10 entries" in a trace without times). kAnnotation groups by the
-// innermost annotation that was open when the block was allocated; without one, by the user
+// innermost annotation that was open when the block was allocated; if none was open, by the user
 // metadata that the program attached to the block.
 enum class GroupBy : uint8_t {
   kCategory,
@@ -65,7 +65,7 @@ class GroupExpression {
   friend absl::StatusOr<GroupExpression> ParseGroupExpression(std::string_view text);
   std::vector<GroupPart> parts_;
 };
-// On error, returns kInvalidArgument with the invalid part and the allowed ones.
+// On error, returns kInvalidArgument with the invalid part and the allowed parts.
 absl::StatusOr<GroupExpression> ParseGroupExpression(std::string_view text);
 
 struct Group {

@@ -31,8 +31,8 @@ class Live {
  public:
   explicit Live(const trace::ActivityTable& activities) : a_(activities) {}
   // Ends the live allocation at the row's address and returns that allocation's row, or kNoRow.
-  // `row` may also be an allocation: an earlier one at its address must have been freed without a
-  // record.
+  // If `row` is an allocation, the live allocation at its address must have
+  // been freed without a record.
   uint32_t Release(uint32_t row) {
     const auto at = rows_.find(Key(row));
     if (at == rows_.end()) return kNoRow;
@@ -74,8 +74,8 @@ base::HashMap<uint64_t, uint32_t> CallsOf(const trace::ActivityTable& a, const L
   return calls;
 }
 
-// The site of an allocation, without its bytes. `call`: the row of the call that made it, or
-// kNoRow.
+// The site of an allocation, without its bytes. `call`: the row of the
+// call that allocated, or kNoRow.
 HostMemory::Site SiteOf(const trace::Trace& trace, uint32_t row, uint32_t call) {
   const trace::ActivityTable& a = trace.activities;
   HostMemory::Site site;
@@ -130,7 +130,7 @@ HostMemory HostMemoryOf(const trace::Trace& trace) {
   if (trace.info.has_config) return memory;  // the embedded loop
   uint64_t copied = 0;                       // most bytes of pinned memory in one memcpy
   Live live(a);
-  // Each with its current bytes.
+  // The curve and the current bytes of each memory space.
   std::map<MemorySpace, std::pair<HostMemory::Curve, uint64_t>> spaces;
   uint64_t now = 0;
   uint32_t peak_row = 0;

@@ -10,8 +10,8 @@
 //
 // `recorded` is false, and everything else is empty, if the trace lacks some or all of the driver's
 // allocations. A plan with --no-activities has none, because CUPTI records them. The embedded loop
-// leaves out those of the host. A memcpy of more pinned memory than was ever allocated shows that
-// the program allocated some before the recording began. Pure; thread-safe.
+// does not record the host's. A memcpy of more pinned memory than was ever allocated shows that the
+// program allocated pinned memory before the recording began. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct HostMemory {
   };
   // The memory of one space (pinned or managed) that one call site has allocated at the peak.
   struct Site {
-    // "train.py:88 main > aten::_pin_memory". If neither the line nor the operator is known, the
-    // name is that of a library or an API call.
+    // "train.py:88 main > aten::_pin_memory". If neither line nor operator is known: the name
+    // of a library or an API call.
     std::string name;
     // The line of Python code, as plans of programs record it; file "": unknown.
     std::string file, function;

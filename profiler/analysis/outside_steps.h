@@ -1,5 +1,5 @@
-// The activities of a run between its training steps: evaluation, generation, reading and writing
-// checkpoints.
+// What a run does between its training steps: evaluation, generation,
+// reading and writing checkpoints.
 //
 //   for (const OutsideRow& row : OutsideSteps(trace, ComputeCurves(trace))) ...
 //

@@ -54,7 +54,7 @@ std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace) {
     } else if (a.kind[row] == ActivityKind::kDriverAlloc &&
                a.to[row] == trace::MemorySpace::kDevice) {
       if (!segments) segments.emplace(trace.segments);
-      // Memory of the allocator's segments is left out.
+      // Driver allocations that hold the allocator's segments are left out.
       if (!segments->Holds(a.address[row], a.bytes[row])) rows.push_back(row);
     }
   }

@@ -1,12 +1,12 @@
 // Memory that libraries (NCCL, for example) allocate directly from the driver, bypassing the
-// caching allocator. It uses GPU memory in addition to what the allocator reserves, and the GPU
-// must have room for both.
+// caching allocator. The GPU must have room for this memory and for
+// what the allocator reserves.
 //
 //   const GpuUse most = MostUsed(trace, curves, FindPeak(trace, curves));
 //   const uint64_t needed = most.sum() + trace.info.device.context_bytes;
 //
-// Nothing is found if the trace lacks the driver's allocations, as in a plan with --no-activities
-// (CUPTI records them). The trace must contain one device. Pure; thread-safe.
+// Finds nothing if the trace lacks the driver's allocations, which CUPTI records (a plan with
+// --no-activities lacks them). The trace must contain one device. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -94,8 +94,8 @@ Counterparts CounterpartsOf(const RequestStream& a, const RequestStream& b,
   return c;
 }
 
-// Tokens that are equal only if they refer to the same allocation. An allocation with a counterpart
-// is identified by its number in stream a; any other by its number and its stream.
+// Two tokens are equal only if they refer to the same allocation. An allocation with a counterpart
+// is identified by its number in stream a; any other allocation, by its number and stream.
 std::vector<Token> IdentityTokens(const RequestStream& s, const std::vector<int64_t>& counterpart,
                                   bool is_a) {
   std::vector<Token> out;

@@ -71,7 +71,7 @@ class Search {
             {static_cast<uint32_t>(base.a + s - 1), static_cast<uint32_t>(base.b + s - 1 - k)});
       }
       if (d == 0) break;
-      // The same choice as in Start(): down wins a tie.
+      // As in Start(), down wins a tie.
       const int64_t down = i < d ? rows_[d - 1][i] : kOutside;
       if (down != start) --i;
       --d;

@@ -19,7 +19,7 @@ struct Match {
 
 // Pairs of equal tokens, ascending in both. The result is a longest common subsequence if there are
 // at most `max_differences` insertions and deletions between the common prefix and suffix.
-// Otherwise, the furthest alignment is kept and the search restarts after it.
+// Otherwise, the search keeps the alignment that reached furthest and restarts after it.
 std::vector<Match> AlignSequences(std::span<const Token> a, std::span<const Token> b,
                                   uint32_t max_differences);
 

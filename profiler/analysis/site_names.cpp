@@ -63,8 +63,8 @@ std::string_view WithoutResult(std::string_view function) {
   return function.substr(begin);
 }
 
-// Whether a torch.nn.Module calls another one in this file. Every stack of a model has frames in
-// such files.
+// Whether this is a file in which one torch.nn.Module calls another. Every stack of a
+// model has frames in such files.
 bool CallsModules(std::string_view file) {
   for (const std::string_view name : {"module", "container"})
     for (const std::string_view slash : {"/", "\\"})
@@ -78,7 +78,7 @@ bool IsInlined(std::string_view function) {
   return function == "<listcomp>" || function == "<dictcomp>" || function == "<setcomp>";
 }
 
-// Frames that occur in every stack, regardless of the caller.
+// Frames of interpreter, dispatcher and allocator, which occur in every stack.
 bool IsMachinery(std::string_view function) {
   function = WithoutResult(function);
   for (const std::string_view prefix :
@@ -110,8 +110,8 @@ std::string FileLabel(std::string_view path) {
   std::string_view base = BaseName(path);
   if (Contains(path, "ipykernel_") && base.ends_with(".py")) {
     base.remove_suffix(3);
-    // The file name is a hash of the cell. Its last digits suffice to tell the cells of a notebook
-    // apart.
+    // The file name is a hash of the cell. The hash's last digits suffice to tell
+    // the cells of a notebook apart.
     return fmt::format("cell {}", base.substr(base.size() - std::min(base.size(), kDigits)));
   }
   return std::string(base);
@@ -123,7 +123,7 @@ std::string FrameName(std::string_view file, uint32_t line, std::string_view fun
 }
 
 std::string SiteName(std::string_view frames, std::string_view op) {
-  // A node is its own operator.
+  // For a node, the node's name takes the place of the operator's.
   if (op.empty() || (!frames.empty() && op.ends_with(frames))) return std::string(frames);
   return frames.empty() ? std::string(op) : fmt::format("{} > {}", frames, op);
 }
@@ -148,7 +148,7 @@ std::string_view LastParts(std::string_view path) {
 std::string SiteNames::SearchText(uint32_t frame) const {
   if (!OfPython(frame)) return {};
   const uint32_t line = trace_.stacks.line[frame];
-  // Contains both names, because in notebooks neither name contains the other.
+  // Contains both names of the frame, because in notebooks neither name contains the other.
   return fmt::format("{}:{} {}\n{}:{} {}", LastParts(File(frame)), line, Function(frame),
                      FileLabel(File(frame)), line, Function(frame));
 }
@@ -165,7 +165,7 @@ SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
 std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
   std::vector<std::string> program, library;
   std::string_view node, other;
-  bool within = false;  // a frame further inside is an operator
+  bool within = false;  // an inner frame is an operator
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     const Frame kind = KindOf(frame);
     if (kind == Frame::kProgram || kind == Frame::kLibrary) {

@@ -1,5 +1,5 @@
-// Names of call stacks, and which stacks are the same call site. Pure functions of an immutable
-// Trace; thread-safe.
+// Names call stacks, and tells which stacks are the same call site. Pure functions of an
+// immutable Trace; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace vramscope::analysis {
 
 // The last part of the path.
 std::string_view BaseName(std::string_view path);
-// The last two parts of the path, because its end is the most specific.
+// The last two parts of the path, which are the most specific parts.
 std::string_view LastParts(std::string_view path);
 
 // The name of a file in call sites, usually its base name. The code of a compiled graph, whose
@@ -50,14 +50,14 @@ class SiteNames {
   // sites. "" for other frames.
   std::string SearchText(uint32_t frame) const;
 
-  // The program's Python frames, innermost first, such as "optimizer.py:80 step". If there are
-  // none, the Python frames of packages. If there are none of these either, the autograd node, or
-  // the innermost significant function that called the operator.
+  // The program's Python frames, innermost first, such as "optimizer.py:80 step". If the program
+  // has no frames in the stack, the Python frames of packages. Without any Python frames, the
+  // autograd node, or the innermost significant function that called the operator.
   std::vector<std::string> Callers(trace::StackId stack) const;
   // Frames of packages that the program's innermost frame called, innermost first: "conv.py:548
   // _conv_forward", "resnet.py:155 forward". Of consecutive frames in one file, only the innermost
-  // is included. Frames in which a torch.nn.Module calls another are left out. Empty if Callers()
-  // are frames of packages.
+  // is included. Frames in which one torch.nn.Module calls another are left out. Empty if
+  // Callers() are frames of packages.
   std::vector<std::string> Within(trace::StackId stack) const;
   // The name of a call site, used everywhere: the program's innermost frame, `depth` - 1 of its
   // callers, and the operator (`op`, if the trace states it). Up to `within` frames of Within()
@@ -66,9 +66,9 @@ class SiteNames {
   //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
   std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1,
                    size_t within = 0) const;
-  // The name for lists that group stacks by their innermost frame. A script without functions
-  // allocates everything on a few lines. Its stacks are therefore named after the function that the
-  // line calls.
+  // The name for lists that group stacks by their innermost frame. In a script without
+  // functions, a few lines allocate everything, so its stacks are named after the
+  // function that the line calls.
   //
   //   "model.py:42 forward > aten::mm"       "adam.py:182 _init_group < train.py:12 <module>"
   std::string GroupName(trace::StackId stack, std::string_view op = {}) const {
@@ -80,8 +80,8 @@ class SiteNames {
   // stays equal when a program is changed or moved: it ignores line numbers, all but the last two
   // parts of paths, the name of the script, and comprehensions.
   std::string Key(trace::StackId stack, bool portable) const;
-  // A key of the program's innermost frame and the operator, without line numbers. It stays the
-  // same when the program is called from elsewhere. "" for a stack without frames of the program.
+  // A key of the program's innermost frame and the operator, without line numbers. The key stays
+  // the same if other code calls the program. "" for a stack without frames of the program.
   std::string InnermostKey(trace::StackId stack) const;
 
  private:
@@ -99,11 +99,11 @@ class SiteNames {
 };
 
 // "train.py:88 main > aten::_pin_memory": the name of a call site, from the names of its frames and
-// its operator, of which one may be "".
+// its operator, one of which may be "".
 std::string SiteName(std::string_view frames, std::string_view op);
 
 // "layers.3.mlp > aten::mm", with "(no module)" or "(no op)" for a missing part. "(before the
-// recording)" for a block that is older and has neither.
+// recording)" for an older block without module and op.
 std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,
                          bool older);
 
@@ -111,7 +111,7 @@ std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trac
 // stay unchanged.
 std::string ShownName(std::string_view name);
 
-// Whether the allocation restates a block that existed when the recording began.
+// Whether the allocation is a block that existed before the recording began.
 inline bool IsOlder(const trace::Trace& trace, uint32_t allocation) {
   return trace.recording_begin != trace::kNoEvent &&
          trace.allocations.alloc_event[allocation] < trace.recording_begin;

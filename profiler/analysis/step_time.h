@@ -11,10 +11,10 @@
 
 namespace vramscope::analysis {
 
-// The duration of the last step, in milliseconds. It lasts from the time when the GPU finished the
-// work of the previous step until the GPU finished the work of the last step. If the host waited
-// for the GPU, or the trace has no GPU activities, the result is the step's `total_ms`. 0: there
-// are no steps.
+// The duration of the last step, in milliseconds. The step lasts from the time when the GPU
+// finished the previous step's work until it finished the last step's work. If the host
+// waited for the GPU, or the trace has no GPU activities, the result is the step's
+// `total_ms`. 0: there are no steps.
 double LastStepMs(const trace::Trace& trace, const std::vector<StepRow>& steps);
 
 }  // namespace vramscope::analysis

@@ -1,8 +1,8 @@
-// Hash maps and sets for everything outside ui/. They are used like std::unordered_map, with two
-// differences: an insertion invalidates pointers and references to elements, and the order differs
-// from run to run.
+// Hash maps and sets for everything outside ui/. Used like std::unordered_map and
+// std::unordered_set, with two differences: an insertion invalidates pointers and references to
+// elements, and the order differs from run to run.
 //
-// They are modelled on absl's tables, which have two defects when memory runs out. absl's tables
+// Their design is that of absl's tables, which have two defects when memory runs out. absl's tables
 // store their new size before they allocate, so that after a failed allocation their destructor
 // frees an invalid pointer; and they mark a slot as full before its value is constructed. A wrapper
 // would have to know when absl's tables grow, which differs by version of absl.
@@ -98,7 +98,7 @@ class HashMap : public internal::HashTable<internal::MapPolicy<K, V>, Hash, Equa
   HashMap() = default;
   HashMap(std::initializer_list<std::pair<const K, V>> values) : Table(values) {}
 
-  // `from` is not used if the key exists.
+  // If the key exists, `from` stays untouched.
   template <class... From>
   std::pair<iterator, bool> try_emplace(const K& key, From&&... from) {
     return TryEmplace(key, std::forward<From>(from)...);

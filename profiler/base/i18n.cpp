@@ -62,7 +62,7 @@ struct Texts {
   std::shared_mutex mutex;
   Translator translator = nullptr;
   std::unordered_map<std::string, const std::string*> shown;  // keyed by the English text
-  // Every text ever returned. A change of language frees none of them: callers keep references.
+  // Every text ever returned. Never freed, even if the language changes: callers keep references.
   std::unordered_map<std::string, std::unique_ptr<const std::string>> kept;
   std::unordered_map<std::string, Pieces> formats;  // passed to English() and Know()
 };
@@ -102,7 +102,7 @@ void KnowFormat(std::string_view format) {
   texts.formats.try_emplace(std::move(key), std::move(pieces));
 }
 
-// The format that results in a text. If there are several, it is the one with the longest literals.
+// The format that results in a text. If several formats do, the format with the longest literals.
 struct Found {
   std::string format;
   size_t size = 0;
@@ -110,7 +110,7 @@ struct Found {
   bool text_last = false;  // the last argument follows a colon
 };
 
-// Whether an argument may be a text rather than a name, because it has several words.
+// Whether an argument has several words, so that it may be a text and not a name.
 bool IsText(std::string_view argument) { return argument.find(' ') != std::string_view::npos; }
 
 Found FormatOf(std::string_view text) {

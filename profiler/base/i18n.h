@@ -29,7 +29,7 @@ namespace vramscope::i18n {
 
 // Returns the translation of an English text, or "" if there is none. Called from any thread.
 using Translator = std::string (*)(const std::string& english);
-// Null restores English. The window calls this on its thread; texts returned before stay valid.
+// Null restores English. The window calls this on its thread. Earlier texts stay valid.
 void SetTranslator(Translator translator);
 
 // While an InEnglish object exists, its thread gets English texts, for files that others will read.
@@ -66,13 +66,13 @@ std::string English(fmt::format_string<Args...> english, Args&&... arguments) {
                                  fmt::make_format_args(arguments...));
 }
 
-// Translates a marked text, or the result of a format that was passed to English() or Know(). Also
-// translates arguments of several words, and parts before and after a colon, if they are such
-// texts. Returns other texts unchanged.
+// Translates a marked text, or the result of a format that was passed to English() or Know().
+// Arguments of several words, and the parts before and after a colon, are translated too if they
+// are marked texts. Returns other texts unchanged.
 std::string Shown(std::string_view english);
 
-// Registers formats of texts that another process wrote to a file, so that Shown() translates them.
-// Each format contains a word and is marked with TEXT_MARK. Repeated calls have no effect.
+// Registers formats with which another process made texts in a file, for Shown() to translate. Each
+// format contains a word and is marked with TEXT_MARK. Repeated calls have no effect.
 void Know(std::span<const std::string_view> formats);
 
 }  // namespace vramscope::i18n

@@ -1,5 +1,5 @@
 // Paths of vramscope's own files, relative to the running program, so that an installed tree can be
-// moved. They are the same in a build tree and an installed tree:
+// moved. A build tree and an installed tree have the same relative paths:
 //
 //   build/release/bin/vramscope, vramscope-worker, ...    PREFIX/bin/vramscope
 //   build/release/lib/libvramscope_torch_cuda.so          PREFIX/lib/vramscope/vramscope-worker
@@ -32,8 +32,8 @@ InstallPaths PathsOf(const std::filesystem::path& program);
 const InstallPaths& OwnPaths();
 
 // Restores LD_LIBRARY_PATH to the user's value, for the programs that this process starts. In an
-// installed tree, the program in bin/ (app/starter) adds folders of the tree to it, for libraries
-// that this computer lacks. Call before any thread is started.
+// installed tree, the program in bin/ (app/starter) adds the tree's folders of libraries that this
+// computer lacks to the variable. Call before any thread is started.
 void RestoreLibraryPath();
 
 }  // namespace vramscope::base

@@ -75,14 +75,14 @@ bool NamesOneLayer(std::string_view target) {
 
 uint64_t BlockParameters(const WeightCount& count) {
   if (count.layers == 0) return 0;
-  // All norms have the same size. There are two per layer and a final one.
+  // All norms have the same size. There are two norms per layer and a final norm.
   const uint64_t norm = count.norm / (2 * count.layers + 1) * 2;
   return (count.attention + count.mlp) / count.layers + norm;
 }
 
 Line Made(std::string_view id, const Values& values, Planned planned = Planned::kNothing) {
   absl::StatusOr<Formula> formula = Evaluate(id, values);
-  // An error here is a bug: this file's arguments do not match the table.
+  // An error here is a bug: the arguments in this file do not match the table of formulas.
   if (!formula.ok()) {
     Line line;
     line.formula.id = id;
@@ -120,7 +120,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
   const double norms =
       count.layers > 0 ? static_cast<double>(count.norm / (2 * count.layers + 1)) : 0;
   const double all = static_cast<double>(BlockParameters(count)) - 2 * norms;
-  w = std::max(w, all);  // `all` includes biases
+  w = std::max(w, all);  // `all` also counts biases
   const bool gelu = m.family == run::Family::kGpt2;
   if (!gelu && s.autocast)
     return Made("block-swiglu-autocast",
@@ -199,8 +199,8 @@ double ValueOf(const Section& section, std::string_view id) {
   return 0;
 }
 
-// One line for each time at which memory can be highest. The highest line is compared with the
-// plan's peak.
+// Each line is for a time at which memory can be highest. The highest line is
+// compared with the plan's peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
   Section peak{.title = TEXT_MARK("Peak: the largest of these"), .note = {}, .lines = {}};
@@ -232,13 +232,13 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   return peak;
 }
 
-// Size of the KV cache for one sequence: the generated one, if tokens are generated.
+// Size of the KV cache for one sequence. If tokens are generated, that of the generated sequence.
 Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
   Section section{.title = TEXT_MARK("Inference"), .note = {}, .lines = {}};
   const int64_t tokens = config.Integer("generate.tokens");
   const bool kept = tokens > 0 && !config.Is("generate.cache", "none");
-  // The last token has no keys and values, because they are computed when the next token is
-  // generated.
+  // The last token has no keys and values: those of a token are computed when
+  // the next token is generated.
   const double length = kept ? s.s + static_cast<double>(tokens - 1) : s.s;
   // Under autocast, keys are fp32 (like the position embeddings) and values are 16-bit, so the
   // average is 3 bytes.

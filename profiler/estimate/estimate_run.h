@@ -28,8 +28,8 @@ struct Section {
   std::vector<Line> lines;
 };
 
-// Returns the sections in display order. Figures without a formula are left out, and the section's
-// note names them. (Patterns of trainable parameters and some model families have no formulas.)
+// Returns the sections in display order. The note of a section names the figures that have no
+// formula. (Patterns of trainable parameters and some model families have no formulas.)
 std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelConfig& model);
 
 // Parameters that LoRA adds: rank x (inputs + outputs) for every target layer.

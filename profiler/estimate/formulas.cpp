@@ -17,7 +17,7 @@ struct Symbol {
   std::string_view name, what;
 };
 constexpr Symbol kSymbols[] = {
-    {"P", TEXT_MARK("parameters; tied ones count once")},
+    {"P", TEXT_MARK("parameters; tied parameters count once")},
     {"K", TEXT_MARK("frozen parameters")},
     {"N", TEXT_MARK("trainable parameters")},
     {"W", TEXT_MARK("weights and biases of the linear layers")},
@@ -76,7 +76,7 @@ constexpr Row kRows[] = {
     {"gradients", TEXT_MARK("Gradients"), "e_g * N",
      TEXT_MARK("one element per trainable parameter, kept from backward until zero_grad")},
     {"state-sgd", TEXT_MARK("Optimizer state, SGD"), "0 * N",
-     TEXT_MARK("torch.optim.SGD without momentum keeps none")},
+     TEXT_MARK("torch.optim.SGD without momentum keeps no state")},
     {"state-momentum", TEXT_MARK("Optimizer state, SGD with momentum"), "e_w * N", kAdamStates},
     {"state-adam", TEXT_MARK("Optimizer state, Adam"), "2 * e_w * N", kAdamStates},
     {"state-adam-8bit", TEXT_MARK("Optimizer state, Adam in 8 bits"), "2 * (1 + 4/B) * N",

@@ -1,5 +1,5 @@
-// Figures of a plan that closed formulas are compared with. They count requested bytes, because
-// formulas do not model the allocator's blocks; only the peak counts allocated bytes.
+// Figures of a plan, to compare closed formulas with. The peak is in allocated bytes. The other
+// figures are in requested bytes, because formulas do not model the allocator's blocks.
 //
 //   const PlannedFigures planned = FiguresOf(trace);
 //   if (line.planned != Planned::kNothing) planned.Of(line.planned);

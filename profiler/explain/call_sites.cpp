@@ -1,4 +1,4 @@
-// Finds call sites, names them, and sums the memory that each used.
+// Finds and names call sites, and sums the memory that each site used.
 #include <fmt/format.h>
 
 #include <algorithm>

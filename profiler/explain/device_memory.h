@@ -1,6 +1,6 @@
-// Divides the memory in use on a GPU at one time into parts. These are the allocator's blocks and
-// unused memory, memory that libraries allocated directly from the driver, the CUDA context, other
-// processes, and an unexplained remainder. They add up to the usage that NVML reports.
+// Divides the memory in use on a GPU at one time into parts. The parts are the allocator's blocks
+// and unused memory, memory that libraries allocated directly from the driver, the CUDA context,
+// other processes, and an unexplained remainder. The parts add up to the usage that NVML reports.
 //
 //   const DeviceMemoryHistory history(*trace);
 //   const DeviceMemory m = history.At(event);
@@ -26,17 +26,17 @@ namespace vramscope::explain {
 struct DeviceMemory {
   enum class What : uint8_t {
     kRequested,       // requested sizes of the allocator's blocks
-    kBlocks,          // in place of kRequested and kRounding, if requested sizes are not recorded
+    kBlocks,          // replaces kRequested and kRounding if requested sizes are not recorded
     kRounding,        // block sizes minus requested sizes
     kHoles,           // inactive splits: free blocks in segments that hold live blocks
     kCached,          // memory that empty_cache() would release
     kUnplaced,        // reserved but not allocated, if the trace does not record segments
     kLibraries,       // allocated from the driver, bypassing the allocator
-    kCommunication,   // the same for NCCL
+    kCommunication,   // allocated from the driver by NCCL
     kContext,         // the CUDA context
     kOtherProcesses,  // memory of other processes on the same GPU
     kDriver,          // reserved by the driver and the firmware
-    kRemainder,       // NVML's figure less all of the above; may be negative
+    kRemainder,       // NVML's figure minus the parts above; may be negative
   };
   enum class Source : uint8_t { kMeasured, kModelled, kAssumed };
   struct Part {
@@ -50,7 +50,7 @@ struct DeviceMemory {
   analysis::Context context;
   uint64_t total = 0;  // the GPU's memory; 0: not known
   int64_t used = 0;    // the sum of all parts
-  // Time of the NVML query that the figures are based on; nullopt: NVML was never queried.
+  // Time of the NVML query from which figures are derived; nullopt: NVML was never queried.
   std::optional<int64_t> asked_ns;
   // In the order of What. Parts of 0 bytes are left out, except for the remainder if NVML was
   // queried.

@@ -1,5 +1,5 @@
-// Sums the bytes of the blocks live at an event by evidence. A block was recorded, requested by
-// code that really ran, or modelled in place of a library (trace/block_evidence.h).
+// Sums the bytes of the blocks live at an event by evidence. A block was recorded, or code that
+// really ran requested it, or it is modelled (trace/block_evidence.h).
 //
 //   for (const EvidenceShare& share : EvidenceAt(trace, event)) Show(share.evidence, share.bytes);
 //
@@ -21,7 +21,7 @@ struct EvidenceShare {
   uint64_t blocks = 0;
 };
 
-// Returns the shares, largest first. Modelled blocks have one share for each modelled library.
+// Returns the shares, largest first. Each modelled library has its own share.
 std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventIndex event);
 
 }  // namespace vramscope::explain

@@ -7,8 +7,8 @@
 //
 // All functions expect a trace of one device. trace/one_device.h splits a trace of several devices.
 // Pure functions of an immutable Trace; thread-safe. For a trace of a million events, a query about
-// one event takes milliseconds and a query over the whole trace tens of milliseconds. Functions
-// that replay the trace are marked and take seconds.
+// one event takes milliseconds, and a query over the whole trace tens of milliseconds. Functions
+// whose comments say that they replay take seconds.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -44,7 +44,7 @@ struct CallSites {
   std::vector<uint32_t> site_of;  // indexed by AllocationId
 };
 CallSites FindCallSites(const trace::Trace& trace);
-// The site of a single block. Its name includes the module when no operator is known.
+// The site of a single block. If no operator is known, the name includes the module.
 CallSite SiteOf(const trace::Trace& trace, trace::AllocationId allocation);
 // The name of the GroupBySite group that contains the allocation.
 std::string SiteGroupOf(const trace::Trace& trace, trace::AllocationId allocation);
@@ -54,7 +54,7 @@ std::string SiteGroupOf(const trace::Trace& trace, trace::AllocationId allocatio
 std::vector<std::string> StackLines(const trace::Trace& trace, trace::StackId stack,
                                     bool program_only);
 
-// Live bytes of each site, largest first. They add up to live.allocated.
+// Live bytes of each site, largest first. The sum of all sites is live.allocated.
 std::vector<analysis::Group> GroupBySite(const trace::Trace& trace, const analysis::LiveSet& live);
 
 struct SiteUse {
@@ -64,7 +64,7 @@ struct SiteUse {
   uint64_t largest = 0;
   double byte_seconds = 0;  // sum of bytes times lifetime
   int64_t mean_life_ns = 0, longest_life_ns = 0;
-  uint64_t peak_live_bytes = 0;                          // maximum of live bytes
+  uint64_t peak_live_bytes = 0;                          // maximum of the site's live bytes
   uint64_t alive_count = 0, alive_bytes = 0;             // blocks live at the end of the range
   trace::Category category = trace::Category::kUnknown;  // the category with most of the bytes
 };
@@ -87,7 +87,7 @@ struct SegmentView {
   enum class Use : uint8_t {
     kFree,
     kLive,
-    kPending,   // freed by the program but still in use by another stream; counts as live
+    kPending,   // the program freed it, but another stream still uses it; counts as live
     kUnmapped,  // addresses of an expandable segment without memory
   };
   struct Piece {
@@ -98,7 +98,7 @@ struct SegmentView {
   trace::SegmentId segment = {};
   uint64_t address = 0;
   uint64_t bytes = 0;       // mapped bytes; the pieces may span more addresses
-  uint64_t live_bytes = 0;  // sum of the live blocks; free bytes are bytes - live_bytes
+  uint64_t live_bytes = 0;  // bytes of live blocks; `bytes` - `live_bytes` are free
   uint64_t largest_hole = 0;
   uint32_t stream = 0;
   uint32_t mempool = 0;
@@ -112,12 +112,12 @@ struct SegmentView {
 // represent a reserved total are left out (trace/segment_record.h).
 std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event);
 
-// What a private pool is used for.
+// The use of a private pool.
 struct PoolOwner {
   uint8_t device = 0;
   uint32_t mempool = 0;  // first << 16 | second of segment_pool_id
   std::string name;      // "CUDA graph capture", "vLLM: KV cache", "private pool"
-  CallSite site;  // the site with most bytes in the pool; its stack is 0 if no allocation has one
+  CallSite site;         // the site with most bytes in the pool; without stacks, site.stack is 0
 };
 
 struct Fragmentation {
@@ -130,15 +130,15 @@ struct Fragmentation {
   uint64_t holes = 0;         // free bytes in segments with live blocks
   uint64_t cached = 0;        // free segments, and free pages (2 or 20 MiB) of expandable segments
   uint64_t largest_hole = 0;  // the largest free range of either kind
-  // The free bytes, if the trace records only the reserved total and not the segments. Holes,
-  // cached bytes and pools are then unknown and stay empty.
+  // The free bytes, if the trace records the reserved total but not the segments. Holes, cached
+  // bytes and pools are then unknown and stay empty.
   uint64_t unplaced = 0;
   trace::SegmentRecord record = trace::SegmentRecord::kEach;
   bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
   // True if requested sizes are not recorded. `requested` is then the sum of block sizes.
   bool sizes_are_of_blocks = false;
   uint64_t pending = 0;  // part of `allocated`: SegmentView::kPending
-  uint64_t outside = 0;  // part of `allocated`: in no known segment (a trace without segments)
+  uint64_t outside = 0;  // part of `allocated`: in no known segment (trace without segments)
   uint32_t segments = 0, segments_cached = 0;
   struct PoolUse {
     uint8_t device = 0;
@@ -152,8 +152,8 @@ struct Fragmentation {
   };
   std::vector<PoolUse> pools;     // most free bytes first
   std::vector<PoolOwner> owners;  // owners of private pools, by device and id
-  // Segments with holes, most free bytes first, and the live blocks that keep them from being
-  // released.
+  // A segment with holes, and the live blocks that keep the segment from being released.
+  // Sorted by free bytes, most first.
   struct Pin {
     trace::AllocationId allocation;
     uint64_t bytes = 0;
@@ -185,7 +185,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event
 struct Remedy {
   std::string name = {};       // "empty_cache()", "max_split_size_mb:128"
   std::string note = {};       // the assumption: "for a GPU with 8.00 GiB, ..."
-  std::string error = {};      // why it could not be computed; the figures are then 0
+  std::string error = {};      // why there is no result; the figures are then 0
   uint64_t reserved = 0;       // reserved bytes at the event
   int64_t given_back = 0;      // decrease of `reserved` against the comparison run (see Reclaim)
   uint64_t peak_reserved = 0;  // highest reserved bytes in the whole trace
@@ -203,7 +203,7 @@ struct Reclaim {
   Remedy as_recorded;
   // The replay with the recorded settings in which blocks older than the recording are allocated
   // anew. Remedies with other settings are compared with this replay. nullopt: no block is older,
-  // so they are compared with `as_recorded`.
+  // so `as_recorded` is used instead.
   std::optional<Remedy> anew;
   std::vector<Remedy> remedies;  // sorted by given_back, largest first
   // Memory that the recorded program returned to the driver, and the GPU memory inferred from it.
@@ -226,9 +226,9 @@ trace::EventIndex MostUnused(const trace::Trace& trace);
 
 // ---- Leaks over steps ---------------------------------------------------------------------------
 
-// A call site that in each step allocates memory which later steps do not free. Allocations made
-// once (parameters, optimizer state) and allocations that each step replaces (gradients, averages)
-// are not leaks.
+// A call site at which steps allocate memory that later steps do not free. Allocations
+// made once (parameters, optimizer state) and allocations that each step replaces
+// (gradients, averages) are not leaks.
 struct Leak {
   uint32_t site = 0;              // row of CallSites::sites
   double bytes_per_step = 0;      // bytes that one step leaves allocated
@@ -245,8 +245,8 @@ struct Leaks {
   std::vector<uint64_t> allocated;  // allocated bytes at the end of each step
   std::vector<Leak> leaks;          // most bytes per step first
   double bytes_per_step = 0;
-  // The number of further steps until the GPU's memory is full at this rate. 0: it never is, or the
-  // GPU's memory is unknown.
+  // The number of further steps until the leaks fill the GPU's memory. 0: nothing leaks, or the
+  // size of the GPU's memory is unknown.
   double steps_until_full = 0;
   std::string headline;
 };
@@ -256,22 +256,22 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites);
 
 struct WayOut {
   std::string name;       // "expandable_segments:True", "gradient checkpointing"
-  std::string how;        // one sentence: the effect, and what it was computed from
+  std::string how;        // one sentence: the effect, and how it was computed
   bool computed = false;  // true: by replay; false: estimated from new block sizes
   bool passes = false;    // run_passes if known, else request_passes
   bool request_passes = false;
-  // Whether the whole run would fit. This is known only for plans, which are recorded to their end.
+  // Whether the whole run would fit. Known only for plans, which are recorded to their end.
   // nullopt: only this request was checked.
   std::optional<bool> run_passes = {};
   uint64_t over = 0;   // bytes by which the run exceeds the limit
-  uint64_t bytes = 0;  // bytes that it frees at the event
+  uint64_t bytes = 0;  // bytes that the way out frees at the event
 };
 struct OutOfMemory {
   trace::EventIndex event = 0;
   uint8_t device = 0;
   analysis::Context context;
   CallSite site;                   // call site of the failed request
-  uint64_t asked = 0, needed = 0;  // requested size; size of the segment that it needs
+  uint64_t asked = 0, needed = 0;  // requested size; size of the segment for it
   uint64_t device_free = 0;
   uint64_t requested = 0, allocated = 0, reserved = 0;
   uint64_t cached = 0;                   // cached memory outside private pools
@@ -281,7 +281,7 @@ struct OutOfMemory {
   bool fragmented = false;
   analysis::CategoryBytes by_category{};
   std::vector<analysis::Group> sites;  // call sites of live blocks, most bytes first; at most 20
-  std::vector<WayOut> ways;            // passing ones first
+  std::vector<WayOut> ways;            // ways that pass come first
   std::string replay_error;            // why no way out could be computed
   std::string headline;
 };
@@ -315,7 +315,7 @@ struct TraceDiff {
     uint64_t a_bytes = 0, b_bytes = 0;  // live at the peak of each trace
     uint64_t a_count = 0, b_count = 0;
     trace::Category category = trace::Category::kUnknown;
-    trace::StackId a_stack, b_stack;                      // one example from each trace
+    trace::StackId a_stack, b_stack;                      // an example from each trace
     std::vector<trace::AllocationId> a_blocks, b_blocks;  // the blocks of this site, largest first
     Change change = Change::kSame;
     int64_t delta() const { return static_cast<int64_t>(b_bytes - a_bytes); }

@@ -32,7 +32,7 @@ EventIndex MostReserved(const trace::Trace& trace, const analysis::MemoryCurves&
   EventIndex at = 0;
   for (size_t i = 0; i < curves.size(); ++i) {
     if (curves.event[i] < begin || curves.reserved[i] < most) continue;
-    // Keeps the first event with the highest reserved bytes.
+    // Among events with the highest reserved bytes, keeps the first.
     if (curves.reserved[i] == most && most > 0) continue;
     most = curves.reserved[i];
     at = curves.event[i];

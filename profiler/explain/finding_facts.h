@@ -43,7 +43,7 @@ class FindingFacts {
   analysis::Peak peak;
   std::vector<LiveBlock> live;           // blocks live at the peak, largest first
   std::vector<analysis::StepRow> steps;  // in order
-  std::vector<PhaseSpan> phases;         // outermost ones, in order
+  std::vector<PhaseSpan> phases;         // outermost phases, in order
   // First event of the first step; kNoEvent: there is no step.
   trace::EventIndex training_begin = 0;
   Fragmentation fragmentation;  // state at the event with the most reserved bytes
@@ -54,8 +54,8 @@ class FindingFacts {
   bool RanOutOfMemory() const;
   bool HasPhase(trace::Phase phase) const;
   bool PeakInStep() const { return peak.context.step >= 0; }
-  // Like PeakInStep(), but false if steps are inferred from stacks, because a block may then be
-  // assigned to a neighbouring step.
+  // Like PeakInStep(), but false if steps are inferred from stacks: inference may assign a
+  // block to a neighbouring step.
   bool PeakInRecordedStep() const { return PeakInStep() && steps_recorded_; }
   uint64_t OfPeak(double share) const {
     return static_cast<uint64_t>(share * static_cast<double>(peak.allocated));
@@ -77,8 +77,8 @@ class FindingFacts {
   trace::Phase PhaseAt(trace::EventIndex event) const;
   // The last event of a step; kNoEvent if the trace lacks the step or its end.
   trace::EventIndex EndOfStep(int32_t step) const;
-  // The end of the backward pass of the peak's step. kNoEvent: that backward pass does not end
-  // after the peak.
+  // The end of the backward pass of the peak's step. kNoEvent if this backward pass
+  // does not end after the peak.
   trace::EventIndex EndOfBackward() const;
   // The unclaimed blocks live at the peak for which `is` returns true.
   template <class Is>
@@ -99,7 +99,7 @@ class FindingFacts {
   }
 
   // The call site with most of the bytes, such as "train.py:88 main". Without stacks, the module
-  // with most of them, or "".
+  // with most of the bytes, or "".
   std::string Where(const Pile& pile) const;
   // The caller of the operator, such as "tuners_utils.py:1421 _cast_input_dtype". "": there are no
   // stacks, or the caller is a function of PyTorch.
@@ -108,7 +108,7 @@ class FindingFacts {
   bool IsHeldAfter(trace::AllocationId id, int32_t step) const;
   bool HasStack(trace::AllocationId id) const;
   // Whether the block is a tensor of category `buffer` that no module allocated or moved. The hooks
-  // assign this category to all tensors that the program keeps from before the first step.
+  // assign this category to all tensors that exist before the first step and stay.
   bool IsPersistentTensor(const LiveBlock& block) const;
   // Whether a frame of the block's stack is in a file whose path contains `folder`.
   bool HasFrameIn(trace::AllocationId id, std::string_view folder) const;

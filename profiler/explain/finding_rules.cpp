@@ -22,7 +22,7 @@ using trace::Phase;
 // Smaller shares of the peak are not reported: a finding has to justify a change of the program.
 constexpr double kSmallShare = 0.02, kMediumShare = 0.05, kLargeShare = 0.10;
 constexpr uint64_t kLeast = uint64_t{1} << 20;
-// Fewer blocks are a loss or a result that variables keep, and not a graph.
+// Fewer blocks are not a graph, but a loss or a result in a variable.
 constexpr size_t kGraphBlocks = 8;
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -71,7 +71,7 @@ MaybeFinding Leaking(const FindingFacts& f) {
       if (f.sites.site_of[block.id.value] == leak.site && a.step[block.id.value] >= 0)
         FindingFacts::Put(pile, block.id, block.bytes);
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("every step leaves {} that are never freed: {} at the peak",
+                  i18n::Format("every step allocates {} that are never freed: {} at the peak",
                                FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)),
                                FormatBytes(pile.bytes)));
 }
@@ -110,7 +110,7 @@ MaybeFinding HeldFromEarlierStep(const FindingFacts& f) {
   const Pile pile = FromBefore(f);
   return OfBlocks(
       f, pile, kSmallShare,
-      i18n::Format("{} are results of an earlier step or micro-batch that a variable still holds",
+      i18n::Format("{} are results that a variable still holds from an earlier step or micro-batch",
                    FormatBytes(pile.bytes)));
 }
 
@@ -125,13 +125,13 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
            a.free_requested_event[block.id.value] > end;
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are outputs of the forward pass that a variable keeps alive "
-                               "during backward; autograd does not need them",
+                  i18n::Format("{} are outputs of the forward pass: a variable keeps them alive "
+                               "during backward, but autograd does not need them",
                                FormatBytes(pile.bytes)));
 }
 
-// Blocks allocated in the first step and still live when two more steps and the peak's step have
-// ended. Blocks that each step replaces are already freed at that time.
+// Finds blocks of the first step that are still live after two more steps and the peak's step. If
+// each step replaced the blocks, they would be freed by then.
 MaybeFinding MadeInFirstStep(const FindingFacts& f) {
   if (f.steps.empty() || !f.PeakInRecordedStep()) return std::nullopt;
   const int32_t first = f.steps.front().index;
@@ -192,7 +192,7 @@ MaybeFinding HeldSinceSetup(const FindingFacts& f) {
 
 MaybeFinding ResidentInputs(const FindingFacts& f) {
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // The batch of a step may be allocated before the step begins and freed in the next one.
+    // The batch of a step may be allocated before the step begins and freed in the next step.
     const int32_t step = f.peak.context.step;
     return f.PeakInRecordedStep() && block.category == Category::kInput &&
            !analysis::IsOlder(f.trace, block.id.value) &&
@@ -206,8 +206,8 @@ MaybeFinding ResidentInputs(const FindingFacts& f) {
 // ---- Evaluation, loading ------------------------------------------------------------------------
 
 MaybeFinding NoGradMissing(const FindingFacts& f) {
-  // A recording, or a run that ran out of memory, may end before its backward pass, so it needs two
-  // forward passes. For a complete plan, one is enough.
+  // A recording, or a run that ran out of memory, may end before its backward pass, so two forward
+  // passes are needed. In a complete plan, one forward pass is enough.
   const auto passes = std::ranges::count_if(
       f.phases, [](const PhaseSpan& span) { return span.phase == Phase::kForward; });
   const bool whole = f.trace.info.backend == trace::Backend::kPlan && !f.RanOutOfMemory();
@@ -301,9 +301,9 @@ MaybeFinding LogitsCopies(const FindingFacts& f) {
 
 static bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
 
-// The source of a cast may already be freed, so the rule uses the operator alone. It counts only
-// casts called by the program or a library; PyTorch's own functions call the casts of autocast.
-// Copies of the logits have a rule of their own.
+// The source of a cast may already be freed, so the rule uses the operator alone. Only casts that
+// the program or a library calls count, because PyTorch's own functions call the casts of autocast.
+// Another rule finds copies of the logits.
 MaybeFinding DtypeCopies(const FindingFacts& f) {
   const uint64_t logits = BytesOfLogits(f);
   std::map<std::string, uint64_t> makers;
@@ -323,8 +323,8 @@ MaybeFinding DtypeCopies(const FindingFacts& f) {
                                FormatBytes(pile.bytes), most->first));
 }
 
-// Blocks of half the size of a parameter that a module allocated in a forward pass. If operators
-// are not recorded, most weights must have such a block, because one size alone is weak evidence.
+// Finds blocks of half a parameter's size that a module allocated in a forward pass. If operators
+// are not recorded, most weights must have such a block, because one equal size is weak evidence.
 MaybeFinding AutocastWeights(const FindingFacts& f) {
   std::map<uint64_t, int64_t> halves;
   uint64_t weights = 0;
@@ -373,7 +373,7 @@ MaybeFinding OptimizerTemporaries(const FindingFacts& f) {
            (!f.HasStack(block.id) || f.HasFrameIn(block.id, "/torch/optim/"));
   });
   return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} are temporaries of the optimizer step, which contains the peak",
+                  i18n::Format("{} are temporaries of the optimizer step, in which the peak occurs",
                                FormatBytes(pile.bytes)));
 }
 
@@ -416,7 +416,7 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
     const auto [it, fresh] = known.try_emplace(stack.value, false);
     if (fresh) it->second = f.HasFrame({row}, kFile);
     if (!it->second) continue;
-    // These stacks belong to a recomputation, so checkpointing has an effect.
+    // An allocation with such a stack belongs to a recomputation, so checkpointing has an effect.
     if (a.phase[row] == Phase::kBackward || f.HasFrame({row}, kFile, "backward") ||
         f.HasFrame({row}, kFile, "unpack_hook"))
       return std::nullopt;
@@ -425,12 +425,11 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
     if (a.step[row] == step) FindingFacts::Put(pile, {row}, a.bytes_rounded[row]);
   }
   if (!f.HasPhase(Phase::kBackward)) return std::nullopt;
-  return OfBlocks(
-      f, pile, 0,
-      i18n::Format(
-          "checkpointing is on, but nothing is recomputed: no input of the wrapped modules "
-          "requires a gradient, so their weights get none ({} allocated in one step)",
-          FormatBytes(pile.bytes)));
+  return OfBlocks(f, pile, 0,
+                  i18n::Format("checkpointing is on, but nothing is recomputed: no input of the "
+                               "wrapped modules requires a gradient, so the modules' weights get "
+                               "no gradients ({} allocated in one step)",
+                               FormatBytes(pile.bytes)));
 }
 
 MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {
@@ -443,8 +442,9 @@ MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {
                           (model.parameter_count - model.trainable_count);
   return OfBytes(
       f, frozen / 2, kSmallShare,
-      i18n::Format("{} of frozen weights are stored in 32 bits; in 16 bits they need half",
-                   FormatBytes(frozen)));
+      i18n::Format(
+          "{} of frozen weights are stored in 32 bits; in 16 bits, these weights need half of that",
+          FormatBytes(frozen)));
 }
 
 MaybeFinding NoGradient(const FindingFacts& f) {

@@ -1,5 +1,5 @@
 // The table of rules with their ids, conditions and remedies, in the order in which they claim
-// blocks. Later rules do not count a block that one rule has claimed.
+// blocks. A rule does not count blocks that an earlier rule has claimed.
 #include "profiler/explain/findings.h"
 
 #include <algorithm>
@@ -18,14 +18,15 @@ using trace::AllocationId;
 struct Row {
   FindingRule rule;
   MaybeFinding (*evaluate)(const FindingFacts&);
-  bool claims = true;  // later rules do not count its blocks
+  bool claims = true;  // later rules do not count the rule's blocks
 };
 
-// Rules that explain more come first, because they claim their blocks. For each rule, a test
-// program triggers it only while the program has the mistake (tests/emulated/findings_test.py).
+// The more specific rules come first, because rules claim blocks. For each rule, a test program
+// triggers it only while it has the mistake (tests/emulated/findings_test.py).
 constexpr Row kRows[] = {
     {{"leak",
-      TEXT_MARK("in at least three steps, a call site leaves blocks that later steps do not free"),
+      TEXT_MARK(
+          "in at least three steps, a call site allocates blocks that later steps do not free"),
       TEXT_MARK("keep numbers, not tensors: losses.append(loss.item()); detach() the tensors that "
                 "are kept"),
       ""},

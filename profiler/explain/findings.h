@@ -1,12 +1,12 @@
 // Problems in a run's use of memory, for example three copies of the logits, a graph kept by an
-// evaluation, or gradients of the previous step. Each is one line with its bytes. Works for plans
-// and recordings.
+// evaluation, or gradients of the previous step. Each finding is one line with its bytes.
+// Works for plans and recordings.
 //
 //   for (const Finding& finding : FindFindings(*trace)) Print(finding.text);
 //
 // The rules are declared in one table (findings.cpp), and a test program triggers each of them. A
-// rule that needs phases, categories or stacks finds nothing in a file without them. The trace must
-// contain one device. Pure; thread-safe.
+// rule that needs phases, categories or stacks finds nothing in a file that lacks these. The trace
+// must contain one device. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct FindingRule {
   // English texts; pass them to i18n::Text before showing them.
   std::string_view rule;    // condition for the finding
   std::string_view remedy;  // how to fix it
-  // The toggle that makes the change without editing the program (`vramscope toggles`); "": none.
+  // The toggle (`vramscope toggles`) that applies the remedy to an unedited program; "": none.
   std::string_view toggle;
 };
 size_t FindingRuleCount();  // number of rules in the table

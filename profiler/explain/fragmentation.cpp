@@ -160,7 +160,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
     }
     if (holes == 0 || s.live_bytes == 0) continue;
     with_holes.emplace_back(holes, &s);
-    // Each block gets an equal share of the bytes that are left, so that the shares add up exactly.
+    // Each block gets an equal share of the remaining bytes, so that the shares add up exactly.
     uint64_t left = holes;
     for (const Piece& p : s.pieces) {
       if (!p.allocation.valid()) continue;

@@ -8,7 +8,7 @@
 namespace vramscope::explain {
 
 HeldGraph FindHeldGraph(const trace::Trace& trace) {
-  // Fewer blocks are a loss or a result that variables keep, and not a graph.
+  // Fewer blocks are not a graph, but a loss or a result in a variable.
   constexpr uint64_t kFewestBlocks = 8;
   HeldGraph held;
   if (trace.info.content == trace::Content::kState) return held;
@@ -24,9 +24,9 @@ HeldGraph FindHeldGraph(const trace::Trace& trace) {
   }
   if (held.blocks < kFewestBlocks) return {};
   held.headline = i18n::Format(
-      "{} in {} from a forward pass are still live when the recording ends, but it has no backward "
-      "pass. If you need none, run the model under torch.no_grad() or torch.inference_mode(): "
-      "autograd then keeps nothing.",
+      "{} in {} from a forward pass are still live when the recording ends, but the recording has "
+      "no backward pass. If the program needs no backward pass, run the model under "
+      "torch.no_grad() or torch.inference_mode(): autograd then keeps no activations.",
       run::FormatBytes(held.bytes), run::Counted(held.blocks, "block", "blocks"));
   return held;
 }

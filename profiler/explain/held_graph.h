@@ -1,5 +1,5 @@
-// Finds activations kept for a backward pass that never runs, which usually means that an
-// evaluation lacks torch.no_grad(). Pure; thread-safe.
+// Finds activations that are kept for a backward pass that never runs. The usual cause is an
+// evaluation without torch.no_grad(). Pure; thread-safe.
 #pragma once
 
 #include <cstdint>

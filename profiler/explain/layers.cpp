@@ -68,9 +68,9 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
     Stack& s = stacks[stack];
     if (s.count++ == 0) s.first = id;
   }
-  // Finds the number of layers. A stack agrees with a candidate number if its count is nearly a
-  // multiple of it (one off per repetition, since the last layer may be incomplete). The result is
-  // the greatest candidate with which the stacks of nearly all repeated bytes agree.
+  // Finds the number of layers. A stack agrees with a candidate if the stack's count is nearly a
+  // multiple of the candidate (one off per repetition, since the last layer may be incomplete). The
+  // result is the greatest candidate with which the stacks of nearly all repeated bytes agree.
   std::map<uint32_t, uint64_t> by_count;
   uint64_t repeated = 0;
   for (const uint32_t id : ids) {

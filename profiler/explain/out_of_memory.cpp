@@ -43,12 +43,13 @@ std::string Headline(const OutOfMemory& o) {
            i18n::Format(", and {} in holes, the largest of {}: enough in total, but fragmented.",
                         FormatBytes(o.holes), FormatBytes(o.largest_hole));
   }
-  return text + i18n::Format(": {} short, with {} in use of {} reserved.", FormatBytes(o.missing),
-                             FormatBytes(o.allocated), FormatBytes(o.reserved));
+  return text + i18n::Format(": {} are missing; {} of the {} reserved are in use.",
+                             FormatBytes(o.missing), FormatBytes(o.allocated),
+                             FormatBytes(o.reserved));
 }
 
-// Without `failure`, the event is a recorded failure. With it, a replay found the failing request
-// in a plan that continued past its limit.
+// If `failure` is null, the event is a recorded failure. If not, the plan continued past its limit,
+// and a replay found the request that fails.
 OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
                     const replay::Replayed::Failure* failure = nullptr) {
   OutOfMemory o;
@@ -60,7 +61,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   const uint64_t rounded = allocator::RoundSize(o.asked, ConfOf(trace));
   o.needed = SegmentNeededAt(trace, event);
   o.site.stack = trace.events.StackOf(event);
-  // A plan granted the request, so the state before it is used.
+  // A plan granted the request, so the state before the request is used.
   const bool granted = trace.events.kind[event] == EventKind::kAlloc;
   const analysis::LiveSet live = analysis::LiveAt(trace, granted && event > 0 ? event - 1 : event);
   o.context = analysis::ContextAt(trace, event);
@@ -82,10 +83,10 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
     const Fragmentation f = FragmentationAt(trace, event);
     o.reserved = f.reserved;
     for (const Fragmentation::PoolUse& p : f.pools) {
-      // Private pools (CUDA graphs) do not release memory for other pools and do not serve their
-      // requests.
+      // Private pools (CUDA graphs) neither release memory for requests of other
+      // pools nor serve such requests.
       if (p.mempool != 0) continue;
-      o.cached += p.cached;  // the allocator releases the cache of every pool and stream first
+      o.cached += p.cached;  // before failing, the allocator releases all of this
       if (p.pool != pool || p.stream != stream) continue;
       o.holes += p.holes;
       o.largest_hole = std::max(o.largest_hole, p.largest_hole);
@@ -103,7 +104,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
 }
 
 // Whether the request passes once the allocator has released its cache. A plan that exceeds the
-// GPU's limit records the event without this release and continues.
+// GPU's limit records the event, releases nothing and continues.
 bool PassesOnceReleased(const trace::Trace& trace, const OutOfMemory& o) {
   return trace.info.backend == trace::Backend::kPlan && o.missing == 0 && o.device_free < o.needed;
 }

@@ -11,7 +11,7 @@
 
 namespace vramscope::explain {
 
-// One entry for every private pool, sorted by id. If the stacks reveal nothing, the pool's id
+// One entry for every private pool, sorted by id. If the stacks do not show the use, the pool's id
 // determines the name: "CUDA graph capture" or "private pool".
 std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace);
 

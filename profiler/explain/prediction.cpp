@@ -81,7 +81,7 @@ std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
 constexpr std::string_view kOthers = TEXT_MARK("others");
 
 // The class of a library's kernel; "" if it has none. One call of a library can run several
-// kernels, and their names differ between GPUs.
+// kernels, whose names differ between GPUs.
 std::string_view ClassOf(std::string_view name, std::string_view op) {
   constexpr std::string_view kAttention = TEXT_MARK("attention"),
                              kConvolutions = TEXT_MARK("convolutions"),
@@ -118,9 +118,9 @@ std::string_view ClassOf(std::string_view name, std::string_view op) {
   return {};
 }
 
-// Kernels are matched by name first. Unmatched kernels with a class are summed by class. The rest
-// are matched by operator, in order of launch. (A library's kernel has a different name on each
-// GPU.)
+// Kernels are matched by name first. Kernels without a match by name are summed by class if they
+// have a class, else matched by operator, in order of launch. (A library's kernel has a
+// different name on each GPU.)
 void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
   const std::vector<Launch> sides[] = {LaunchesOf(planned, SpanOf(planned, out.step)),
                                        LaunchesOf(measured, SpanOf(measured, out.step))};

@@ -1,4 +1,4 @@
-// Compares a plan with a recording of the same run. The result has the errors by category and
+// Compares a plan with a recording of the same run. Results: the errors by category and
 // phase, the first difference between the two sequences of allocations, and the modelled and
 // measured time of every kernel.
 //
@@ -28,7 +28,7 @@ struct Prediction {
     // The error relative to the measured value; nullopt if the measured value is 0.
     std::optional<double> relative() const;
   };
-  Figures allocated, reserved;  // highest in the step
+  Figures allocated, reserved;  // highest bytes in the step
   struct OfCategory {
     trace::Category category = trace::Category::kUnknown;
     Figures bytes;
@@ -36,16 +36,16 @@ struct Prediction {
   std::vector<OfCategory> categories;  // bytes at the peak of each trace; greatest error first
   struct OfPhase {
     trace::Phase phase = trace::Phase::kNone;
-    Figures allocated, reserved;  // highest within the phase
+    Figures allocated, reserved;  // highest bytes within the phase
   };
   std::vector<OfPhase> phases;  // phases of the step
 
   std::optional<int32_t> step;  // the compared step; nullopt: the whole traces
   analysis::RequestDiff requests;
-  // The first difference between the sequences of allocations. A side is empty if its sequence
-  // lacks the allocation or free.
+  // The first difference between the sequences of allocations. A side is empty if the allocation or
+  // free is missing in its sequence.
   struct Side {
-    uint64_t index = 0;  // position in its sequence
+    uint64_t index = 0;  // position in the sequence
     std::string text;    // "alloc #7 of 4096 B"
     std::string op, module;
     trace::Category category = trace::Category::kUnknown;
@@ -78,8 +78,8 @@ struct Prediction {
   Kernel by_op;                 // matched by op
 };
 
-// Compares `step`. If it is nullopt, compares the last step that is complete in both traces, or the
-// whole traces if they have no steps. Returns kNotFound if a trace lacks the step.
+// Compares `step`. nullopt: compares the last step that is complete in both traces, or the whole
+// traces if there are no steps. Returns kNotFound if a trace lacks the step.
 absl::StatusOr<Prediction> HoldAgainst(const trace::Trace& planned, const trace::Trace& measured,
                                        std::optional<int32_t> step);
 

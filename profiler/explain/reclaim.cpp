@@ -1,4 +1,4 @@
-// Replays the allocations with other settings to find those that reserve less memory.
+// Replays the allocations with other settings, to find settings that reserve less memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
           .out_of_memory = r.out_of_memory};
 }
 
-// The GPU memory to which memory fractions refer, and its source. (Snapshots do not contain it.)
+// The GPU memory to which memory fractions refer, and the number's source. (Snapshots lack it.)
 struct GpuMemory {
   uint64_t bytes = 0;
   std::string note = {};
@@ -203,7 +203,7 @@ EventIndex MostUnused(const trace::Trace& trace) {
   uint64_t most = unused();
   for (EventIndex i = first; i < n && i <= last; ++i) {
     if (!cursor.Apply()) continue;
-    // A new segment does not count as unused, because the next request uses it.
+    // A new segment is not unused: the request for which it was allocated follows.
     const trace::EventKind kind = trace.events.kind[i];
     if (kind == trace::EventKind::kSegmentAlloc || kind == trace::EventKind::kSegmentMap) continue;
     if (unused() <= most) continue;
@@ -266,7 +266,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   }
   for (const std::string& text : confs) {
     Remedy remedy{.name = text};
-    // The default settings are tried in addition to the recorded ones.
+    // The default settings are tried together with the recorded settings.
     const std::string both =
         options.alloc_confs.empty() && !recorded_text.empty() ? recorded_text + "," + text : text;
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(both);

@@ -1,4 +1,4 @@
-// Lists the segments at one event and their pieces.
+// Lists the segments at one event, with the pieces of each.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -54,8 +54,8 @@ void Fill(SegmentView& view, const std::vector<Range>& mapped,
     uint64_t at = begin;
     for (; next < blocks.size() && blocks[next].address < end; ++next) {
       SegmentView::Piece block = blocks[next];
-      // Truncate blocks that overlap the previous one or leave the range; files can be
-      // inconsistent.
+      // Truncates a block that overlaps the previous block or extends past the range,
+      // because files can be inconsistent.
       const uint64_t block_end = std::min(EndOf(block.address, block.bytes), end);
       block.address = std::max(block.address, at);
       if (block_end <= block.address) continue;

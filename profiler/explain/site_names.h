@@ -18,15 +18,15 @@ using analysis::SiteNames;
 // The name of a stack, in the format of CallSite::name; "" if the stack has no usable frame.
 std::string StackName(const trace::Trace& trace, trace::StackId stack);
 
-// A call site in a list. If it has no stack, its name stays unchanged.
+// A call site in a list. The name of a site without a stack stays unchanged.
 struct NamedStack {
   const trace::Trace* trace = nullptr;
   trace::StackId stack;
   std::string_view op;  // as for SiteNames::Name
   std::string* name = nullptr;
 };
-// Extends equal names until they differ, if possible: first by package frames called from the
-// program's innermost frame, else by callers of that frame.
+// Extends equal names until they differ, if possible: by frames of packages that the program's
+// innermost frame called, or else by callers of the innermost frame.
 //
 //   "train.py:10 <module>" twice: "conv.py:548 _conv_forward < train.py:10 <module>" and
 //   "batchnorm.py:193 forward < train.py:10 <module>"

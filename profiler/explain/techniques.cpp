@@ -33,9 +33,9 @@ constexpr uint64_t kAdapterRank = 8;            // rank of LoRA
 constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements; smaller weights get no adapter
 constexpr uint64_t kLossChunks = 8;
 
-// Operators whose results are 16-bit under autocast: those that run in 16 bits, norms and dropout,
-// and those that use their results. Softmax and sums with the residual stream, for example, stay in
-// fp32.
+// Operators whose results are 16-bit under autocast: operators that run in 16 bits, norms
+// and dropout, and operators that use 16-bit results. Softmax and sums with the residual
+// stream, for example, stay in fp32.
 bool Is16BitUnderAutocast(std::string_view op) {
   for (const std::string_view name :
        {"mm", "matmul", "linear", "conv", "einsum", "scaled_dot_product", "layer_norm",
@@ -100,7 +100,7 @@ class Finder {
   }
 
  private:
-  // Returns the new size of a block. `category` is the one that it had for most of its life.
+  // Returns the new size of a block. `category`: the block's category for most of its life.
   using NewBytes = std::function<uint64_t(uint32_t id, Category category)>;
 
   uint64_t Of(Category c) const { return oom_.by_category[static_cast<size_t>(c)]; }
@@ -154,8 +154,8 @@ class Finder {
   }
 
   // Halves the batch. Activations, inputs and temporaries of a pass are proportional to the batch,
-  // but not copies of weights. With two micro-batches, the gradients of the first are alive in the
-  // second, so they are added.
+  // but not copies of weights. With two micro-batches, gradients of the first are still live during
+  // the second, so their bytes are added.
   void Batch() {
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
@@ -194,7 +194,7 @@ class Finder {
   }
 
   // Each layer keeps only the first block allocated in it, its input. One layer is being recomputed
-  // and keeps all blocks; it is assumed to be the largest.
+  // and keeps all its blocks. This is assumed to be the largest layer.
   void Checkpointing() {
     const Layers layers = FindLayers(trace_, live_);
     if (layers.count < 2) return;
@@ -311,8 +311,8 @@ class Finder {
         request ? 0 : oom_.asked, 0);
   }
 
-  // With a loss in chunks, the tensors that it computes from the logits exist for one chunk at a
-  // time.
+  // If the loss is computed in chunks, the tensors made from the logits
+  // exist for one chunk at a time.
   void Loss() {
     const auto of_loss = [this](uint32_t id, Category c) {
       return OfAPass(id, c) && allocations_.bytes[id] >= uint64_t{1} << 20 &&
@@ -367,8 +367,8 @@ class Finder {
         request_is_state_ ? 0 : oom_.asked, 0);
   }
 
-  // The optimizer's temporaries: a fused step has none, and with foreach=False two of the largest
-  // parameter's size exist at a time.
+  // The optimizer's temporaries. A fused step has none; with foreach=False, at most two temporaries
+  // of the largest parameter's size exist at a time.
   void OptimizerTemporaries() {
     const auto goes = [this](uint32_t id, Category c) {
       return c == Category::kTemporary && allocations_.phase[id] == Phase::kOptimizer;

@@ -16,8 +16,8 @@ struct Technique {
   std::string formula;  // "half of 9.50 GiB of activations alive then"
   // The new requested sizes, indexed by AllocationId. 0: the block is not allocated.
   std::vector<uint64_t> bytes;
-  uint64_t request = 0;  // new size of the failed request; 0: it is not made
-  uint64_t extra = 0;    // bytes allocated in addition
+  uint64_t request = 0;  // new size of the failed request; 0: no request
+  uint64_t extra = 0;    // bytes that are additionally allocated
   uint64_t frees = 0;    // bytes freed at the event, minus `extra`
   // Whether `bytes` has new sizes for the whole trace, or only for blocks live at the event.
   bool everywhere = false;

@@ -29,7 +29,7 @@ struct LiveSite {
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
-// The keys name a site in the same way in both traces.
+// Keyed by a name of the site that is the same in both traces.
 using LiveSites = std::map<std::string, LiveSite>;
 
 LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool by_stack) {
@@ -74,8 +74,8 @@ void Join(LiveSite& to, LiveSite& from) {
   for (size_t c = 0; c < to.by_category.size(); ++c) to.by_category[c] += from.by_category[c];
 }
 
-// Joins sites that occur in only one of the traces and have the same innermost frame. Such sites
-// exist if the same program was started in different ways.
+// If a site occurs only in A and another only in B, joins them if their innermost frames are the
+// same. Needed if the program was started in different ways.
 void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveSites& b) {
   std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // the keys in each trace
   LiveSites* const sides[] = {&a, &b};
@@ -190,9 +190,9 @@ std::string Headline(const TraceDiff& diff) {
   }
   if (changed > 0) {
     const TraceDiff::Site& s = diff.sites.front();
-    text +=
-        i18n::Format(" Most: {} ({}{}).", analysis::ShownName(s.name), s.delta() < 0 ? "-" : "+",
-                     FormatBytes(static_cast<uint64_t>(std::abs(s.delta()))));
+    text += i18n::Format(" The largest difference: {} ({}{}).", analysis::ShownName(s.name),
+                         s.delta() < 0 ? "-" : "+",
+                         FormatBytes(static_cast<uint64_t>(std::abs(s.delta()))));
   }
   return text;
 }

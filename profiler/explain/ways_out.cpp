@@ -57,8 +57,8 @@ class Replays {
   void SetCount(size_t count) { count_ = std::max(count, done_); }
   EventIndex request() const { return request_; }
 
-  // Whether the replay can judge the whole run. This needs a plan, which is recorded to its end,
-  // and a technique (if any) with sizes for all of its blocks.
+  // Whether the replay can judge the whole run. Needed: a plan, which is recorded to its end, and
+  // new sizes for all blocks of the technique, if any.
   bool Whole(const Technique* technique) const {
     return trace_.info.backend == trace::Backend::kPlan &&
            (technique == nullptr || technique->everywhere);
@@ -138,7 +138,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
 
   const absl::StatusOr<Replayed> base = replays.Run(*recorded, nullptr);
   if (!base.ok()) return base.status();
-  // This can be false: the model may pack older blocks into fewer segments than the program did.
+  // Can be false, because the model may pack older blocks into fewer segments than the program did.
   const bool reproduced = !replays.Passes(*base);
 
   std::vector<WayOut> out;

@@ -13,8 +13,8 @@ namespace vramscope::explain {
 std::vector<WayOut> EstimatedWays(const trace::Trace& trace, const analysis::LiveSet& live,
                                   const OutOfMemory& oom);
 
-// Replays the trace with other settings, and with the new block sizes of each technique. The device
-// has the memory that it had at the event.
+// Replays the trace with other settings, and with the new block sizes of each technique. In the
+// replays, the device has as much memory as at the event.
 absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, const OutOfMemory& oom,
                                                  const OutOfMemoryOptions& options);
 

@@ -102,7 +102,7 @@ class ChromeWriter {
           CleanJsonText(device.name), device.memory_bytes, device.compute_capability / 10,
           device.compute_capability % 10, device.max_threads_per_sm, device.sm_count);
     }
-    // HolisticTraceAnalysis finds the rank with a pattern that requires a space after the colon.
+    // HolisticTraceAnalysis searches for the rank by a pattern with a space after the colon.
     Put("  \"distributedInfo\": {{\"backend\": \"none\", \"rank\": 0, \"world_size\": 1}},\n");
     Put("  \"profile_memory\": 1,\n  \"with_modules\": 1,\n");
     Put("  \"vramscope\": {{\"producer\": \"{}\", \"backend\": \"{}\", \"source\": \"{}\", "
@@ -121,7 +121,7 @@ class ChromeWriter {
     Put("  \"traceName\": \"{}\"\n}}\n", CleanJsonText(trace_.info.title));
   }
 
-  // Every event is a block between a line "  {" and a line "  },"; streaming readers rely on it.
+  // Every event is a block between a line "  {" and a line "  },", as streaming readers expect.
   void MetadataEvent(std::string_view name, uint32_t process, uint32_t thread,
                      std::string_view argument) {
     Put("  {{\n    \"ph\": \"M\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": 0.000,\n"

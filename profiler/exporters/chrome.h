@@ -16,9 +16,9 @@
 //    time the categories add up to the allocated bytes.
 //
 // Times are microseconds with three decimals from baseTimeNanoseconds. Events at the same time are
-// moved apart by a nanosecond (see ShownTimes in spans.h); all others keep their time. `## forward
-// ##` includes the loss, as in the table of phases; `## end ##` lasts from the end of a step's last
-// main phase to the end of the step.
+// moved apart by a nanosecond (see ShownTimes in spans.h); all other events keep their time. `##
+// forward ##` includes the loss, as in the table of phases; `## end ##` lasts from the end of a
+// step's last main phase to the end of the step.
 //
 // Written in one pass; needs memory for the slices, but not for the text. Thread-safe.
 #pragma once

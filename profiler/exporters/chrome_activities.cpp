@@ -56,8 +56,8 @@ ChromeActivities::ChromeActivities(const trace::Trace& trace, const std::vector<
   for (uint32_t row = 0; row < table_.size(); ++row)
     if (trace::IsOfDevice(table_.kind[row]) && table_.correlation[row] != 0)
       launched.insert(table_.correlation[row]);
-  // The runtime call takes precedence over the driver call within it, which has the same
-  // correlation.
+  // A runtime call takes precedence over the driver call that it makes,
+  // which has the same correlation.
   for (const ActivityKind kind : {ActivityKind::kRuntimeCall, ActivityKind::kDriverCall})
     for (uint32_t row = 0; row < table_.size(); ++row)
       if (table_.kind[row] == kind && launched.contains(table_.correlation[row]))
@@ -84,7 +84,7 @@ void ChromeActivities::Write(uint32_t row, Place place, fmt::memory_buffer& out)
     put("{}\"{}\": \"{}\"", comma, key, value);
     comma = ", ";
   };
-  // Viewers draw every argument of a counter, so it has only one.
+  // Viewers draw every argument of a counter as a curve, so counters have only one argument.
   if (a.bytes != 0 || counter) number("bytes", a.bytes);
   if (!counter) {
     if (trace::HasDevice(a.kind)) number("device", a.device);

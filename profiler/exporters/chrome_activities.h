@@ -1,7 +1,7 @@
-// Writes activities as events of a Chrome trace. Names and categories are those of Kineto;
-// activities that Kineto does not support have vramscope's own names, which
-// importers/kineto_events.cpp can read. A flow arrow leads from every API call to its work on the
-// device.
+// Writes activities as events of a Chrome trace. Names and categories are
+// Kineto's; activities that Kineto does not support get vramscope's own names,
+// which importers/kineto_events.cpp can read. A flow arrow leads from every API
+// call to its work on the device.
 #pragma once
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 //   end_ns,freed,birth_category,category,step,micro_batch,phase,module,op
 //
 // `source` is modelled or measured. `freed` is 0 for blocks that are live at the end of the trace;
-// end_ns is then the end of the trace. step, micro_batch and segment are empty if there is none.
+// end_ns is then the end of the trace. A step, micro_batch or segment that does not exist is empty.
 // Addresses are hexadecimal, because spreadsheets round large numbers.
 #pragma once
 

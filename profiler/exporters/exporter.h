@@ -21,11 +21,11 @@
 
 namespace vramscope::exporters {
 
-// The trace to write, and options of formats that have them.
+// The trace to write, and options that some formats have.
 struct ExportRequest {
-  std::shared_ptr<const trace::Trace> trace;  // one device, if the format supports only one
+  std::shared_ptr<const trace::Trace> trace;  // of one device, if the format requires this
   std::string title = {};                     // "": the program, or the model
-  std::string command = {};                   // a command line that writes the same file; "": none
+  std::string command = {};                   // a command that writes the same file; "": none
   std::shared_ptr<const trace::Trace> baseline = {};  // null: none
   std::string baseline_title = {};
   bool categories = true, annotations = true;
@@ -36,7 +36,7 @@ struct ExportRequest {
 struct ExporterEntry {
   int place = 0;            // position in help and menus: lowest first
   std::string_view name;    // as in `export --to`
-  std::string_view help;    // programs that read it; "": the name needs no explanation
+  std::string_view help;    // programs that read the format; "": the name says enough
   std::string_view suffix;  // suffix of file names; "": the window does not offer the format
   bool one_device = false;
   // The parts of the request that the format uses.

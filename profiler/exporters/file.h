@@ -1,6 +1,6 @@
 // Writes a file completely or not at all. The text is written to a temporary file in the same
 // folder, which is renamed at the end, so a full disk or a crash leaves an existing file unchanged.
-// Pipes and devices are written directly. If the path is a link, its target is replaced.
+// Pipes and devices are written directly. If the path is a link, replaces the link's target.
 //
 //   RETURN_IF_ERROR(WriteFile(path, [&](std::ostream& out) { return WriteCsv(*trace, out); }));
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace vramscope::exporters {
 
-// Errors: those of trace::OutputFile, with the path and the system's error, take precedence;
+// Returns the error of trace::OutputFile (with the path and the system's error) if there is one,
 // otherwise the error that `write` returned.
 absl::Status WriteFile(const std::string& path,
                        const std::function<absl::Status(std::ostream&)>& write);

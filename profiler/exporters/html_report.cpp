@@ -84,7 +84,7 @@ class HtmlTable {
       html_ += fmt::format("<th{}>{}</th>", kind == kFigure ? " class=\"n\"" : "", XmlText(title));
     html_ += "</tr></thead><tbody>\n";
   }
-  // The cell of a bar is its length in percent.
+  // For a column of bars, the cell is the bar's length in percent.
   void Row(const std::vector<std::string>& cells) {
     html_ += "<tr>";
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -98,7 +98,7 @@ class HtmlTable {
     ++rows_;
   }
   bool empty() const { return rows_ == 0; }
-  // `all`: number of rows without the limit.
+  // `all`: number of rows that the table would have without the limit.
   std::string Html(size_t all = 0) const {
     std::string html = html_ + "</tbody></table></div>\n";
     if (all > rows_) html += Paragraph(fmt::format("and {} more", all - rows_), "dim");

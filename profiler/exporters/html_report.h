@@ -1,6 +1,6 @@
 // Writes one HTML page about a run, or about a comparison of two runs: key figures, memory over
 // time, the peak by category, module and call site, findings, steps, kernels, settings and the
-// command line. It can be read without vramscope.
+// command line. Readers of the page need no vramscope.
 //
 //   out << HtmlReport(trace, {.title = "train.py", .command = "vramscope plan --preset ..."});
 //
@@ -19,7 +19,7 @@ namespace vramscope::exporters {
 
 struct HtmlReportOptions {
   std::string title = {};    // "": the program, or the model
-  std::string command = {};  // a command line that shows the same; "": none
+  std::string command = {};  // a command that shows the same report; "": none
   // The run to compare with; null: none.
   std::shared_ptr<const trace::Trace> baseline = {};
   std::string baseline_title = {};

@@ -45,7 +45,7 @@ std::string CleanJsonText(std::string_view text) {
     } else if (c == '"') {
       clean += "\\\"";
     } else if (c == '\n' || c == '\r') {
-      // control characters that are dropped
+      // drops other control characters
     } else if (c == '\t') {
       clean += ' ';
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {

@@ -99,8 +99,8 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // First event to write. The state at the beginning of a recording is in the segments; for a
-  // snapshot without history, only the snapshot's marker is written.
+  // First event to write. Earlier events of a recording only restate what the segments contain. Of
+  // a snapshot without history, only the snapshot's marker is written.
   static EventIndex FirstEntry(const trace::Trace& trace) {
     if (trace.recording_begin != kNoEvent) return trace.recording_begin + 1;
     return trace.info.content == trace::Content::kState ? trace.events.size() : 0;
@@ -117,8 +117,8 @@ class SnapshotWriter {
     const auto is_said = [&](EventIndex event) {
       return !is_concluded(event) && trace_.events.category[event] != Category::kUnknown;
     };
-    // If the imported file contained some categories, the inferred ones are written as known,
-    // because a reader that infers again would discard the recorded ones.
+    // If the imported file contained some categories, inferred categories are written as known: a
+    // reader that infers again would discard those that were recorded.
     return std::ranges::any_of(events, is_concluded) && std::ranges::none_of(events, is_said);
   }
   // Finds allocations whose category changes while they are live.
@@ -266,7 +266,7 @@ class SnapshotWriter {
   }
 
   // For older blocks whose category changes later, writes the category at the beginning of the
-  // recording. The other entries of these blocks contain the category of most of their life.
+  // recording. The other entries of such a block contain the category of most of its life.
   void OlderBlocks(int device, SnapshotPickle::List& list) {
     const trace::AllocationTable& a = trace_.allocations;
     for (uint32_t row = 0; row < changes_.size(); ++row) {
@@ -289,8 +289,8 @@ class SnapshotWriter {
     }
     return 0;
   }
-  // Whether the event only reserves or frees addresses. Snapshots have no entry for this; an
-  // expandable segment appears with its maps.
+  // Whether the event only reserves or frees addresses. Snapshots have no entry for such an event;
+  // an expandable segment appears only when memory is mapped.
   bool IsAddressSpace(EventIndex event) const {
     const EventKind kind = trace_.events.kind[event];
     return (kind == EventKind::kSegmentAlloc || kind == EventKind::kSegmentFree) &&
@@ -397,7 +397,7 @@ class SnapshotWriter {
     CategoryItem(category_now_[row]);
     out_.EndDict();
   }
-  // MemoryViz.js fails on a file with categories if no entry has "unknown", so one entry gets it.
+  // MemoryViz.js fails on a file with categories but without "unknown", so one entry gets it.
   void SayUnknown() {
     if (!write_categories_ || unknown_reported_) return;
     unknown_reported_ = true;

@@ -12,7 +12,7 @@
 //    Inferred steps and phases are not written;
 //  - allocator_settings from the trace's PYTORCH_CUDA_ALLOC_CONF;
 //  - categories: the list of names. Every alloc and live block, and the free of every block older
-//    than the recording, has a `category`: the one that the block had for most of its life. A
+//    than the recording, has a `category`: the category that the block had for most of its life. A
 //    change is written as PyTorch's `annotate` entry, with the new `category` and a readable
 //    `user_metadata`: "temporary -> gradient". An `annotate` right after the alloc contains the
 //    category at the allocation; the first `annotate` of a block older than the recording contains
@@ -26,7 +26,7 @@
 //
 // Names of categories are PyTorch's own where they exist (torch.profiler's memory categories).
 // Times are whole microseconds. In vramscope's own runs, an event in the same microsecond as the
-// boundary of a step or phase is moved so that it stays on its side of the boundary.
+// boundary of a step or phase is moved so that rounding does not move it past the boundary.
 //
 // Protocol 4, written in one pass; needs memory only for shared strings, frames and stacks.
 // Thread-safe.

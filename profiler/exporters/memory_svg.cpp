@@ -24,8 +24,8 @@ struct Band {
   Category category;
   std::string_view light, dark;  // colors
 };
-// torch.profiler's colors, in its order from the bottom; categories that it does not have are on
-// top. Some dark variants are lighter.
+// torch.profiler's colors and its order, from the bottom; categories that torch.profiler lacks are
+// on top. Some colors for the dark page are lighter.
 constexpr Band kBands[] = {{Category::kParameter, "#006400", "#2e8b57"},
                            {Category::kBuffer, "#3cb371", "#3cb371"},
                            {Category::kOptimizerState, "#daa520", "#daa520"},
@@ -48,7 +48,7 @@ struct Column {
   bool filled = false;
 };
 
-// The highest state in every column of pixels. A column without a point repeats the previous one.
+// The highest state in every column of pixels. A column without a point repeats the column before.
 std::vector<Column> Columns(const analysis::MemoryCurves& curves, int count) {
   std::vector<Column> columns(static_cast<size_t>(count));
   const int64_t begin = curves.time_ns.front();
@@ -88,7 +88,7 @@ std::string Steps(const std::vector<double>& level, const X& x) {
   return path + fmt::format("H{:.1f}", x(level.size()));
 }
 
-// The same from right to left.
+// Like Steps(), but from right to left.
 template <class X>
 std::string Back(const std::vector<double>& level, const X& x) {
   std::string path = fmt::format("V{:.1f}", level.back());
@@ -127,8 +127,8 @@ Axis RoundAxis(double from, double to, int about,
   const double span = std::max(to - from, axis.unit * 1e-6);
   const double step = RoundStep(span / axis.unit / about);
   axis.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step))));
-  // Ticks are computed as multiples of the step. The limit on their number ends the loop even if
-  // values are so large that adding a step no longer changes them.
+  // Computes ticks as multiples of the step. The limit on the number of ticks ends the loop even if
+  // values are so large that adding a step does not change them.
   const double first = std::ceil(from / axis.unit / step);
   for (int n = 0; n <= 2 * about && (first + n) * step * axis.unit <= to; ++n)
     axis.ticks.push_back((first + n) * step * axis.unit);
@@ -164,7 +164,7 @@ MemoryAxes AxesOf(const trace::Trace& trace, const analysis::MemoryCurves& curve
   if (curves.size() == 0) return axes;
   for (size_t i = 0; i < curves.size(); ++i)
     axes.bytes = std::max({axes.bytes, curves.allocated[i], curves.reserved[i]});
-  // A limit far above the curves is left out, because it would compress them.
+  // Leaves out a limit far above the curves, because a line there would compress the curves.
   constexpr uint64_t kNear = 2;
   const uint64_t gpu = trace.info.device.memory_bytes;
   if (!trace::IsOfHostMemory(trace) && gpu / kNear <= axes.bytes)

@@ -14,7 +14,7 @@
 
 namespace vramscope::exporters {
 
-// The ends of the axes, so that two pictures can have the same.
+// The ends of the axes. Lets two pictures have the same axes.
 struct MemoryAxes {
   uint64_t bytes = 0;
   int64_t length_ns = 0;

@@ -6,10 +6,10 @@
 //
 // Gzip of one JSON list of [time_ns, action, bytes, category]; bytes are block sizes, negative for
 // memory that is freed. Actions and categories are torch.profiler's numbers: 1 pre-existing (time
-// -1), 2 create, 3 increment version (a category change: one entry leaves the old category, one
-// joins the new), 4 destroy; 0 Parameter, 1 Optimizer state, 2 Input, 3 Temporary, 4 Activation, 5
-// Gradient, 6 Autograd, 7 Unknown. Workspaces and communication buffers are written as Temporary,
-// module buffers as Unknown.
+// -1), 2 create, 3 increment version (a category change: one entry takes the bytes from the old
+// category, one adds them to the new), 4 destroy; 0 Parameter, 1 Optimizer state, 2 Input, 3
+// Temporary, 4 Activation, 5 Gradient, 6 Autograd, 7 Unknown. Workspaces and communication buffers
+// are written as Temporary, module buffers as Unknown.
 //
 // Written in one pass. Thread-safe.
 #pragma once

@@ -25,7 +25,7 @@ namespace vramscope::exporters {
 
 class PickleWriter {
  public:
-  // Readers keep a list's items on their stack until they are appended. As in Python's own
+  // A reader keeps items on its stack until it appends the batch to a list. As in Python's own
   // writer, a batch has at most this many items.
   static constexpr int kBatch = 1000;
 
@@ -45,7 +45,7 @@ class PickleWriter {
   void Appends() { Op('e'); }   // appends to the list below the mark
   void Tuple2() { Op('\x86'); }
 
-  // Memoizes the top of the stack; Get pushes it again.
+  // Memoizes the top of the stack; Get() pushes a memoized object.
   uint32_t Memoize();
   void Get(uint32_t memo);
 

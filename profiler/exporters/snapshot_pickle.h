@@ -57,8 +57,8 @@ class SnapshotPickle {
   };
   void Text(std::string_view text) { pickle_.Shared(text); }
 
-  // A list of frames: the recorded stack of the allocation. For vramscope's own runs, which have
-  // none: the operator and its module, then one frame for each enclosing module.
+  // A list of frames: the recorded stack of the allocation. vramscope's own runs have no stacks:
+  // their frames are the operator with its module, then one frame per enclosing module.
   void AllocationFrames(uint32_t allocation);
   void FramesOf(trace::EventIndex event);  // empty if nothing was recorded
   void NoFrames();

@@ -24,8 +24,8 @@ class SnapshotTimes {
   int64_t Microsecond(trace::EventIndex event) const;
 
   const trace::Trace& trace_;
-  // Added to all times, because a snapshot has no times before 0. (If the first entries of a file
-  // have no time, they are placed before the first entry that has one.)
+  // Added to all times, because a snapshot has no times before 0. (Importers place entries without
+  // a time before the first entry with a time, so times can be negative.)
   int64_t before_0_ = 0;
   std::vector<int64_t> shown_;  // indexed by event; empty: the recorded times are used
 };

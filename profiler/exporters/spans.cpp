@@ -38,8 +38,8 @@ std::vector<bool> InnermostOps(const SliceTable& slices) {
   return innermost;
 }
 
-// The event that ends each slice. For a forward phase it is the end of the following loss phase, if
-// there is one. kNoEvent: the slice never ended.
+// The event that ends each slice. A forward phase ends with the following loss phase, if there is
+// one. kNoEvent: the slice never ended.
 std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
   std::vector<EventIndex> ends(slices.size());
   slices.end_event.Read(0, ends);
@@ -57,10 +57,10 @@ std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
   return ends;
 }
 
-// A call that begins at the same time as an op is placed after it, and so inside it.
+// If a call begins at the same time as an op, the call is placed after and so inside the op.
 void AddActivities(const trace::Trace& trace, const std::vector<int64_t>& shown_ns,
                    std::vector<Span>& spans) {
-  // Of activities with the same begin, the longest comes first, because it contains the others.
+  // Of activities with the same begin, the longest comes first: it contains the other activities.
   const trace::ActivityTable& a = trace.activities;
   std::vector<uint32_t> rows(a.size());
   std::iota(rows.begin(), rows.end(), 0u);

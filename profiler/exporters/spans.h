@@ -16,8 +16,8 @@ enum class SpanKind : uint8_t { kAnnotation, kModule, kOp, kKernel, kActivity };
 
 struct Span {
   SpanKind kind = SpanKind::kAnnotation;
-  // The event at which the span begins; for an activity, the first event after its begin. Spans are
-  // sorted by this event.
+  // The event at which the span begins; for an activity, the first event after the activity's
+  // begin. Spans are sorted by it.
   trace::EventIndex event = 0;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -34,7 +34,7 @@ struct Track {
   bool gpu = false;
   uint8_t device = 0;     // device of a GPU track
   uint32_t thread = 0;    // thread of the trace; for a GPU track the stream, or kDriverTrack
-  uint32_t overflow = 0;  // 0: the thread itself; > 0: spans that did not nest in it
+  uint32_t overflow = 0;  // 0: the thread itself; > 0: extra tracks for spans that did not nest
 };
 
 struct Spans {
@@ -44,12 +44,12 @@ struct Spans {
 
 // The time at which each event is shown. Viewers sort events with the same time by length and nest
 // them. In a plan, views take no time, so a hundred of them would be drawn as a hundred nested
-// levels. Events therefore get distinct times: their own time, or one nanosecond after the previous
-// event if that is later. The shift ends at the next gap.
+// levels. Events therefore get distinct times: an event's own time, or one nanosecond after the
+// previous event if that is later. Events after the next gap keep their own time.
 std::vector<int64_t> ShownTimes(const trace::Trace& trace);
 
 // On every track, two spans are either disjoint or nested, and an outer span precedes its inner
-// ones. Slices that violate this (in damaged or foreign traces) are moved to an overflow track.
+// spans. Slices that violate this (in damaged or foreign traces) are moved to an overflow track.
 // `kernels`: derive a kernel from every innermost op that takes time; for traces without kernels.
 Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_ns, bool kernels);
 

@@ -13,8 +13,8 @@ const ImporterEntry* ByKey(const JsonKey& key) {
   return nullptr;
 }
 
-// Scans JSON text without parsing it. Tracking strings and the depth of brackets is enough to find
-// the keys of the outermost object, or of the objects in the outermost list (the Chrome format
+// Scans JSON text without parsing it. To find the keys of the outermost object, or of the objects
+// in the outermost list, it is enough to track strings and the depth of brackets (the Chrome format
 // allows a bare list of events, and memory_snapshot() returns a list of segments).
 const ImporterEntry* ByKeys(std::string_view text) {
   int depth = 0;

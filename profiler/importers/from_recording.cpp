@@ -69,8 +69,8 @@ class Sink : public trace::EventSink {
   }
   void End(bool, std::string_view) override {}
 
-  // An event that cannot be stored is a bug of vramscope, not of the file. The rest is shown
-  // anyway.
+  // An event that cannot be stored shows a bug of vramscope, not of the file. The rest
+  // of the file is shown anyway.
   absl::StatusOr<TracePtr> Finish(const std::string& lost) {
     if (absl::IsCancelled(status_)) return status_;
     std::string why(status_.message());

@@ -1,6 +1,6 @@
 // Reads the HTML pages that PyTorch writes for a memory snapshot (torch.cuda._memory_viz
-// trace_plot). Since 2.1 they contain the whole pickle as base64. This class decodes it to an input
-// stream.
+// trace_plot). Since 2.1 these pages contain the whole pickle as base64, which
+// PickleInHtml decodes to an input stream.
 //
 //   if (HoldsPickle(head)) { PickleInHtml pickle(*input, head); ReadSnapshot(pickle, {}); }
 //
@@ -22,8 +22,8 @@ bool HoldsPickle(std::string_view head);
 // of page is unknown.
 std::string_view WhyNoSnapshotInHtml(std::string_view head);
 
-// The decoded bytes of the page's base64. `head`: the bytes already read from `page`, which must
-// outlive this object. Read returns kDataLoss for invalid base64.
+// Decodes the base64 in the page. `head`: the bytes already read from `page`. `page` must outlive
+// this object. Read returns kDataLoss for invalid base64.
 class PickleInHtml : public trace::InputStream {
  public:
   PickleInHtml(trace::InputStream& page, std::string_view head);

@@ -1,11 +1,11 @@
-// An importer reads one kind of file. Its source file declares it, so that no list has to be
-// edited:
+// An importer reads one kind of file. The importer's source file declares the importer, so
+// that no list has to be edited:
 //
 //   ImporterEntry DeclareImporter_memory_timeline() {
 //     return {.name = "memory-timeline", .begins = BeginsAsTimeline, .read = Read};
 //   }
 //
-// A file is read by the first importer whose `begins` returns true. If there is none, the file's
+// A file is read by the first importer whose `begins` returns true. If no `begins` does, the file's
 // keys decide: the first key in the file that an importer lists selects that importer. Internal to
 // this folder except for FindImporter.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace vramscope::importers {
 
-// An opened file. `head` contains its first bytes, which were read from `input`.
+// An opened file. `head` has the file's first bytes, already read from `input`.
 struct ImportRequest {
   std::unique_ptr<trace::InputStream> input;  // may be closed by the importer after reading
   std::string_view head;
@@ -54,7 +54,7 @@ const std::vector<ImporterEntry>& AllImporters();
 // can precede the distinctive keys.
 inline constexpr size_t kSniffBytes = size_t{64} << 10;
 
-// Null if no importer reads such a file.
+// Null if no importer reads a file that begins with `head`.
 const ImporterEntry* FindImporter(std::string_view head);
 
 // Whether the options request only a part of the file.

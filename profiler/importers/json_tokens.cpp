@@ -218,7 +218,7 @@ bool JsonTokens::Escape() {
     case 'u': {
       const std::optional<uint32_t> code = Hex4();
       if (!code) return false;
-      // Surrogate pairs are not decoded; names rarely contain such characters.
+      // Surrogate pairs are not decoded; names rarely contain characters that need them.
       AppendUtf8(*code >= 0xD800 && *code < 0xE000 ? 0xFFFD : *code);
       return true;
     }

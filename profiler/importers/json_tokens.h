@@ -1,5 +1,5 @@
 // Reads JSON as a stream of tokens; only the current token is kept. Commas and colons are not
-// checked, because some writers are careless; ambiguous input is an error. Internal to this folder.
+// checked, because some files lack them; ambiguous input is an error. Internal to this folder.
 //
 //   JsonTokens json(input, head);
 //   for (auto t = json.Next(); t != JsonTokens::kEnd && t != JsonTokens::kError; t = json.Next())
@@ -47,7 +47,7 @@ class JsonTokens {
   std::string_view text() const { return text_; }
   uint64_t offset() const { return token_at_; }  // position of the token in the decompressed bytes
   const absl::Status& status() const { return status_; }
-  // Whether the error is that the input or its compressed data is truncated.
+  // Whether the error means that the input or its compressed data is truncated.
   bool ended() const { return cut_; }
 
  private:

@@ -99,10 +99,10 @@ class Assembler {
     part_ = memory.size() < before;
   }
 
-  // Assigns addresses to events without one, as PyTorch before 1.11 wrote them. For a free, such a
-  // file records only the size and not the block. The latest block of that size is taken. The
-  // allocated total is right for any block of that size, and the block itself is right if blocks
-  // are freed in reverse order of their allocation.
+  // Assigns addresses to events without one, as PyTorch before 1.11 wrote them. Such a file records
+  // only the size of a free, not the block. The free is assigned to the latest block of that size.
+  // The allocated total is right for any block of that size, and the block is right if the program
+  // frees blocks in reverse order of their allocation.
   void NameBlocks() {
     std::vector<Memory>& memory = tables_.memory;
     const auto nameless = [](const Memory& m) { return m.without_address; };
@@ -127,8 +127,8 @@ class Assembler {
         blocks.pop_back();
         continue;
       }
-      if (bytes > kMadeAddresses + kMost - next) continue;  // keeps address 0 and is removed below
-      m.address = next;  // the block of such a free is older than the trace
+      if (bytes > kMadeAddresses + kMost - next) continue;  // keeps address 0; removed below
+      m.address = next;  // a free without a match is of an older block
       next += bytes;
       if (m.bytes > 0) blocks.push_back(m.address);
     }
@@ -186,7 +186,7 @@ class Assembler {
   }
   int64_t Time(int64_t ns) const { return std::max<int64_t>(0, ns - begin_ns_); }
 
-  // Finds the stacks of all memory events, and of launches of device work without an operator.
+  // Finds the stacks of all memory events, and of launches whose device work lacks an operator.
   void Stacks() {
     memory_stacks_.resize(tables_.memory.size());
     std::vector<StackQuery*> queries;

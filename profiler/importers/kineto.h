@@ -10,7 +10,7 @@
 // Such a file contains blocks, but no segments and no requested sizes. `Total Reserved` becomes one
 // expandable segment per device, at an unused address, that grows and shrinks with the total. Bytes
 // of `Total Allocated` beyond the recorded blocks become one older block in that segment, which is
-// never freed. Memory events of the CPU are used only if no other device has any.
+// never freed. Memory events of the CPU are used only if no other device has memory events.
 //
 // For a damaged or truncated file the part before the damage is returned, with a warning.
 // Thread-safe for different inputs; callbacks come from the calling thread.
@@ -38,9 +38,9 @@ struct KinetoOptions {
   uint64_t memory_limit =
       0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
   std::optional<uint8_t> device = {};  // read only this device
-  // Read only memory events in this range, both ends included. Numbers count from the first memory
-  // event of the file; times are relative to its time. Blocks that were allocated before the range
-  // and are live in it are added to the older block (see above).
+  // Read only memory events in this range, both ends included. Numbers and times count from the
+  // first memory event of the file. Blocks that were allocated before the range and are live in it
+  // are added to the older block (see above).
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();

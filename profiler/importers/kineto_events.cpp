@@ -18,7 +18,7 @@ using trace::Category;
 using trace::MemorySpace;
 
 constexpr int64_t kCpu = 0;  // c10::DeviceType
-// Larger times and sizes are invalid. The sum of two valid ones fits into an int64.
+// Larger times and sizes are invalid. The sum of two valid values fits into an int64.
 constexpr int64_t kMostNs = INT64_MAX / 4;
 constexpr int64_t kMostBytes = int64_t{1} << 56;
 
@@ -70,7 +70,7 @@ std::optional<ActivityKind> WorkNamed(std::string_view category, std::string_vie
       {"cuda_driver", ActivityKind::kDriverCall},
       {"cuda_sync", ActivityKind::kSynchronization},
       {"overhead", ActivityKind::kOverhead},
-      // From vramscope's own export.
+      // These names are in vramscope's own export only.
       {"driver_alloc", ActivityKind::kDriverAlloc},
       {"driver_free", ActivityKind::kDriverFree},
       {"range", ActivityKind::kRange},
@@ -355,7 +355,7 @@ void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t en
   a.address = static_cast<uint64_t>(event_.address.value_or(0));
   a.correlation = static_cast<uint64_t>(std::max<int64_t>(0, event_.correlation.value_or(0)));
   const int64_t stream = event_.stream ? *event_.stream : ParseInteger(event_.tid).value_or(0);
-  // Kineto records a synchronization under the device, with stream -1 if it concerns all streams.
+  // Kineto records a synchronization under the device; stream -1: the host waits for all streams.
   const bool sync = kind == ActivityKind::kSynchronization;
   if (sync || (trace::IsOfDevice(kind) && kind != ActivityKind::kCounter))
     a.stream = sync && stream < 0
@@ -374,7 +374,7 @@ void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t en
     a.bytes = static_cast<uint64_t>(std::max<int64_t>(0, event_.elements.value_or(0))) *
               BytesOfElement(event_.dtype);
   }
-  a.op = Intern(event_.op);  // only vramscope's own export contains it
+  a.op = Intern(event_.op);  // only vramscope's own export has an op
   a.module = Intern(event_.module);
   tables_.work.push_back({a, event_.external_id.value_or(0)});
   const bool call = kind == ActivityKind::kRuntimeCall || kind == ActivityKind::kDriverCall;

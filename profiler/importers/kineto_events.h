@@ -81,7 +81,7 @@ class KinetoEventReader {
   KinetoEventReader(JsonTokens& json, KinetoTables& tables, trace::MemoryBudget& budget)
       : json_(json), tables_(tables), budget_(budget) {}
   // kInvalidArgument: not a Chrome trace; kDataLoss or other errors of the JSON reader. Check the
-  // budget first, because it can also end the reading.
+  // budget first: an exhausted budget also ends the reading.
   absl::Status Read();
 
  private:

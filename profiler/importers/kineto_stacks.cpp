@@ -62,7 +62,7 @@ class Stacks {
     const Span* span;
     uint32_t node;
   };
-  // A stack: its innermost frame and the stack of the caller.
+  // A stack, as its innermost frame and the stack of the caller.
   struct Node {
     uint32_t parent, frame;
     StackId stack;
@@ -142,7 +142,7 @@ PythonName SplitPythonName(std::string_view name) {
 void FillStacks(std::vector<Span>& spans, std::span<StackQuery*> queries,
                 std::vector<std::string>& strings, trace::StackTable& stacks,
                 trace::MemoryBudget& budget) {
-  // A module or Python function with the same times as an operator contains it (see Span::Kind).
+  // Of spans with the same times, an operator is inside modules and functions (see Span::Kind).
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return std::tuple(a.thread, a.begin_ns, -a.end_ns, a.kind) <
            std::tuple(b.thread, b.begin_ns, -b.end_ns, b.kind);

@@ -19,10 +19,10 @@ struct StackQuery {
   bool only_op = false;  // the stack is not needed
   trace::StackId stack;
   trace::StringId op;      // innermost operator; 0: none
-  trace::StringId module;  // the innermost module, or the operator's own; 0: none
+  trace::StringId module;  // innermost module, or that of the operator; 0: none
 };
 
-// Sorts the spans (thread, begin, longest first) and answers the queries, which it sorts by
+// Sorts the spans (thread, begin, longest first) and answers the queries. Sorts the queries by
 // (thread, time). Spans that violate the nesting of their thread (damage) are cut at the end of the
 // span in which they began. Frames are interned into `stacks`; new strings (files, functions) are
 // appended to `strings`. Stops early when the budget is exhausted.
@@ -30,8 +30,8 @@ void FillStacks(std::vector<KinetoTables::Span>& spans, std::span<StackQuery*> q
                 std::vector<std::string>& strings, trace::StackTable& stacks,
                 trace::MemoryBudget& budget);
 
-// The parts of "torch/nn/modules/linear.py(114): forward". If a name has another form, all of it is
-// the function and there is no file.
+// The parts of "torch/nn/modules/linear.py(114): forward". If a name has another form, the whole
+// name is the function, and the file is empty.
 struct PythonName {
   std::string_view function, file;
   uint32_t line = 0;

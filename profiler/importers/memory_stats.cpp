@@ -11,7 +11,7 @@
 namespace vramscope::importers {
 namespace {
 
-// memory_stats() returns about 120.
+// memory_stats() returns about 120 figures.
 constexpr size_t kMostFigures = 4096;
 constexpr size_t kDeepest = 16;
 constexpr size_t kLongestKey = 256;
@@ -54,7 +54,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
       break;
     }
     if (json.text().size() > kLongestKey)
-      return damaged(i18n::Text("a key is longer than any of PyTorch's"));
+      return damaged(i18n::Text("a key is longer than any key of PyTorch"));
     const std::string key = path.back() + std::string(json.text());
     token = json.Next();
     if (token == JsonTokens::kBeginObject) {

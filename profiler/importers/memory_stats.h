@@ -1,6 +1,6 @@
 // Reads torch.cuda.memory_stats() (or memory_stats_as_nested_dict()) written as JSON: figures of
-// one time and totals up to that time, without blocks. They become TraceInfo::statistics. Nested
-// names are joined by dots as in memory_stats(): "allocated_bytes.all.peak".
+// one time and totals up to that time, without blocks. The figures become TraceInfo::statistics.
+// Nested names are joined by dots as in memory_stats(): "allocated_bytes.all.peak".
 //
 // Thread-safe for different inputs.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace vramscope::importers {
 
-// Whether a key of the outermost object identifies such a file.
+// Whether a key of the outermost object identifies a file with memory statistics.
 bool IsMemoryStatsKey(std::string_view key);
 
 // `head`: bytes already read from the input. Errors: kInvalidArgument (not such a file), kDataLoss

@@ -52,7 +52,7 @@ class Reader {
   uint64_t unusable() const { return unusable_; }
 
  private:
-  // Negative bytes are removed from the category, positive bytes are added to it.
+  // One row of the file. Adds positive bytes to the category, takes negative bytes from it.
   struct Point {
     int64_t time_ns = 0, action = 0, bytes = 0, category = 0;
   };
@@ -171,7 +171,7 @@ class Reader {
   uint64_t next_ = kFirstAddress, rows_ = 0, unusable_ = 0;
 };
 
-// Blocks from before the recording (time -1) exist at the first event. Times count from that event.
+// Blocks from before the recording (time -1) get the first event's time. Times count from it.
 void SetTimes(Recording& r) {
   std::vector<int64_t>& times = r.entries.time_ns;
   const auto first = std::ranges::find_if(times, [](int64_t t) { return t >= 0; });
@@ -207,9 +207,9 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
   if (!status.ok())
     r.lost = i18n::English("the file is truncated or damaged: {}", std::string(status.message()));
   SetTimes(r);
-  r.warnings.push_back(TEXT_MARK(
-      "the file has no addresses: each free is assigned to the latest block of its size and "
-      "category, which does not affect sums and categories"));
+  r.warnings.push_back(
+      TEXT_MARK("the file has no addresses: each free is assigned to the latest block of its size "
+                "and category. Sums and categories are right nevertheless"));
   if (reader.unusable() > 0)
     r.warnings.push_back(
         i18n::English("{} rows match no block and are left out", reader.unusable()));

@@ -28,9 +28,9 @@ struct OpenOptions {
   // Called while a large recording loads, at most a few times a second, with the part read so
   // far. This part has no labels and no known start state; use it for drawing, not for figures.
   std::function<void(std::shared_ptr<const trace::Trace>)> preview = {};
-  // Restricts a recording to one device, and to the entries in a range. Numbers count from the
-  // first entry of the file; times are relative to its time. Earlier entries determine the start
-  // state.
+  // Restricts a recording to one device, and to the entries in a range.
+  // Numbers and times count from the first entry of the file. Entries before
+  // the range determine the start state.
   std::optional<uint8_t> device = {};
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
@@ -55,8 +55,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceStream(
     const OpenOptions& options);
 
 // Whether the error means that reading the pickle would have required importing, calling or
-// building an object. vramscope never does this. Such a pickle is not a snapshot, or it cannot be
-// trusted.
+// building an object. vramscope never does this. A pickle that requires this is not a
+// snapshot, or cannot be trusted.
 bool IsRefused(const absl::Status& status);
 
 }  // namespace vramscope::importers

@@ -82,8 +82,8 @@ class Memo {
 
  private:
   static constexpr uint64_t kUnset = ~uint64_t{0};
-  // For a number, the flag means that the value is in large_; for other kinds, that the object is
-  // no longer available.
+  // If the flag is set for a number, its value is in large_. If the flag is set for another kind,
+  // the object is no longer available.
   static constexpr uint8_t kFlag = 0x80;
   static constexpr uint64_t kPayload = (uint64_t{1} << 48) - 1;
 
@@ -143,7 +143,7 @@ class PickleReader {
     failed_.SetPayload(kRefusedPayload, absl::Cord());
     return false;
   }
-  // Sets failed_ to the input's error, if any: its compressed data may be truncated.
+  // Sets failed_ to the input's error, if any: the input's compressed data may be truncated.
   bool Ended() {
     end_.cut = absl::IsDataLoss(failed_);
     return false;
@@ -196,8 +196,8 @@ bool PickleReader::Text(size_t header, size_t size) {
   return !out_.exhausted() ? Push(text) : Fail(out_.error());
 }
 
-// Whether the object is still being filled, which means that it contains itself: `x = [];
-// x.append(x)`.
+// Whether the object is still being filled. A reference to such an object means that the object
+// contains itself: `x = []; x.append(x)`.
 bool PickleReader::Recursive(size_t index) const {
   const auto stack = out_.stack();
   return std::ranges::any_of(
@@ -227,7 +227,7 @@ bool PickleReader::GetRare(size_t index) {
 bool PickleReader::Put(size_t index) {
   Value* top = out_.top();
   if (top == nullptr) return Fail(i18n::Text("memoizes nothing"));
-  // Writers number the memo from 0. The limit keeps the table in proportion to the file.
+  // Writers number memoized objects from 0. The limit keeps the memo in proportion to the file.
   if (index > in_.Offset(at_) / 2 + 65536)
     return Fail(i18n::Format("memoizes object {}, but the file is too short for so many", index));
   const bool number =
@@ -252,8 +252,8 @@ bool PickleReader::Changed(bool good) {
   return true;
 }
 
-// Called after a mark. Adds the items of a list of frames that were all seen before, without
-// pushing them onto the stack.
+// Called after a mark. Adds the items of a list of frames directly, without pushing them onto the
+// stack, if all frames were seen before.
 bool PickleReader::Items() {
   const Value* list = out_.top();
   if (list == nullptr || list->kind != Kind::kOpenList) return out_.Mark() || Fail(out_.error());

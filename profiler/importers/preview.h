@@ -1,5 +1,5 @@
-// Shows a recording while it loads. The view is updated whenever the recording has doubled, if
-// updates have taken only a small part of the time so far. Internal to this folder.
+// Shows a recording while it loads. The view is updated whenever the recording has doubled in size,
+// unless earlier updates took more than a small part of the time. Internal to this folder.
 #pragma once
 
 #include <chrono>

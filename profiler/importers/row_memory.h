@@ -10,7 +10,7 @@ namespace vramscope::importers {
 inline constexpr uint64_t kMemoryOfEntry = 160;
 inline constexpr uint64_t kMemoryOfAlloc = 260;     // an allocation, in addition to its entry
 inline constexpr uint64_t kMemoryOfBareEntry = 48;  // an entry outside the requested range
-// An allocation there, in addition to its entry.
+// An allocation outside the requested range, in addition to its entry.
 inline constexpr uint64_t kMemoryOfBareAlloc = 120;
 inline constexpr uint64_t kMemoryOfBlock = 128;
 inline constexpr uint64_t kMemoryOfUsedBlock = 420;  // in addition to kMemoryOfBlock

@@ -44,8 +44,8 @@ class PreviewGate {
   bool closed_ = false;
 };
 
-// `builder` has a range. If the range cannot be cut out during the reading, needs_all() is true
-// afterwards.
+// If the range of `builder` cannot be cut out during the reading,
+// builder.needs_all() is true afterwards.
 absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string head,
                                           const SnapshotOptions& options,
                                           const trace::MemoryBudget& budget,

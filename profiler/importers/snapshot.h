@@ -36,15 +36,15 @@ struct SnapshotOptions {
   uint64_t memory_limit =
       0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
   std::optional<uint8_t> device = {};  // read only this device
-  // Read only entries in this range, both ends included. Numbers count from the first entry of the
-  // file (all devices, in order of time); times are relative to its time. Segments are those at the
-  // last entry kept.
+  // Read only entries in this range, both ends included. Numbers and times count
+  // from the first entry of the file (all devices, in order of time). Segments are
+  // those at the last entry kept.
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();
   // Returns the same input from its beginning. If set, entries outside the range are dropped
-  // while they are read. If that turns out to be too early (the order of several devices is known
-  // only at the end), the file is read a second time.
+  // while they are read. If they were dropped too early (the order of entries of several devices is
+  // known only at the end), the file is read again.
   std::function<absl::StatusOr<std::unique_ptr<trace::InputStream>>()> again = {};
 };
 

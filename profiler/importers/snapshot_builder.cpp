@@ -13,8 +13,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Maximum number of rows in side tables. A snapshot needs only a few such rows; further rows are
-// dropped.
+// Maximum number of rows in side tables. A snapshot needs only a few rows in these
+// tables; further rows are dropped.
 constexpr size_t kMaxLists = 64;
 
 bool IsList(Kind kind) {
@@ -152,8 +152,8 @@ bool SnapshotBuilder::FillFrom(size_t first, bool dict) {
   return true;
 }
 
-// Merges consecutive rows into one value, so that a list of a million entries takes only a few
-// bytes on the stack until it is closed.
+// Merges consecutive rows into one value, so that until its end, a list of a million entries takes
+// only a few bytes on the stack.
 void SnapshotBuilder::MergeTop() {
   if (marks_.empty() || stack_.size() < size_t{marks_.back()} + 2) return;
   const Value& top = stack_.back();

@@ -1,7 +1,7 @@
-// Converts the dicts and lists of a snapshot to columns while they are read, for both syntaxes
+// Converts the dicts and lists of a snapshot to columns during the reading, for both syntaxes
 // (pickle, JSON). Containers are converted from the inside out: a dict with the keys of an entry
-// becomes a row of entries, a list of frames becomes a StackId, and so on. Containers with unknown
-// keys are dropped. Internal.
+// becomes a row of entries, a list of frames becomes a StackId, and so on. Containers with
+// unknown keys are dropped. Internal.
 //
 //   builder.Push(Value::Of(Value::Kind::kOpenDict));
 //   builder.Mark();
@@ -47,7 +47,7 @@ class SnapshotBuilder {
   // Adds the topmost key and value (or item) to the container below them.
   bool SetItem() { return FillFrom(stack_.size() - std::min<size_t>(stack_.size(), 2), true); }
   bool Append() { return FillFrom(stack_.size() - std::min<size_t>(stack_.size(), 1), false); }
-  // Replaces the topmost `count` items, or those above the mark, by a tuple.
+  // Replaces the topmost `count` items, or the items above the mark, by a tuple.
   bool Tuple(size_t count);
   bool MarkedTuple();
   // Like SetItems and Appends, but into a new container (pickle's DICT and LIST).
@@ -72,15 +72,15 @@ class SnapshotBuilder {
   std::string_view Text(const Value& string) const { return strings_.Text(string.row()); }
 
   const std::string& error() const { return error_; }
-  // Charges memory of the reader itself. Returns false after an error: the budget is exhausted.
+  // Charges memory of the reader itself. Sets an error and returns false if nothing is left.
   bool Charge(uint64_t bytes) { return budget_.Charge(bytes) || Spent(); }
   bool exhausted() const { return budget_.exhausted(); }
   uint32_t entries() const { return rows_; }
   // After an error: the range cannot be cut out during the reading.
   bool needs_all() const { return needs_all_; }
   const recording::Recording& so_far() const { return parts_.recording; }
-  // Call it at the end of a truncated input, before Finish(): closes the containers with the
-  // items that are complete.
+  // Call this at the end of a truncated input, before Finish(). Closes open
+  // containers with their complete items.
   void CloseAtCut();
   // Call it after the last byte. Returns the result, or an error if the top of the stack is not a
   // snapshot.
@@ -94,7 +94,7 @@ class SnapshotBuilder {
   static constexpr uint64_t kMaxBytes = trace::kMostSnapshotBytes;
 
   struct Entry;
-  // A dict of a kind that is not known (yet): its keys and values.
+  // The keys and values of a dict whose kind is not known, or not yet.
   struct Dict {
     std::vector<Value> items;
     uint64_t keys = 0;
@@ -181,8 +181,8 @@ class SnapshotBuilder {
   uint32_t last_stream_row_ = 0;
   uint32_t rows_ = 0;  // entries so far; values refer to them by row
   // The following members are for a range.
-  uint32_t last_list_ = 0;  // the list being filled, as a position on the stack
-  bool host_list_ = false;  // whether it contains the host's entries
+  uint32_t last_list_ = 0;  // position on the stack of the list being filled
+  bool host_list_ = false;  // whether this list has the host's entries
   bool open_row_ = false;   // the last row of entries may still change
   bool needs_all_ = false;
   bool has_time_ = false;

@@ -21,8 +21,8 @@ namespace vramscope::importers {
 
 class SnapshotBytes {
  public:
-  // Zeros after `end`. A fixed-size item that begins before `end` can be read without a check; it
-  // is truncated if it ends after `end`.
+  // Zeros after `end`. A fixed-size item that begins before `end` can be read without a check; an
+  // item that ends after `end` is truncated.
   static constexpr size_t kPadding = 64;
 
   // `tick` is called after every read.

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Whether a list in the outermost dict, or a list in such a list, may contain the item.
+// Whether a list of kind `list`, in the outermost dict or in a list there, may contain the item.
 bool Holds(Kind list, const Value& item) {
   switch (item.kind) {
     case Kind::kEntries:
@@ -59,9 +59,9 @@ void SnapshotBuilder::CloseAtCut() {
     stack_.resize(1);
     return;
   }
-  // The outermost dict has keys and values in turn. A value in place of a key is an item that was
-  // not yet added to the list before it (some writers use no marks). That list is complete except
-  // for this item.
+  // The outermost dict has keys and values in turn. A value in place of a key is an item that
+  // was not yet added to the list before the value (some writers use no marks). That list is
+  // complete except for this item.
   size_t end = 1;
   Key last = Key::kNone;
   while (end < stack_.size() && stack_[end].kind == Kind::kString) {

@@ -152,14 +152,14 @@ bool SnapshotBuilder::AddEntry(Items items) {
   return true;
 }
 
-// Called for the first recorded time. Entries before it without a time are placed one microsecond
+// Called for the first recorded time. Places earlier entries, which have no time, one microsecond
 // apart, but not before time 0.
 void SnapshotBuilder::BeginTime(int64_t time_us, uint32_t row) {
   has_time_ = parts_.recording.has_times = true;
   first_us_ = time_us >= 0 ? std::max<int64_t>(0, time_us - row) : time_us - row;
 }
 
-// Sets columns that most files do not have. They extend only to the last row with a value.
+// Sets columns that most files do not have. These columns end at the last row with a value.
 void SnapshotBuilder::SetOrigin(uint32_t row, const Entry& e) {
   const auto set = [row](std::vector<trace::StringId>& column, trace::StringId value) {
     if (value.value == 0 && column.size() <= row) return;
@@ -168,7 +168,7 @@ void SnapshotBuilder::SetOrigin(uint32_t row, const Entry& e) {
   };
   recording::EntryTable& t = parts_.recording.entries;
   set(t.compile_context, e.compile_context);
-  // Only the category of such an annotation is kept, because its text repeats the category.
+  // If an annotation has a category, only the category is kept, because the text repeats it.
   const bool category =
       e.action == recording::Action::kAnnotate && e.category != SnapshotParts::kNoCategory;
   set(t.user_metadata, category ? trace::StringId() : e.user_metadata);
@@ -179,7 +179,7 @@ void SnapshotBuilder::SetCategory(uint32_t row, uint8_t category) {
   parts_.category[row] = category;
 }
 
-// Some writers add the keys of an entry one by one.
+// Some writers set the keys of an entry one by one, so a row can change later.
 bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
   recording::EntryTable& t = parts_.recording.entries;
   if (parts_.range && row != rows_ - 1) return NeedsAll();
@@ -216,7 +216,7 @@ bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
   return true;
 }
 
-// Checks that the range was cut from the list of the only device.
+// Checks that the range was cut out of the only device's list.
 bool SnapshotBuilder::FinishRange() {
   SnapshotRange& range = *parts_.range;
   if (open_row_ && !Settle()) return false;

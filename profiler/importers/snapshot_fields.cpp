@@ -196,8 +196,8 @@ bool SnapshotBuilder::Bytes(const Value& key, const Value& value, uint64_t* out)
       i18n::Format("'{}' is {} bytes, more than any device has", Printable(Text(key)), *out));
 }
 
-// Also accepts negative times as two's complement: some old files and vramscope's own write them
-// for entries without a time.
+// Also accepts negative times as two's complement: some old files, and those of vramscope, contain
+// such times for entries without a time.
 bool SnapshotBuilder::Time(const Value& value, int64_t* us) {
   if (value.kind == Kind::kInt || value.kind == Kind::kBool) {
     *us = static_cast<int64_t>(value.payload);
@@ -265,7 +265,7 @@ bool SnapshotBuilder::FillFrame(Value& frame, Items items) {
     } else if (items[i].key == Key::kLine) {
       uint64_t number = 0;
       if (!Number(items[i], v, &number)) return false;
-      // Some tools write negative line numbers for frames without a line. They are kept as int32.
+      // Some tools write negative line numbers for frames without a line, which fit into an int32.
       const auto below = static_cast<int64_t>(number);
       const bool kept = number <= UINT32_MAX || (below < 0 && below >= INT32_MIN);
       line = kept ? static_cast<uint32_t>(number) : 0;
@@ -386,8 +386,8 @@ bool SnapshotBuilder::FillSegment(uint32_t row, Items items) {
             return Fail(i18n::Text("a list of blocks is used twice"));
           const auto from = blocks_.begin() + v.row();
           s.blocks.assign(from, from + v.count());
-          // These blocks are usually the last rows. Removing them keeps the table as small as one
-          // segment.
+          // The blocks of this segment are usually the last rows. With these rows removed, the
+          // table has the blocks of one segment at most.
           if (size_t{v.row()} + v.count() == blocks_.size()) blocks_.resize(v.row());
         } else if (v.kind != Kind::kOpenList && v.kind != Kind::kOpaque) {
           return Fail(i18n::Format("'blocks' is {}", Name(v.kind)));

@@ -71,7 +71,7 @@ class Finisher {
                                Entries(parts_.max_entries))
                : TEXT_MARK("the recording's buffer was full: its oldest entries are lost"));
     if (parts_.entries_without_time > 0 && parts_.has_times)
-      Warn(i18n::English("{} without a time: shown one microsecond after the previous one",
+      Warn(i18n::English("{} without a time: shown one microsecond after the entry before",
                          Entries(parts_.entries_without_time)));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(i18n::English(
@@ -158,8 +158,8 @@ class Finisher {
     parts_.start_us += first / 1000;
   }
 
-  // Entries without a time were placed one microsecond apart. If no entry has a time, they are
-  // numbered instead.
+  // Entries without a time were placed one microsecond apart. If no entry has a
+  // time, numbers replace the times.
   void CountTimes() {
     recording_.has_times = parts_.has_times;
     if (recording_.has_times) return;
@@ -301,8 +301,8 @@ class Finisher {
     s.blocks = std::move(all);
   }
 
-  // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps only the last
-  // entry of each device. One entry cannot have allocated several blocks, so it is not a history.
+  // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps only the last entry
+  // of each device. One entry cannot have allocated several blocks, so such a file has no history.
   bool KeptOneEntry() const {
     if (parts_.range || total_ == 0 || !parts_.cut.empty()) return false;
     if (std::ranges::any_of(parts_.traces, [](const auto& t) { return t.count > 1; })) return false;
@@ -337,7 +337,7 @@ class Finisher {
                                   "{}; read before that: {}; later entries and the segments are "
                                   "lost, so blocks without entries are missing",
                                   parts_.cut, Entries(total_));
-      // With a range, CutAlready() does this later, when all entries are available.
+      // With a range, CutAlready() calls EndAtLastEntry later, when all entries are available.
       if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
     }
     return absl::OkStatus();
@@ -454,10 +454,10 @@ class Finisher {
                          parts_.annotations.size()));
   }
 
-  // Pairs begins and ends; the innermost with the same name comes first.
+  // Pairs begins and ends: an end closes the innermost open begin of the same name.
   void Annotations() {
     if (parts_.annotations.empty()) return;
-    // Sort them by time, because the file may not be in order.
+    // Sorts the marks by time, because those in the file may be out of order.
     std::ranges::stable_sort(parts_.annotations, {}, &SnapshotParts::AnnotationMark::time_us);
     const EntryTable& e = recording_.entries;
     const bool any = e.size() > 0;

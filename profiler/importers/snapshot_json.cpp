@@ -13,8 +13,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Supports integers as large as addresses. Text that is not a number becomes a value without
-// contents.
+// Supports integers as large as addresses. If the text is not a number,
+// returns a value without contents.
 Value Number(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();

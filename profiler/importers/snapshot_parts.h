@@ -32,7 +32,7 @@ struct SnapshotParts {
   std::vector<std::string> category_names;
   static constexpr uint8_t kNoCategory = 255;
   // An entry may contain its category's name (as MemoryViz.js expects) in place of an index. Then
-  // `category` is its trace::Category + kNamedCategory.
+  // `category` is the number of the named trace::Category plus kNamedCategory.
   static constexpr uint8_t kNamedCategory = 192;
   struct AnnotationMark {
     bool begin = false;
@@ -58,7 +58,7 @@ struct SnapshotParts {
   uint64_t host_blocks = 0, host_used = 0;  // host blocks in use, and their bytes
   // If set, `recording` contains only the entries of the range, of one device.
   std::optional<SnapshotRange> range;
-  uint32_t range_row = 0;  // index in the file of that device's first entry
+  uint32_t range_row = 0;  // index in the file of the device's first entry
   uint8_t range_device = 0;
 };
 

@@ -22,8 +22,8 @@ class SnapshotRange {
         to_ns_(options.to_ns) {}
   static bool IsAsked(const SnapshotOptions& options);
   static bool IsOfTimes(const SnapshotOptions& options);
-  // Whether the entry is an action of the allocator. A `snapshot` entry, which an out-of-memory
-  // observer adds to a file without history, is not.
+  // Whether the entry is an action of the allocator. A `snapshot` entry is not: out-of-memory
+  // observers add one to files without history.
   static bool IsHistory(recording::Action action);
 
   // Call it when the table's last row is complete. Returns false if the row is outside the range
@@ -34,7 +34,7 @@ class SnapshotRange {
   uint32_t before() const { return static_cast<uint32_t>(stack_before_.size()); }
   bool history() const { return history_; }      // an entry is an action of the allocator
   bool from_zero() const { return from_zero_; }  // the first entry's time is 0
-  uint64_t moved() const { return moved_; }      // number of entries older than the one before them
+  uint64_t moved() const { return moved_; }      // number of entries older than their predecessor
   int64_t last_ns() const { return last_ns_; }   // time of the last entry
   // All entries of the file, without times and stacks.
   recording::EntryTable TakeAll() { return std::move(all_); }

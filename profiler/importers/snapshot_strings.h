@@ -55,7 +55,7 @@ class StringTable {
   base::HashSet<uint32_t, Hash, Equal> rows_;
 };
 
-// Fills a StackTable and stores each frame and each stack once.
+// Fills a StackTable, in which each distinct frame and stack is stored once.
 class StackInterner {
  public:
   static constexpr uint32_t kFull = UINT32_MAX;
@@ -68,7 +68,7 @@ class StackInterner {
   uint32_t Stack(std::span<const uint32_t> frames);
   // Returns the stack with these frames appended. The newest stack grows in place while only one
   // of the snapshot's lists uses it; otherwise the result is another stack. So a list that is
-  // filled frame by frame needs memory only for its final length.
+  // filled frame by frame only needs memory for its final stack.
   uint32_t Extend(uint32_t stack, std::span<const uint32_t> more);
 
  private:

@@ -35,7 +35,7 @@ struct Value {
     kSegmentList,
     kAnnotationList,
     kTraces,    // row of the builder's lists of traces
-    kHistory,   // row of the builder's histories (old files); of a list: its first item
+    kHistory,   // row of the builder's histories (old files); for a list, of its first item
     kSettings,  // allocator_settings; stored in the builder
     kMarks,     // vramscope's marks in files that it wrote; stored in the builder
     kSnapshot,  // the outermost dict

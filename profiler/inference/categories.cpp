@@ -21,19 +21,19 @@ using trace::Phase;
 
 constexpr uint32_t kMostWorkspaces = 4;  // per recording: one for each thread and stream
 
-// A forward pass that leaves at least this many blocks keeps them for a later backward pass.
+// If a forward pass leaves at least this many live blocks, they are kept for a later backward pass.
 constexpr uint32_t kGraphBlocks = 8;
 // Maximum number of a step's results that variables keep: a loss, logits, hidden states.
 constexpr uint32_t kResults = 4;
 
-// Minimum number of an optimizer's allocations. Fewer may be the last ones of the backward pass.
+// An optimizer makes at least this many allocations. Fewer may be the end of a backward pass.
 constexpr uint32_t kOptimizerRequests = 4;
 
-// Maximum bytes of optimizer state per byte of gradients. For half precision, two moments and a
-// copy of the weights in fp32 are six bytes.
+// Maximum bytes of optimizer state per byte of gradients. With gradients in half precision, two
+// moments and a copy of the weights in fp32 are six bytes of state per byte.
 constexpr uint64_t kMaxDifferences = 8;
 
-// The last blocks of a recording, up to this many, may be freed right after its end.
+// Up to this many of the last blocks of a recording may be freed right after the recording's end.
 constexpr uint32_t kUnsure = 16;
 
 class Categorizer {
@@ -54,7 +54,7 @@ class Categorizer {
   void Run() {
     FindStaticSizes();
     CountWorkspaces();
-    // Training steps have no cache that grows.
+    // A cache grows only in runs without training.
     if (std::none_of(passes_.begin(), passes_.end(),
                      [](const PassRange& p) { return p.pass == Pass::kBackward; })) {
       grows_ = FindGrowing(history_, lives_, entry_count_);
@@ -140,8 +140,8 @@ class Categorizer {
             hopper_workspaces_ <= kMostWorkspaces && history_.allocations.stack[a].value == 0);
   }
 
-  // Finds caches of keys and values. A block that is freed before the same stack has allocated two
-  // more blocks (one for each layer) is a temporary instead.
+  // Finds caches of keys and values. A cache has a block for each layer. A block that is freed
+  // before the same stack has allocated two more blocks is a temporary.
   void FindCaches() {
     base::HashMap<uint32_t, std::vector<uint32_t>> of_stack;
     for (uint32_t a = history_.older; a < count_; ++a) {
@@ -165,7 +165,7 @@ class Categorizer {
            lives_.dead[a] < passes_[next].end;
   }
 
-  // Categories that follow from the stack or from growth alone, in any phase.
+  // Sets a category that follows from the stack or from growth alone, in any phase.
   bool Marked(uint32_t a) {
     const StackFacts& facts = Facts(a);
     if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
@@ -259,7 +259,7 @@ class Categorizer {
   }
 
   // Whether the block belongs to a layer that is moved to the GPU, used and moved back. An
-  // intermediate block of the move is freed sooner.
+  // intermediate block of a move is freed before two more allocations.
   bool MovedAway(uint32_t a) const {
     return Facts(a).moved && a + 2 < count_ && lives_.dead[a] > lives_.born[a + 2];
   }
@@ -282,8 +282,8 @@ class Categorizer {
     Retag(a, end, Category::kTemporary, kLifeActivationHeld);
     return true;
   }
-  // Categorizes the blocks that a forward pass without backward leaves: a graph that waits for a
-  // backward pass, or outputs.
+  // Categorizes the live blocks at the end of a forward pass that no backward follows: a graph that
+  // waits for a later backward pass, or outputs.
   void EndPass(size_t) {
     const bool graph = pending_.size() >= kGraphBlocks;
     leaves_graph_ |= graph;
@@ -336,8 +336,8 @@ class Categorizer {
   }
 
   // The pass of a recording's last allocations, if the recording ends soon after the apparent end
-  // of backward. A few allocations are assumed to belong to backward. More of them belong to an
-  // optimizer if most have the sizes of gradients.
+  // of backward. A few allocations are assumed to belong to backward. More allocations belong to an
+  // optimizer if most of their bytes are in blocks with the sizes of gradients.
   enum class Tail : uint8_t { kOptimizer, kBackward, kOther };
   Tail LastPass(uint32_t first) {
     if (now_.pass >= passes_.size()) return Tail::kOptimizer;
@@ -359,8 +359,8 @@ class Categorizer {
   }
 
   // Checks a pass that only lifetimes identify as an optimizer's: it must follow a backward pass,
-  // and its remaining bytes must be in proportion to the step's gradients. If the step allocated
-  // no gradients, they may be older than the recording.
+  // and the bytes that it does not free must be in proportion to the step's gradients. If the step
+  // allocated no gradients, the gradients may be older than the recording.
   bool HasGradients() {
     if (now_.pass >= passes_.size() || now_.pass == 0) return true;
     if (now_.pass == looked_at_) return has_gradients_;
@@ -370,7 +370,7 @@ class Categorizer {
     has_gradients_ = true;
     if (timeline_.rule[pass.begin] != kPhaseAfterGradients) return true;
     if (before.pass == Pass::kForward) return has_gradients_ = false;
-    if (before.pass != Pass::kBackward || now_.pass == 1) return true;  // its begin may be missing
+    if (before.pass != Pass::kBackward || now_.pass == 1) return true;  // perhaps cut off
     uint64_t gradients = 0, kept = 0;
     if (gradient_step_ == now_.step)
       for (const uint64_t bytes : step_gradients_) gradients += bytes;
@@ -398,14 +398,14 @@ class Categorizer {
   }
 
   // An optimizer that allocates its state anew in every step (m = b * m + ...) keeps the old state
-  // for some time. Until the old state is freed, the new state counts as a temporary. The first new
-  // block of a size replaces the first freed block of that size. In the first step there is no old
-  // state. The temporary that is freed last, of those live at the allocation, is used instead.
+  // for some time. Until then, the new state counts as a temporary. The first new block of a size
+  // replaces the first freed block of that size. In the first step there is no old state: the live
+  // temporary of this size that is freed last is used instead.
   void PromoteStates() {
     base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
       uint32_t count = 0;
-      EntryIndex last = 0;  // when the last of them is freed
+      EntryIndex last = 0;  // when the last one is freed
     };
     base::HashMap<uint64_t, Live> temporaries;
     std::vector<EntryIndex> until(born_states_ ? count_ : 0, 0);
@@ -450,11 +450,11 @@ class Categorizer {
     }
   }
 
-  // Whether all blocks saved by the forward pass are freed, except for a few results that
-  // variables hold.
+  // Whether all blocks that the forward pass saved are freed, except for a few results in
+  // variables.
   bool LetsAllGo(size_t backward) const {
     if (backward == 0 || passes_[backward - 1].pass != Pass::kForward) return false;
-    // If lifetimes determined the forward pass, the frees are no independent evidence.
+    // If lifetimes determined the phases, frees are no independent evidence of a complete pass.
     if (timeline_.rule[passes_[backward].begin] == kPhaseBackwardShrinks) return false;
     const PassRange& forward = passes_[backward - 1];
     uint32_t saved = 0, left = 0;
@@ -468,7 +468,7 @@ class Categorizer {
 
   // A backward pass is complete if another pass follows it, or if everything that forward saved is
   // freed. A pass at the end of the recording that looks like an optimizer may still be backward.
-  // If it has few allocations, it is assumed to be backward.
+  // With few allocations, such a pass is assumed to be backward.
   Backward Seen(size_t backward) const {
     if (passes_[backward].end == entry_count_) {
       return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;
@@ -498,8 +498,8 @@ class Categorizer {
   }
 
   // Whether more states are allocated than freed, so the recording contains the optimizer's first
-  // step. (An optimizer that allocates its state anew in every step frees as much.) States of an
-  // incomplete pass are left out, because they may be temporaries.
+  // step. (An optimizer that allocates its state anew in every step frees as many bytes as it
+  // allocates.) States of an incomplete pass are left out, because they may be temporaries.
   bool MakesStates(const SizeCounts& gradients) const {
     uint64_t trained = 0, come = 0, go = 0;
     for (const auto& [bytes, count] : gradients) trained += bytes * count;
@@ -526,7 +526,7 @@ class Categorizer {
     Training training;
     SizeCounts& gradients = training.gradients;
     for (const uint64_t bytes : gradients_) ++gradients[bytes];
-    // If all blocks found are scalars, they are losses that the program keeps, not gradients.
+    // If all supposed gradients are scalars, they are losses that the program keeps.
     if (std::all_of(gradients_.begin(), gradients_.end(),
                     [](uint64_t bytes) { return bytes <= kScalar; })) {
       gradients.clear();

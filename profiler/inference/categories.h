@@ -1,6 +1,6 @@
 // Determines the category of each allocation, given the phases: from its stack, from the times of
-// its allocation and free, and, for blocks that are live over several steps, from the sizes of the
-// gradients.
+// its allocation and free, and from the sizes of the gradients if the block is live over several
+// steps.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline constexpr uint64_t kHopperWorkspace = 33'554'432;
 // are larger.
 inline constexpr uint64_t kScalar = 8;
 
-// The parts of backward that recompute forward, found when stacks do not show it. Sorted by begin.
+// Parts of backward that recompute forward, found without the help of stacks. Sorted by begin.
 using Recomputed = std::vector<std::pair<EntryIndex, EntryIndex>>;
 
 // Fills labels.category, rule and retags.

@@ -36,7 +36,7 @@ DevicePart PartOf(const Recording& recording, const History& history, uint8_t de
     r.entries.time_ns.push_back(entries.time_ns[i]);
     r.entries.stack.push_back(entries.StackOf(i));
   }
-  // PyTorch writes an annotation for each device; other tools write it once.
+  // PyTorch writes each annotation once per device; other tools write it once per recording.
   const bool own = std::any_of(recording.annotations.begin(), recording.annotations.end(),
                                [&](const auto& a) { return a.device == device; });
   for (recording::Annotation a : recording.annotations) {

@@ -12,7 +12,7 @@
 namespace vramscope::inference {
 
 // The part of a recording that belongs to one device, with the columns that inference reads. Stacks
-// are shared, and only the strings of annotations are copied.
+// are shared with the whole recording. Of the strings, only those of annotations are copied.
 struct DevicePart {
   recording::Recording recording;
   recording::History history;
@@ -27,11 +27,11 @@ std::vector<uint8_t> DevicesOf(const recording::Recording& recording,
 DevicePart PartOf(const recording::Recording& recording, const recording::History& history,
                   uint8_t device);
 
-// Adds categories, rules and changes of a part to those of the whole recording.
+// Adds the part's categories, rules and changes of category to the labels of the whole recording.
 void AddLabels(const DevicePart& part, const Labels& of_part, Labels& labels);
 
-// Adds steps and phases of a part to those of the whole recording. Entries of other devices belong
-// to the surrounding step and phase.
+// Copies the steps and phases of a part to the whole recording. Entries of other devices get the
+// step and phase of the part's entries around them.
 void TakeTimes(const DevicePart& part, const Labels& of_part, Labels& labels);
 
 }  // namespace vramscope::inference

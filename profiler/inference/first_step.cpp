@@ -19,11 +19,11 @@ using recording::History;
 using recording::Recording;
 using trace::Category;
 
-// Share of the open bytes (of blocks that are gradients or states) that the replay must place at
-// the recorded addresses.
+// The open blocks are those that are gradients or states. The replay must place this share of their
+// bytes at the recorded addresses.
 constexpr double kAgrees = 0.8;
-// A library may allocate its workspace before one of the first allocations of a pass, up to this
-// many.
+// A library's workspace is tried before each of the first allocations of a pass, up to this many
+// allocations.
 constexpr uint32_t kWorkspacePlaces = 64;
 constexpr uint64_t kMostCells = uint64_t{1} << 22;  // limit for one alignment table
 constexpr uint32_t kMostParts = 4;  // limit for the parts of a gradient that is computed as a sum
@@ -119,7 +119,7 @@ class FirstStep {
       asked_ += persistent.bytes;
     }
     if (parameters_ == 0) return false;
-    // ClassifyPersistent counts the same number of blocks for each parameter.
+    // ClassifyPersistent assumes the same number of blocks for each parameter.
     states_ = static_cast<uint32_t>(open_.size() / parameters_) - 1;
     return states_ > 0;
   }
@@ -211,8 +211,8 @@ class FirstStep {
     ChooseGradients();
   }
 
-  // An optimizer allocates temporaries in the order of its parameters: one list for all, or some
-  // for each parameter in turn. Without temporaries, autograd's order is used in reverse.
+  // An optimizer allocates one or more temporaries for each parameter in turn, in the order of the
+  // parameters. Without temporaries, ChooseGradients sets the order.
   void OrderOfParameters() {
     order_.clear();
     std::vector<uint64_t> sizes;
@@ -231,9 +231,9 @@ class FirstStep {
     }
   }
 
-  // If a gradient exists already, backward adds its result to the gradient. The result is freed at
-  // once, as the last block that its node frees. In the first step, this block was not freed,
-  // because it was the gradient itself.
+  // If a gradient exists already, backward adds its result to the gradient. The block of the result
+  // is the last block that its node frees. In the first step, the block of the result became the
+  // gradient and was not freed.
   void ChooseGradients() {
     stays_.clear();
     std::vector<uint32_t> all, rows;
@@ -248,8 +248,8 @@ class FirstStep {
       if (lives_.dead[a] >= lives_.dead[latest]) latest = a;
     }
     // If the number of blocks of a size equals the number of gradients, all of them are
-    // gradients. A gradient that is the sum of several parts (an embedding that is used twice)
-    // is the part that is freed last, because the others are added to it.
+    // gradients. If a gradient is the sum of several parts (an embedding that is used twice), the
+    // part that is freed last is the gradient, because the other parts are added to it.
     for (const uint32_t a : all) {
       const uint64_t bytes = Bytes(a);
       const bool parts = gradients_[bytes] == 1 && of_size[bytes] <= kMostParts;
@@ -280,7 +280,7 @@ class FirstStep {
         if (wanted > 0 && stays_.insert(still[i]).second) --wanted;
       }
     }
-    // If only one parameter has this size, its gradient may be any of these blocks.
+    // If only one parameter has a block's size, any block of this size may be the gradient.
     others_.clear();
     for (const uint32_t a : all) {
       if (gradients_[Bytes(a)] == 1 && !stays_.contains(a)) others_.push_back(a);
@@ -310,7 +310,7 @@ class FirstStep {
     }
     return true;
   }
-  // Rates how likely the row was a gradient, which is freed as soon as its node has run.
+  // Rates how likely `a` was a gradient. A gradient is freed as soon as its node has run.
   uint32_t Likely(uint32_t a) const {
     constexpr uint32_t kLongest = 60, kMost = 64;
     const auto requests = static_cast<uint32_t>(
@@ -450,7 +450,7 @@ class FirstStep {
     return agreeing;
   }
 
-  // Applies the result of the replay. Blocks without a match get the remaining categories in order.
+  // Applies the result of the replay. Blocks without a match get the categories that are left over.
   void TakeItsWord() {
     SizeCounts left = gradients_;
     std::vector<bool> told(persistent_.size(), false);
@@ -501,7 +501,7 @@ class FirstStep {
   std::vector<EntryIndex> requests_;
   std::vector<uint64_t> order_;    // sizes of the parameters, in the optimizer's order
   base::HashSet<uint32_t> stays_;  // allocations that became gradients in the first step
-  std::vector<uint32_t> others_;   // alternatives to one of stays_
+  std::vector<uint32_t> others_;   // each may be the gradient instead of a block in stays_
   Landed best_;
 };
 

@@ -1,7 +1,7 @@
 // Gradients that are set to zero, not freed, and optimizer states look alike if they are older than
-// the recording. However, the step that allocated them was like the recorded steps. Replaying a
-// recorded step in the allocator's model, from the state before the first step, places gradients
-// and states at their recorded addresses. If the addresses do not agree, the result is discarded.
+// the recording. The step that allocated them resembles the recorded steps. Replaying a recorded
+// step in the allocator's model, from the state before the first step, places gradients and states
+// at their recorded addresses. If the addresses do not agree, the result is discarded.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace vramscope::inference {
 
-// Separates gradients from states in `persistent` if ClassifyPersistent could only determine the
-// number of each (kPersistentGradient). Changes nothing if the replayed step does not lead to the
+// Separates gradients from states in `persistent` if ClassifyPersistent only found how many there
+// are of each (kPersistentGradient). Changes nothing if the replayed step does not lead to the
 // recorded addresses, or cannot be replayed (expandable segments, no complete step, no segments).
 void SeparateGradientsFromStates(const recording::Recording& recording,
                                  const recording::History& history, const Timeline& timeline,

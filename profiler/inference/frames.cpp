@@ -55,7 +55,7 @@ constexpr std::array<Text, 7> kBatches = {"get_batch",  "next_batch",     "load_
                                           "collate_fn", "prepare_inputs", "_prepare_inputs",
                                           "data_loader"};
 // Functions that save checkpoints in torch, transformers, accelerate, Lightning, DeepSpeed and user
-// code. A call of state_dict() alone is no sign, because averages of weights use it too.
+// code. A call of state_dict() alone is no sign, because code that averages weights calls it too.
 constexpr std::array<Text, 10> kSavings = {
     "save_checkpoint", "_save_checkpoint", "dump_checkpoint", "save_pretrained", "save_model",
     "save_state",      "save_adapter",     "save_weights",    "save_file",       "save_state_dict"};
@@ -124,7 +124,7 @@ uint32_t PythonSigns(Text function, Text file) {
     if (function == "load_state_dict" || Has(function, "_process_value")) {
       return signs | kLoadsState | kSetup;
     }
-    // `wrapper` in optimizer.py encloses the step of every optimizer, including custom ones.
+    // `wrapper` in optimizer.py encloses the step of every optimizer, including custom optimizers.
     if (function != "__init__" && function != "add_param_group") signs |= kOptimizer;
     return signs;
   }

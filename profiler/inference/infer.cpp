@@ -40,8 +40,8 @@ bool SaysPhases(const Recording& recording, const Stacks& stacks) {
                      });
 }
 
-// Whether the program itself marks steps or phases. For the host's allocator, lifetimes are not
-// evidence, because that allocator also serves the rest of the program.
+// Whether the program marks steps or phases. Lifetimes are no evidence of steps in recordings of
+// the host's allocator, because that allocator also serves the rest of the program.
 bool SaysAnything(const Timeline& timeline) {
   return !timeline.steps.empty() ||
          std::any_of(timeline.phase.begin(), timeline.phase.end(),
@@ -87,8 +87,8 @@ Labels InferDevice(const Recording& recording, const History& history, const Sta
   return labels;
 }
 
-// Infers each device separately. Steps and phases come from the marks of all devices, or, without
-// marks, from the device with the most allocations.
+// Infers each device separately. Steps and phases come from the marks of all devices. If there are
+// no marks, they come from the device with the most allocations.
 Labels InferDevices(const Recording& recording, const History& history, const Stacks& stacks,
                     const std::vector<uint8_t>& devices) {
   Labels labels;

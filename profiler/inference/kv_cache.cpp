@@ -7,8 +7,8 @@
 namespace vramscope::inference {
 namespace {
 
-// Lists of tokens grow in every pass too, but there are only one or a few of them, while a model
-// has many layers.
+// Lists of tokens grow in every pass too, but a program has only a few such lists, while a cache
+// has a block for each of the model's many layers.
 constexpr uint32_t kFewestAlike = 4;
 constexpr uint32_t kFewestPasses = 4;  // number of passes in which a block must grow
 
@@ -24,7 +24,7 @@ std::vector<Grows> FindGrowing(const recording::History& history, const Lives& l
   std::vector<bool> last(count, true);
   for (uint32_t a = history.older; a < count; ++a) {
     const EntryIndex until = a + 1 < count ? lives.born[a + 1] : entries;
-    // The replaced block is the largest one that is freed; the part for the new token is freed too.
+    // Besides the replaced block, only the smaller block of the new token is freed.
     uint32_t& old = replaced[a];
     for (EntryIndex i = lives.born[a] + 1; i < until; ++i) {
       const uint32_t gone = history.allocation_of_entry[i];

@@ -18,14 +18,14 @@ using recording::History;
 using recording::Recording;
 using trace::Phase;
 
-// Minimum number of blocks that a part of a forward pass leaves if it saves for backward.
+// Each part of a forward pass that saves activations leaves at least this many live blocks.
 constexpr uint32_t kFewestLeft = 3;
-// Minimum number of gradients that a model's first backward pass allocates: those of an adapter's
-// two matrices.
+// A model's first backward pass allocates at least this many gradients: those of the two matrices
+// of an adapter.
 constexpr uint32_t kFewestGradients = 2;
 // Maximum length of a first step, as a multiple of the other steps.
 constexpr uint32_t kMostOfFirst = 3;
-// Minimum number of blocks of a model whose construction is recognized.
+// The construction of a model is recognized if it allocates at least this many blocks.
 constexpr uint32_t kFewestSetup = 16;
 
 class LifetimeMarker {
@@ -81,8 +81,8 @@ class LifetimeMarker {
     timeline_.steps.push_back({begin, end, static_cast<uint32_t>(timeline_.steps.size()), rule});
   }
 
-  // Constructing or moving a model allocates blocks without freeing any. Returns the number of
-  // their rows, which are the first ones; 0 if the recording begins elsewhere.
+  // Constructing or moving a model allocates blocks without freeing any. Returns the number of rows
+  // at the beginning that these blocks have; 0 if the recording begins later than the construction.
   uint32_t SetupRows() const {
     EntryIndex first_free = 0;
     while (first_free < rows_.entries() &&
@@ -94,12 +94,12 @@ class LifetimeMarker {
     while (rows < rows_.size() && rows_.Born(rows) < first_free &&
            rows_.Dead(rows) >= rows_.entries())
       ++rows;
-    // If a model exists already, these are the states of an optimizer.
+    // If a model existed before the recording, these rows are the states of an optimizer.
     return rows >= kFewestSetup && history_.older < kFewestSetup ? rows : 0;
   }
 
-  // The first occurrence of the second step's first allocations, or else the first allocation of a
-  // block that is freed again.
+  // The first step begins where the second step's first allocations occur for the first time, or
+  // else with the first allocation of a block that is freed in the recording.
   EntryIndex FirstStep() const {
     const uint32_t second = rows_.RowAt(rows_.dropped().front().end);
     if (second + kSignature <= rows_.size()) {
@@ -113,9 +113,9 @@ class LifetimeMarker {
     }
     return 0;
   }
-  // Whether the peaks are recomputed layers in a backward pass that is cut off. In that case, the
-  // blocks saved by the other layers are not freed. Besides these layers, only the forward pass can
-  // be a peak.
+  // Whether the peaks are recomputed layers in a backward pass that is cut off. The blocks saved by
+  // layers that backward did not reach are then not freed. At most one of the peaks may be
+  // something else: the forward pass.
   bool LayersRunAgain(const std::vector<LivePeak>& peaks) const {
     const LivePeak before{setup_, peaks.front().begin};
     const bool none = before.end - before.begin > peaks.front().end - peaks.front().begin;
@@ -147,7 +147,7 @@ class LifetimeMarker {
     }
     if (best_pair != peak.end) return best_pair;
     if (forward_pair != peak.end) return forward_pair;
-    // If as many blocks exist at the beginning as later, the recording began within backward.
+    // If the peak is about as high at its beginning as later, the recording began within backward.
     if (peak.begin == 0 && BeginsElsewhere() && timeline_.phase[rows_.Born(0)] == Phase::kNone &&
         heights[0] * 20 >= peak.height * 19) {
       return 0;
@@ -156,8 +156,8 @@ class LifetimeMarker {
   }
 
   // If a recording contains the construction of a model, the model's first backward pass allocates
-  // gradients, which are not freed. A pass that allocates no gradients saved nothing for backward
-  // (an evaluation, or an encoder that is not trained).
+  // gradients, which are not freed. If a pass allocates no gradients, forward saved nothing for
+  // backward (an evaluation, or an encoder that is not trained).
   bool MakesNoGradients(const LivePeak& peak, uint32_t middle) const {
     if (setup_ == 0 || peak.end >= rows_.size()) return false;
     uint32_t stay = 0;
@@ -166,8 +166,8 @@ class LifetimeMarker {
     return stay < kFewestGradients;
   }
 
-  // A backward pass at the end of the recording frees only the blocks that forward allocated last;
-  // the others are not freed.
+  // Whether the recording ends within the backward pass of this peak. Backward has then freed only
+  // the blocks that forward allocated last.
   bool EndsInBackward(const LivePeak& peak, uint32_t middle) const {
     if (!known_model_ || peak.end + kSignature < rows_.size() || middle >= rows_.size() ||
         rows_.Bytes(middle) > kScalar) {
@@ -214,8 +214,8 @@ class LifetimeMarker {
               heights);
   }
 
-  // Marks an incomplete last step, whose allocations are the same as those of the step before, up
-  // to its end. Returns false if they differ.
+  // Marks an incomplete last step like the step before, if the allocations of both are the same up
+  // to the end of the recording. Returns false if the allocations differ.
   bool MarkLikeTheOneBefore(const Labels::Step& before, const Labels::Step& step) {
     const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const uint32_t before_end = rows_.RowAt(before.end);
@@ -234,8 +234,8 @@ class LifetimeMarker {
     CopyPhases(step, first, of_row, Phase::kForward, kPhaseForwardGrows);
     return true;
   }
-  // Marks a first step whose beginning was not recorded, by comparing from its end. If it is the
-  // program's first step, it also allocates optimizer states.
+  // Marks a first step whose beginning was not recorded like the next step. Compares the two steps
+  // from their ends. The program's first step also allocates optimizer states.
   void MarkLikeTheOneAfter(const Labels::Step& after, const Labels::Step& step) {
     const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const uint32_t after_begin = rows_.RowAt(after.begin);
@@ -255,7 +255,7 @@ class LifetimeMarker {
       return row != UINT32_MAX && timeline_.phase[rows_.Born(row)] != Phase::kNone;
     });
     if (known == of_row.end() || equal * 10 < transient * 8) return;
-    if (timeline_.phase[rows_.Born(*known)] == Phase::kForward) return;  // it has a peak of its own
+    if (timeline_.phase[rows_.Born(*known)] == Phase::kForward) return;  // MarkStep has marked it
     CopyPhases(step, first, of_row, timeline_.phase[rows_.Born(*known)],
                timeline_.rule[rows_.Born(*known)]);
   }
@@ -297,7 +297,7 @@ class LifetimeMarker {
       MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
     }
-    // If no allocation follows, backward may not be finished; only its frees remain.
+    // If no allocation follows the last peak, the remaining frees may belong to backward.
     const bool more = peaks.empty() || peaks.back().end < rows_.RowAt(end);
     if (!more && at > begin && timeline_.phase[at - 1] == Phase::kBackward) {
       MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
@@ -309,7 +309,7 @@ class LifetimeMarker {
   }
 
   // Whether hardly any of backward was recorded. Some blocks of the model's first pass are then
-  // live until the end, and only few are freed at a time.
+  // live until the end, and the number of transient blocks stays small.
   bool OnlyForward(const std::vector<uint32_t>& heights) const {
     uint32_t stay = 0;
     for (uint32_t row = setup_; row < rows_.size(); ++row) {
@@ -336,8 +336,8 @@ class LifetimeMarker {
       MarkCutPass(setup_, stop);
       return true;
     }
-    // Whether this is a forward pass that saves for a backward pass which was not recorded. Every
-    // part of such a pass leaves blocks.
+    // If most peaks leave blocks that are never freed, all peaks are parts of one forward pass that
+    // saves activations for a backward pass which was not recorded.
     size_t leaving = 0;
     for (const LivePeak& peak : peaks) {
       uint32_t left = 0;
@@ -365,15 +365,15 @@ class LifetimeMarker {
     const uint8_t rule = period > 0 && peaks.size() > each ? kStepRepetition : kOrderOnePass;
     if (rule == kOrderOnePass && BeginsElsewhere() &&
         ForwardAgain(peaks.back().end) == rows_.size()) {
-      // A first step that allocates states is longer than the others.
+      // A first step that allocates states is longer than the other steps.
       const uint32_t later =
           period > 0 ? period : Period(std::span(sizes).subspan(rows_.size() / 3));
       if (StepsFromPeriod(later, heights, stop)) return false;
     }
     for (size_t i = 0; i < peaks.size();) {
       const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
-      // In a short recording, the first step begins before its peak, with the blocks that are not
-      // freed.
+      // In a short recording, the first step begins before its peak: with the first blocks after
+      // the model's construction, which are not freed.
       const bool from_setup = i == 0 && known_model_ && rule == kOrderOnePass;
       const EntryIndex begin = rows_.Born(from_setup ? setup_ : peaks[i].begin);
       const EntryIndex end = next < peaks.size() ? rows_.Born(peaks[next].begin) : stop;
@@ -386,8 +386,8 @@ class LifetimeMarker {
     if (known_model_ && rule == kOrderOnePass) MarkForwardAgain(peaks.back().end, stop);
     return true;
   }
-  // If the recording begins within a pass, no peak is clear. Steps then begin at the point at which
-  // the number of blocks begins to rise to the maximum of the last period.
+  // Finds steps if the recording begins within a pass, so that no peak is clear. A step then begins
+  // where the number of blocks begins to rise to the maximum of its period.
   bool StepsFromPeriod(uint32_t period, const std::vector<uint32_t>& heights, EntryIndex stop) {
     if (period < kSignature || period >= rows_.size()) return false;
     const auto begin = heights.end() - period;
@@ -403,8 +403,8 @@ class LifetimeMarker {
       begins.push_back(begins.back() - period);
     }
     if (begins.size() == 1 && begins[0] < kSignature) return false;
-    // A first step is longer because of its states, but not many times as long; this would be a
-    // repetition of layers.
+    // A first step is longer because it allocates states, but not many times as long. If it seems
+    // to be many times as long, the period is that of layers, not of steps.
     if (begins.back() > kMostOfFirst * period) return false;
     AddStep(0, rows_.Born(begins.back()), kStepRepetition);
     for (size_t i = begins.size(); i-- > 0;) {
@@ -429,8 +429,8 @@ class LifetimeMarker {
     }
     return rows_.size();
   }
-  // Marks one forward pass. If the recording extends far enough, marks backward from the loss and
-  // its gradient on; older blocks are then freed after these two.
+  // Marks one forward pass. If blocks that are older than the loss and its gradient are freed after
+  // these two, marks backward from the loss on.
   void MarkCutPass(uint32_t first, EntryIndex stop) {
     uint32_t middle = rows_.size();
     for (uint32_t row = first + 1; row + 1 < rows_.size(); ++row) {
@@ -453,7 +453,7 @@ class LifetimeMarker {
   Timeline& timeline_;
   uint32_t setup_ = 0;         // rows at the beginning that construct the model
   bool known_model_ = false;   // blocks before the first pass include a model
-  bool any_backward_ = false;  // whether one was marked so far
+  bool any_backward_ = false;  // a backward pass has been marked
 };
 
 }  // namespace

@@ -2,9 +2,9 @@
 // allocations and frees.
 //
 // Blocks that are saved for backward are freed in reverse order. The number of such blocks rises
-// during forward and falls to zero by the end of backward. This is called a peak. The optimizer
-// runs between two peaks; its temporaries have the sizes of parameters. Gradients are allocated
-// during backward and freed together, which ends a step.
+// during forward and falls to zero by the end of backward. This rise and fall is called a peak. The
+// optimizer runs between two peaks; its temporaries have the sizes of parameters. Gradients are
+// allocated during backward and freed together, which ends a step.
 #pragma once
 
 #include "profiler/inference/categories.h"

@@ -1,5 +1,5 @@
 // The lifetime of every block of a recording, in entries. Phases and categories that stacks do not
-// show are derived from it.
+// show are derived from lifetimes.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ namespace vramscope::inference {
 struct Lives {
   std::vector<EntryIndex> born;  // 0 for blocks older than the recording
   std::vector<EntryIndex> dead;  // entry of the free; the number of entries: never freed
-  // The first of the frees at the end that release everything. A block that is freed from here on
-  // counts as never freed. Equal to the number of entries if there are no such frees.
+  // The entry at which the program begins to free everything before it ends. A block that is freed
+  // from this entry on counts as never freed. Equals the number of entries if the program does not.
   EntryIndex teardown = 0;
 };
 Lives ReadLives(const recording::Recording& recording, const recording::History& history,

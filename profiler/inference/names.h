@@ -1,4 +1,4 @@
-// Strings that inference adds to those of the file; their ids continue after the file's.
+// Strings that inference adds to those of the file. Their ids follow the last id of the file.
 #pragma once
 
 #include <string>

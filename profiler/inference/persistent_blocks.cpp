@@ -12,7 +12,7 @@ namespace {
 using trace::Category;
 
 constexpr uint32_t kMostStates = 3;  // states for each parameter: Adam has two, AMSGrad three
-// After this many gradients of an incomplete backward pass, the remaining blocks count as frozen.
+// If an incomplete backward pass allocated this many gradients, blocks without one count as frozen.
 constexpr uint32_t kGradientsOfFrozen = 32;
 constexpr uint64_t kLargestIntegers = uint64_t{64} << 20;
 
@@ -46,9 +46,9 @@ bool Passes(const SizeCounts& passing, uint64_t bytes, uint32_t parameters) {
   return it != passing.end() && uint64_t{it->second} * 4 >= uint64_t{parameters} * 3;
 }
 
-// Whether the number of blocks of every size is a multiple of `each`. With `passing`, only sizes
-// that backward allocates count, and backward must allocate as many blocks as there would be
-// parameters.
+// Whether the number of blocks of every size is a multiple of `each`. If `passing` is given, only
+// sizes that backward allocates count, and backward must allocate as many of them
+// as there would be parameters.
 bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   uint64_t multiples = 0, others = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -63,8 +63,8 @@ bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   return multiples > 0 && others * 100 < multiples;
 }
 
-// Whether most of the open bytes have sizes that backward allocates, so that the trained part is
-// not small, as it would be with adapters.
+// Whether most of the open bytes are in blocks of sizes that backward allocates. (If only adapters
+// are trained, most are not.)
 bool MostTrain(const Training& training, const OfSizes& sizes) {
   uint64_t all = 0, trained = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -77,8 +77,8 @@ bool MostTrain(const Training& training, const OfSizes& sizes) {
 }
 
 // Whether the number of blocks of nearly every size is the same multiple of the number of
-// gradients. If the states are known separately, the number of blocks must equal the number of
-// gradients; twice as many would mean that backward was cut off half-way.
+// gradients. If the states already have their category, the number of blocks must equal the number
+// of gradients; twice as many blocks mean that backward was recorded only half.
 bool Fit(const SizeCounts& gradients, const OfSizes& sizes, bool states_known) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
@@ -146,7 +146,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
   if (all_gradients) {
     if (!training.first_states) states = StatesOfEachParameter(gradients, sizes);
   } else if (gradients.empty() && backward == Backward::kWhole) {
-    // If gradients are never freed, there are pairs of a parameter and a gradient, plus the states.
+    // If gradients are never freed, each parameter has a gradient of its size, and perhaps states.
     for (uint32_t each = 2; each <= (training.first_states ? 2 : kMostStates + 1); ++each) {
       if (!AllComeIn(each, sizes, &training.passing)) continue;
       kept_gradients = 1;
@@ -160,8 +160,8 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
     }
   } else if (!training.first_states && !training.inference && !states_known) {
     // With two moments per parameter, sizes occur in multiples of three, and of four if gradients
-    // are never freed. One moment leads to pairs, but many models and frozen bases also have pairs,
-    // so pairs count only if backward shows that most blocks are trained.
+    // are never freed. With one moment, sizes occur in pairs. Many untrained models also have pairs
+    // of sizes, so pairs count only if backward shows that most blocks are trained.
     const bool most = MostTrain(training, sizes);
     uint32_t made = 0;
     for (const auto& [bytes, count] : gradients) made += count;
@@ -186,7 +186,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
   }
   const bool whole_model_trains =
       trained_bytes * 2 >= open_bytes && (all_gradients || states > 0 || kept_gradients > 0);
-  // Blocks whose gradients are not allocated yet are parameters as well.
+  // In a backward pass that is cut off, parameters may not have a gradient yet.
   const bool too_few = backward == Backward::kCut && !all_gradients && states == 0;
   for (Persistent& k : kept) {
     if (k.category != Category::kUnknown) continue;

@@ -1,5 +1,5 @@
-// Finds the period of a sequence. This is the number of allocations in a training step if no marks
-// show steps.
+// Finds the period of a sequence, which yields the allocations per training step without
+// marks.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace vramscope::inference {
 
-// The smallest distance at which the later part of `values` repeats; 0 if it does not repeat. A
-// different first step, or incomplete first and last steps, therefore do not matter. Layers repeat
-// too, but only the period of a whole step matches nearly all values. Runs in linear time:
+// The smallest distance at which the second half of `values` equals the values before; 0: none. A
+// first step that differs, or incomplete first and last steps, have hardly any influence. Layers
+// repeat too, but only the period of a whole step matches nearly all values. Runs in linear time:
 // candidates come from hashed windows, and each is checked on a sample.
 uint32_t Period(std::span<const uint64_t> values);
 

@@ -11,13 +11,13 @@ using recording::Action;
 using recording::History;
 using recording::Recording;
 
-// Minimum number of separate places in backward at which gradients that are freed together were
-// allocated.
+// Gradients that are freed together must have been allocated in at least this number of separate
+// places in backward.
 constexpr uint32_t kFewestPlaces = 3;
 constexpr uint32_t kMostOfPlace = 8;
 // The minimum number of places if these gradients cover less than half of the parameters' sizes.
 constexpr uint32_t kManyPlaces = 16;
-// Maximum number of blocks that are never freed for each gradient: a parameter and up to three
+// Maximum number of never freed blocks that belong to one gradient: a parameter and up to three
 // states.
 constexpr uint32_t kMostOfEach = 4;
 constexpr int64_t kOlder = -1;  // older than the recording
@@ -89,7 +89,7 @@ void Rows::FindDropped(const Recording& recording) {
     }
   }
   if (freeing) close(stop);
-  // If frozen blocks have the sizes of gradients too (a 4-bit base with adapters), the number of
+  // If frozen blocks (a 4-bit base with adapters) have the same sizes as gradients, the number of
   // blocks that are never freed is not a multiple of the number of gradients. Runs are then
   // accepted if the same sizes are freed in several steps.
   if (dropped_.empty()) {
@@ -104,9 +104,9 @@ void Rows::FindDropped(const Recording& recording) {
 
 // The entry from which on `members` are freed gradients; nullopt if they are something else. For
 // each size there are as many gradients as trained parameters, so the number of blocks that are
-// never freed (parameters and states) is the same multiple for every size. If the optimizer
-// allocates nothing, the last frees of backward (parts of a gradient that was summed up) directly
-// precede these frees. They are the first of `members`, in addition to the gradients of their size.
+// never freed is the same multiple for every size. If the optimizer allocates nothing, the last
+// frees of backward (parts of a gradient that was summed up) directly precede the frees of the
+// gradients. `members` then begins with these parts, followed by all gradients.
 std::optional<EntryIndex> Rows::FirstGradient(const std::vector<uint32_t>& members,
                                               uint32_t places) const {
   base::HashMap<uint64_t, uint32_t> of_size;

@@ -1,5 +1,5 @@
-// The allocations of a recording, as rows; how many blocks of each size are never freed; and the
-// places at which gradients are freed together, which end a step. For lifetimes.cpp.
+// The allocations of a recording, as rows. Also knows how many blocks of each size are never freed,
+// and where gradients are freed together, which ends a step. Used by lifetimes.cpp.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Rows {
 
   uint32_t size() const { return rows_; }
   EntryIndex entries() const { return entry_count_; }  // number of entries in the recording
-  // In order; each one ends a step.
+  // Sorted by entry. Each element ends a step.
   const std::vector<Dropped>& dropped() const { return dropped_; }
   // The run of consecutive allocations (without a free) that contains the row.
   uint32_t PlaceOf(uint32_t row) const { return place_[row]; }

@@ -71,13 +71,13 @@ enum Rule : uint8_t {
   kPersistentBuffer = 47,
   kPersistentInput = 48,
 
-  // For blocks that are older than the recording and freed in it.
+  // For blocks that are older than the recording and freed during the recording.
   kOldGradient = 49,
   kOldState = 50,
   kOldActivation = 51,
   kOldTemporary = 52,
 
-  // For older blocks that are never freed, if only the number of each category is known.
+  // For older blocks that are never freed, if only the number of blocks per category is known.
   kPersistentFirstStep = 53,
 
   // For recordings of no backward pass, or of only a part of one.
@@ -102,15 +102,15 @@ enum Rule : uint8_t {
   kStackSave = 64,
   kStackLoad = 65,
 
-  // For a snapshot without history, from the number of blocks of each size: a share of each
-  // category, not the exact blocks.
+  // For a snapshot without history, from the number of blocks of each size. The bytes of each
+  // category are right, but not the category of each block.
   kStateShares = 66,
 
   kRuleCount = 67,
 };
 
-// "lifetime: born in forward, freed in backward". "" for kStatedByProducer and for unknown numbers,
-// which the caller has to handle.
+// "lifetime: born in forward, freed in backward". "" for kStatedByProducer and for unknown numbers;
+// the caller has to handle "".
 std::string_view RuleName(uint8_t rule);
 
 }  // namespace vramscope::inference

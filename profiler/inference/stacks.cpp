@@ -120,10 +120,10 @@ class StackReader {
     }
   }
 
-  // The line of Module._apply that moves buffers. It moves parameters on one line and buffers on
-  // a later one, after calling itself for children. If two or more different lines occur innermost,
-  // the last one moves buffers. The lines that make flat buffers are similar: parameters come first
-  // (if at all), then gradients, so even a single line is the last one.
+  // The line of Module._apply that moves buffers. _apply calls itself for children, then moves
+  // parameters on one line and buffers on a later line. If the innermost frames of _apply have two
+  // or more different lines, the last line moves buffers. For flat buffers, the last line makes
+  // those of gradients, even if it is the only line.
   uint32_t LastLine(Sign sign) const {
     uint32_t first = UINT32_MAX, last = 0;
     for (uint32_t s = 1; s < recording_.stacks.size(); ++s) {

@@ -47,10 +47,10 @@ Conclusion Conclude(const StackFacts& facts, uint64_t bytes) {
 }
 
 // A model trained with Adam has four tensors of each parameter's size: the parameter, its gradient
-// and two moments. If stacks show nothing, this pattern is recognized if the number of blocks of
-// every size is a multiple of four. Parameters alone do not have it, because the last norm or an
-// embedding occurs an odd number of times. The category of each block is assigned by order of
-// address, so only the sums by category are reliable.
+// and two moments. If stacks show nothing, such a model is recognized because the number of blocks
+// of every size is a multiple of four. This does not hold for parameters alone, because the last
+// norm or an embedding occurs an odd number of times. The category of each block is assigned by
+// order of address, so only the sums by category are reliable.
 constexpr uint32_t kOfEach = 4;
 constexpr uint32_t kFewestSizes = 3, kFewestBlocks = 32;
 

@@ -166,9 +166,9 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
   }
 }
 
-// A step ends after its optimizer and a zero_grad that follows. If the program begins with a
-// zero_grad, a zero_grad begins a step instead. Without marks of an optimizer, a step ends with
-// backward.
+// A step ends after its optimizer, or after the zero_grad that follows the optimizer. If the
+// program begins with a zero_grad, each zero_grad begins a step instead. Without marks of an
+// optimizer, a step ends with backward.
 void FindSteps(const Recording& recording, Timeline& timeline) {
   const std::vector<Range> ranges = RangesOf(recording, timeline);
   const auto has = [&](Phase phase) {
@@ -200,8 +200,8 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
     const bool begins = r.phase == Phase::kForward || r.phase == Phase::kData ||
                         r.phase == Phase::kLoss || (r.phase == Phase::kBackward && by_optimizer) ||
                         (r.phase == Phase::kZeroGrad && zero_grad_first);
-    // An optimizer without allocations is not visible, but the gradients that are freed after it
-    // are.
+    // An optimizer without allocations is not visible in the recording. However, the zero_grad that
+    // follows the optimizer is visible, because it frees gradients.
     if (r.phase == Phase::kZeroGrad && backward) ending = true;
     if (ending && begins) close(end);
     if (!in_step) {
@@ -228,7 +228,7 @@ void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
   std::fill(rule.begin() + begin, rule.begin() + end, r);
 }
 
-// Marks a `generate` as forward if a loss or backward follows, because it is then trained.
+// Marks a call of `generate` as forward if its result is trained: a loss or backward follows.
 void TakeBackTrained(Timeline& timeline) {
   bool trained = false;
   for (EntryIndex i = timeline.size(); i-- > 0;) {
@@ -295,8 +295,8 @@ void CompleteFromOrder(const Recording& recording, Timeline& timeline) {
 }
 
 void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
-  // A layer makes fewer than kFewestRequests allocations. The first pass may differ by up to
-  // kMostOdd allocations (workspaces).
+  // A pass makes at least kFewestRequests allocations; a layer makes fewer. The first pass may have
+  // up to kMostOdd other allocations (workspaces).
   constexpr size_t kFewestRequests = 32, kMostOdd = 8;
   if (timeline.steps.size() != 1 || timeline.steps.front().rule != kOrderOnePass) return;
   const Labels::Step whole = timeline.steps.front();
@@ -313,7 +313,7 @@ void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
   }
   const size_t period = Period(sizes), n = sizes.size();
   if (period < kFewestRequests || n < 2 * period - kMostOdd) return;
-  size_t alike = n - period;  // from here on, each value equals the one a period later
+  size_t alike = n - period;  // from here on, values equal those a period later
   while (alike > 0 && sizes[alike - 1] == sizes[alike - 1 + period]) --alike;
   const size_t passes = (n + period / 2) / period;
   const size_t odd = n > passes * period ? n - passes * period : passes * period - n;
@@ -379,7 +379,7 @@ std::vector<PassRange> Passes(const Timeline& timeline) {
       passes.back().end = r.end;
       continue;
     }
-    // An optimizer that steps within backward, from hooks, does not end the backward pass.
+    // If hooks run an optimizer's step within backward, the step does not end the backward pass.
     if (pass == Pass::kBackward && passes.size() >= first_of_step + 2 &&
         passes.back().pass == Pass::kOptimizer &&
         passes[passes.size() - 2].pass == Pass::kBackward) {

@@ -1,5 +1,5 @@
-// The step and phase of every entry: from stacks and annotations, then from the order of these
-// marks. Lifetimes (lifetimes.h) are used if there are no marks.
+// The step and phase of every entry: first from marks (stacks, annotations), then from their order.
+// Lifetimes (lifetimes.h) are used if there are no marks.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct Timeline {
   void Mark(EntryIndex begin, EntryIndex end, trace::Phase p, uint8_t r);
 };
 
-// A pass over the model within one step: forward (with loss and data), backward or optimizer,
-// including everything in between.
+// A part of one step: forward (with loss and data), backward or optimizer. Contains unmarked
+// entries between entries of the same pass.
 enum class Pass : uint8_t { kNone, kForward, kBackward, kOptimizer };
 struct PassRange {
   EntryIndex begin = 0, end = 0;
@@ -40,16 +40,16 @@ bool SeparatesPasses(const Timeline& timeline);
 // Fills gaps between marks, and finds steps if there are no annotations of steps.
 void CompleteFromOrder(const recording::Recording& recording, Timeline& timeline);
 
-// Splits a range that CompleteFromOrder took for one pass into steps, if it consists of equal
-// forward passes without gradients. The same allocations must repeat exactly up to the end of the
+// If CompleteFromOrder took several equal forward passes without gradients for one pass, splits
+// them into steps. The allocations of a pass must repeat exactly up to the end of the
 // recording.
 void SplitEqualPasses(const recording::History& history, Timeline& timeline);
 
-// Whether phases change every few entries without repetition. Stacks of such files do not match the
-// time of their entries, so ReadMarks ignores their phases.
+// Whether phases change every few entries without repetition. The stacks of such a recording do not
+// belong to their entries, so ReadMarks ignores the phases that they show.
 bool IsNoise(const Timeline& timeline);
 
-// Ranges with the same phase, split at steps.
+// Ranges of entries in one phase, split at the boundaries of steps.
 std::vector<Labels::PhaseRange> PhaseRanges(const Timeline& timeline);
 // Sorted by begin, without overlaps; there are gaps outside passes.
 std::vector<PassRange> Passes(const Timeline& timeline);

@@ -97,8 +97,8 @@ struct ActivityIndex::Impl {
   explicit Impl(std::shared_ptr<const trace::Trace> of)
       : trace(std::move(of)), correlations(trace->activities), nesting(*trace), operands(*trace) {
     Place();
-    // Prepare() is not called during a run, because many indexes are built per second and few are
-    // used for operands.
+    // Prepare() is not called for the trace of a run in progress, because several indexes are built
+    // per second, and few are asked for operands.
     if (trace->complete) operands.Prepare();
   }
 
@@ -237,7 +237,7 @@ std::vector<uint32_t> ActivityIndex::LaunchedWithin(uint32_t slice, size_t most)
                              [&](uint32_t row, int64_t ns) { return a.begin_ns[row] < ns; });
   for (; at != calls.end() && a.begin_ns[*at] < s.end_ns[slice] && found.size() < most; ++at) {
     const std::span<const uint32_t> related = Correlated(*at);
-    if (!related.empty() && related.front() != *at) continue;  // the runtime's call adds the work
+    if (!related.empty() && related.front() != *at) continue;  // the runtime's call adds it
     for (const uint32_t row : related)
       if (trace::IsOfDevice(a.kind[row]) && found.size() < most) found.push_back(row);
   }

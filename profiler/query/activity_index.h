@@ -1,6 +1,6 @@
 // Activities (kernels, memcpys, API calls, ...) as tracks for drawing, and their relations. A
-// kernel is related to the API call that launched it, an API call to the op and module that were
-// open on its thread, and an op to its allocations and launches.
+// kernel is related to the API call that launched the kernel, an API call to the op and module that
+// were open on the call's thread, and an op to the op's allocations and launches.
 //
 //   ActivityIndex index(trace);
 //   for (uint32_t track = 0; track < index.tracks().size(); ++track) {
@@ -33,8 +33,8 @@ namespace vramscope::query {
 inline constexpr uint32_t kNoRow = UINT32_MAX;
 
 struct ActivityTrack {
-  // The kinds of tracks, in the order in which tracks are sorted. The comments name the fields that
-  // distinguish the tracks of a kind.
+  // The kinds of tracks, in the order in which tracks are sorted. Each comment ends with the fields
+  // in which tracks of this kind differ.
   enum class Of : uint8_t {
     kStream,            // kernels, memcpys and memsets: device, stream
     kCollectives,       // device, stream
@@ -50,9 +50,9 @@ struct ActivityTrack {
   uint32_t stream = 0;
   uint32_t thread = 0;
   trace::StringId name;  // name of a counter
-  uint32_t depth = 0;    // overlapping activities are in tracks of different depth
+  uint32_t depth = 0;    // tracks of overlapping activities differ in depth
   uint32_t count = 0;    // number of activities
-  uint64_t busy_ns = 0;  // sum of their durations
+  uint64_t busy_ns = 0;  // sum of the activities' durations
 };
 
 std::string_view Name(ActivityTrack::Of of);  // "stream"
@@ -61,7 +61,7 @@ std::string_view Name(ActivityTrack::Of of);  // "stream"
 struct ActivityStyle {
   static constexpr uint32_t kTints = 6;
   trace::ActivityKind kind = trace::ActivityKind::kKernel;
-  uint32_t tint = 0;  // depends on the name, so that neighbours differ; below kTints
+  uint32_t tint = 0;  // below kTints; derived from the name, so that neighbours differ
 
   static ActivityStyle Of(trace::ActivityKind kind, trace::StringId name) {
     return {kind, name.value % kTints};
@@ -81,7 +81,7 @@ struct RowRange {
 
 class ActivityIndex {
  public:
-  // All activities at greater depths are drawn in one row, where they may overlap.
+  // Activities that would need a greater depth share the track of this depth and may overlap.
   static constexpr uint32_t kMostDepth = 15;
 
   explicit ActivityIndex(std::shared_ptr<const trace::Trace> trace);
@@ -100,8 +100,8 @@ class ActivityIndex {
   std::optional<uint32_t> At(uint32_t track, int64_t time_ns) const;
   uint32_t TrackOf(uint32_t activity) const;
 
-  // All activities with the same correlation as the activity, itself included. API calls come
-  // first; the rest is sorted by begin. Empty if the activity has no correlation.
+  // The activity and all activities with the same correlation. API calls come first; the other
+  // activities are sorted by begin. Empty if the activity has no correlation.
   std::span<const uint32_t> Correlated(uint32_t activity) const;
   // The runtime call that launched the activity, or else the driver call; kNoRow if unknown. If the
   // activity is a call itself, returns the activity.
@@ -110,20 +110,20 @@ class ActivityIndex {
   // activity's call began. For host activities without a call, the slice that was open when the
   // activity began. Returns a row of Trace::slices, or kNoRow.
   uint32_t SliceOf(uint32_t activity, trace::SliceKind kind) const;
-  // The activity's module: the recorded one, else the module that was open, else the operator's
-  // module. (In backward, no module is open, but nodes can have one.)
+  // The activity's module: the recorded module, else the module that was open at the launch, else
+  // the op's module. (In backward, no module is open, but nodes can have one.)
   trace::StringId ModuleOf(uint32_t activity) const;
 
   // Rows of Trace::allocations that were allocated while the slice was open, on any thread.
   RowRange MadeWithin(uint32_t slice) const;
-  // Rows of Trace::activities, at most `most`: work of the device launched by calls that began
-  // within the slice on its thread. In order of the calls.
+  // Rows of Trace::activities, at most `most`: the device's work launched by calls that began
+  // within the slice on the slice's thread. In order of the calls.
   std::vector<uint32_t> LaunchedWithin(uint32_t slice, size_t most) const;
 
   // The innermost op that was open when the block was allocated; kNoRow if none.
   uint32_t OpThatMade(trace::AllocationId allocation) const;
-  // The innermost op that was open when the block's free was requested. If none was, the last op
-  // that began before. kNoRow: the block is not freed, or there is no such op.
+  // The innermost op that was open when the block's free was requested. If none was open, the last
+  // op that began before. kNoRow if the block is not freed or no op began before.
   uint32_t LastOpBeforeFree(trace::AllocationId allocation) const;
 
   // Relations by address, if the trace has operands.

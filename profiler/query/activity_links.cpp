@@ -39,7 +39,7 @@ Correlations::Correlations(const trace::ActivityTable& activities) : activities_
 std::span<const uint32_t> Correlations::Of(uint64_t correlation) const {
   if (correlation == 0) return {};
   const trace::PackedColumn<uint64_t>& of = activities_.correlation;
-  // The rows with this correlation are between the last smaller sample and the first larger one.
+  // The rows with this correlation are between the last smaller and the first larger sample.
   const auto [first_sample, last_sample] =
       std::equal_range(samples_.begin(), samples_.end(), correlation);
   const auto at = [&](std::ptrdiff_t sample) {

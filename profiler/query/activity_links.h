@@ -26,11 +26,11 @@ class Correlations {
   }
 
  private:
-  // A search first uses samples_, which has every kSample-th correlation, then rows_.
+  // A search first reads samples_ (every kSample-th correlation), then a part of rows_.
   static constexpr size_t kSample = 32;
 
   const trace::ActivityTable& activities_;
-  std::vector<uint32_t> rows_;     // activities with a correlation, sorted by it
+  std::vector<uint32_t> rows_;     // activities with a correlation, sorted by correlation
   std::vector<uint64_t> samples_;  // correlations of rows 0, kSample, 2 kSample, ...
 };
 
@@ -44,7 +44,7 @@ class SliceNesting {
   // it begins.
   uint32_t At(trace::SliceKind kind, uint32_t thread, int64_t time_ns) const;
   // The innermost op that is open at the event, on any thread of the device's process. If several
-  // threads have one, an op with `name` is preferred.
+  // threads have an open op, an op called `name` is preferred.
   uint32_t OpAround(trace::EventIndex event, uint8_t device, trace::StringId name) const;
   // The last op that begins before the event, on any thread of the device's process.
   uint32_t OpBefore(trace::EventIndex event, uint8_t device) const;

@@ -11,14 +11,14 @@
 namespace vramscope::query {
 namespace {
 
-// Allocates ranges of the packed axis in the smallest free range that fits (the lowest of several).
-// If none fits, allocates at the end.
+// Allocates ranges of the packed axis in the smallest free range that fits (the lowest if several
+// have that size). If none fits, allocates at the end of the axis.
 class Packer {
  public:
   uint64_t Take(uint64_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, 0});
     if (fit == by_size_.end()) {
-      // Uses the last free range, and extends it, if it touches the end.
+      // If the last free range touches the end of the axis, uses and extends it.
       uint64_t offset = end_;
       if (!free_.empty() && std::prev(free_.end())->second == end_) {
         offset = std::prev(free_.end())->first;
@@ -64,7 +64,7 @@ class OpenStrips {
   void Map(uint64_t begin, uint64_t bytes, int64_t time_ns, uint32_t segment, OffsetOf offset_of,
            std::vector<Strip>& strips) {
     if (bytes == 0) return;
-    // Adjacent pages that are mapped at the same time are one strip.
+    // Adjacent pages that are mapped at the same time form one strip.
     if (!open_.empty()) {
       auto before = open_.lower_bound(begin);
       if (before != open_.begin()) {
@@ -85,7 +85,7 @@ class OpenStrips {
                       .end_ns = end_ns_});
   }
 
-  // Ends the strips that lose a part, and begins new strips for their remaining parts.
+  // Ends each strip that loses a part, and begins new strips for the remaining parts.
   void Unmap(uint64_t begin, uint64_t bytes, int64_t time_ns, std::vector<Strip>& strips) {
     const uint64_t end = begin + bytes;
     auto at = open_.upper_bound(begin);
@@ -219,7 +219,7 @@ class AddressAxis::Builder {
     axis_.first_piece_.push_back(static_cast<uint32_t>(axis_.pieces_.size()));
   }
 
-  // Whether the segment only represents a reserved total. It then has no range of the axis.
+  // Whether the segment only represents a reserved total. Such a segment has no range of the axis.
   bool IsTotal(uint32_t segment) const { return trace::IsReservedTotal(trace_, {segment}); }
   uint64_t BytesOf(uint32_t segment) const {
     const auto pieces = axis_.PiecesOf(segment);

@@ -1,7 +1,7 @@
 // Maps addresses to a packed axis, so that blocks can be drawn by address although their segments
 // are far apart. A segment gets a range of the packed axis for its lifetime, and ranges of freed
-// segments are reused. Distances within a segment stay the same, except that addresses of an
-// expandable segment that were never mapped are left out.
+// segments are reused. Distances within a segment stay the same; only addresses of an expandable
+// segment that were never mapped are left out.
 //
 //   AddressAxis axis(trace);
 //   uint64_t y = axis.OffsetOf({row});    // packed offset of an allocation's first byte
@@ -19,8 +19,8 @@
 
 namespace vramscope::query {
 
-// A range of the packed axis that has memory for some time: a segment, or a mapped part of an
-// expandable segment.
+// A range of the packed axis, and the time in which it represents memory: a segment, or a mapped
+// part of an expandable segment.
 struct Strip {
   trace::SegmentId segment;
   uint64_t offset = 0;
@@ -66,8 +66,8 @@ class AddressAxis {
   std::vector<uint32_t> first_piece_;  // indexed by segment
   std::vector<Piece> pieces_;          // sorted by segment and address
   std::vector<uint64_t> offset_;       // indexed by segment
-  // Offsets indexed by allocation, if some allocations are outside all segments (CPU backend); else
-  // empty.
+  // Indexed by allocation: offsets of allocations outside all segments (CPU backend). Empty if
+  // every allocation is in a segment.
   std::vector<uint64_t> own_offset_;
 };
 

@@ -31,7 +31,7 @@ struct Item {
   uint32_t row;
 };
 
-// Items in packed columns. These compress well, because consecutive items are near each other.
+// Items in packed columns, which compress well because consecutive items are near each other.
 class Items {
  public:
   void Reserve(size_t n) {
@@ -332,7 +332,7 @@ struct BlockIndex::Impl {
   OccupancyMap occupancy;
 
   // One query over the whole plane for each occupancy map. The maps differ in the shape of their
-  // cells, so that windows that are narrow in time or in addresses also find small cells.
+  // cells, so that there are also small cells for windows that are narrow in time or in addresses.
   std::vector<BlockQuery> OccupancyQueries() const {
     std::vector<BlockQuery> queries;
     const size_t blocks = trace->allocations.size();

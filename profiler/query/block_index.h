@@ -1,5 +1,5 @@
 // Allocations as rectangles of time x packed address. A query returns the rectangles that are large
-// enough on the screen, and a coarse grid of the area that smaller ones cover.
+// enough on the screen, and a coarse grid of the area that smaller rectangles cover.
 //
 //   AddressAxis axis(trace);
 //   BlockIndex index(trace, axis);
@@ -30,7 +30,7 @@ struct BlockRect {
 
 struct BlockCell {
   float coverage = 0;    // fraction of the cell's area (time x bytes) that small blocks cover
-  uint32_t largest = 0;  // row of the block that covers most of the cell
+  uint32_t largest = 0;  // row of the block with the largest area in the cell
 };
 
 struct BlockView {
@@ -54,8 +54,8 @@ class BlockIndex {
   BlockIndex& operator=(BlockIndex&&) noexcept;
 
   struct Options {
-    double min_rect_px = 1.0;  // blocks with both sides at least this long are rectangles, and
-                               // all others are in the grid
+    double min_rect_px = 1.0;  // blocks with both sides at least this long are rectangles,
+                               // and all other blocks are in the grid
     int cell_px = 4;
     // If the window has at most about this number of blocks, the grid is exact. Otherwise, the grid
     // is sampled from precomputed maps of the whole trace, minus the area of the rectangles. The

@@ -42,8 +42,8 @@ void Resize(const analysis::MemoryCurves& curves, size_t columns, CurveColumns* 
     out->category[k].resize(curves.category[k].empty() ? 0 : columns);
 }
 
-// Adds the points at the very end of the curves to the column that ends there. They are often the
-// peak, and the next column may not be visible.
+// Adds the points at the very end of the curves to the column that ends there. These points are
+// often the peak, and the next column may not be visible.
 void TakeLast(const analysis::MemoryCurves& curves, const TimeSpan& span, CurveColumns* out) {
   if (curves.size() == 0) return;
   const int64_t end = curves.time_ns.back();
@@ -83,8 +83,8 @@ CurveIndex::CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves)
 }
 
 size_t CurveIndex::FirstAtOrAfter(int64_t time_ns, size_t from) const {
-  // Finds the first sample at or after the time. The result is between this sample and the one
-  // before it.
+  // Finds the first sample at or after the time. The result is between this
+  // sample and the sample before.
   const auto samples = sampled_times_.begin() + static_cast<ptrdiff_t>(from / kSample);
   const auto s = static_cast<size_t>(std::lower_bound(samples, sampled_times_.end(), time_ns) -
                                      sampled_times_.begin());
@@ -160,7 +160,7 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
   for (int column = from; column < to; ++column) {
     const auto c = static_cast<size_t>(column);
     const int64_t left = span.Edge(column);
-    // The value before the column counts too, unless a point exactly at its begin replaces it.
+    // The value before the column counts too, unless a point at the column's begin replaces it.
     const bool at_left = next < curves_->size() && curves_->time_ns[next] == left;
     const bool carried = next > 0 && !at_left;
     const size_t reserved_first =
@@ -182,8 +182,8 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
     while (reserved_next < reserved_point_.size() && reserved_point_[reserved_next] < next) {
       ++reserved_next;
     }
-    // With more columns than distinct times, a column can have no length. It then shows the points
-    // at its time.
+    // If there are more columns than nanoseconds, a column can have no length. It then
+    // shows the points at its begin.
     const bool moment = at_left && first == next;
     const size_t through = moment ? next + 1 : next;
     const bool reserved_moment =
@@ -231,7 +231,7 @@ std::vector<uint64_t> CurveIndex::AllocatedBetween(std::span<const int64_t> edge
                                       curves_->time_ns.end(), edges[c + 1]) -
                      curves_->time_ns.begin())
                : FirstAtOrAfter(edges[c + 1], next);
-    // An interval without length contains the point at its time.
+    // An interval without length contains the point at its begin.
     const size_t last = std::max(next, at_left ? first + 1 : first);
     if (first < last)
       out[c] = curves_->allocated[allocated_.ArgMax(curves_->allocated, first, last)];

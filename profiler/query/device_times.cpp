@@ -10,7 +10,7 @@ namespace {
 using trace::Phase;
 using trace::SliceKind;
 
-// Sums the time that intervals cover. They must be added in order of begin.
+// Sums the time that intervals cover. Intervals must be added in order of begin.
 struct Covered {
   int64_t until = INT64_MIN, ns = 0;
   void Add(int64_t begin, int64_t end) {

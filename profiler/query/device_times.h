@@ -6,9 +6,9 @@
 //     for (const PhaseTime& t : TimesOf(steps[i], i < gpu.size() ? &gpu[i] : nullptr))
 //       Show(t.host, t.host_ms, t.gpu, t.gpu_ms);
 //
-// The host runs ahead of the GPU, so the duration of a phase on the host only shows how long the
-// host launched and waited. Work of the GPU counts for the step and innermost phase in which the
-// call that launched it began. Time in which several streams have work counts once.
+// The host runs ahead of the GPU, so a phase's duration on the host only shows for how long the
+// host launched work and waited. Work of the GPU counts for the step and innermost phase in which
+// the call that launched it began. Time in which several streams have work counts once.
 //
 // Pure functions of an immutable index; thread-safe.
 #pragma once
@@ -28,7 +28,7 @@ struct DeviceTimes {
   double forward_ms = 0;  // includes the loss
   double backward_ms = 0;
   double optimizer_ms = 0;
-  double busy_ms = 0;  // includes work in other phases or in none
+  double busy_ms = 0;  // also includes work outside these three phases
 };
 
 // Returns one entry per row of analysis::StepTable, or none if the trace has no GPU work whose call

@@ -1,4 +1,4 @@
-// A filter for everything that is drawn. It is a text, or comparisons of fields.
+// A filter for everything that is drawn. A filter is a plain text, or comparisons of fields.
 //
 //   ASSIGN_OR_RETURN(Filter filter, ParseFilter("size > 10 MiB and module ~ attn"));
 //   Matcher matcher(filter, trace, index);          // matcher.h
@@ -52,7 +52,7 @@ enum class Relation : uint8_t {
   kContainsNot,
 };
 
-// One node of the filter; `left` and `right` are indices of earlier nodes.
+// One node of the filter's tree; `left` and `right` are indices of earlier nodes.
 struct FilterNode {
   enum class Is : uint8_t { kText, kCompare, kNot, kAnd, kOr };
   Is is = Is::kText;
@@ -65,11 +65,11 @@ struct FilterNode {
 
 class Filter {
  public:
-  // A filter that is only this text.
+  // A filter that consists of a plain text.
   static Filter OfText(std::string_view text);
   bool empty() const { return nodes_.empty(); }                 // whether it matches everything
   std::span<const FilterNode> nodes() const { return nodes_; }  // the last one is the root
-  // The text if the filter is only a text, otherwise "".
+  // The text if the filter is a plain text, otherwise "".
   std::string_view plain_text() const;
 
  private:

@@ -18,8 +18,8 @@ constexpr int kMostOverlaps = 64;
 // A call that allocates or frees memory explains a gap if it takes at least 1/kShareOfGap of it.
 constexpr int64_t kShareOfGap = 4;
 
-// Intervals sorted by begin, each with the highest end up to it. A backward search finds all that
-// overlap a time.
+// Intervals sorted by begin, each with the highest end up to it. A backward search finds all
+// intervals that overlap a time.
 class Overlaps {
  public:
   Overlaps(const ActivityTable& a) : activities_(a) {}
@@ -137,7 +137,7 @@ struct IdleGaps::Impl {
           if (is == CallIs::kSynchronization) waits.Add(row);
           break;
         }
-        case ActivityKind::kDriverAlloc:  // has no duration, unlike the call that allocates
+        case ActivityKind::kDriverAlloc:  // has no duration; the call that allocates has one
         case ActivityKind::kDriverFree:
         case ActivityKind::kOverhead:
         case ActivityKind::kRange:
@@ -167,7 +167,7 @@ struct IdleGaps::Impl {
     const ActivityTable& a = trace->activities;
     Line line{.device = device, .stream = stream, .begin_ns = a.begin_ns[rows.front()]};
     const size_t first = before.size();
-    uint32_t last = rows.front();  // of the rows so far, the one that ends last
+    uint32_t last = rows.front();  // the row that ends last so far
     std::vector<Other> streams;
     for (const Rows* other : others) streams.push_back({other});
     for (const uint32_t row : rows) {
@@ -234,8 +234,8 @@ struct IdleGaps::Impl {
     if (queued) is(IdleCause::kMemory, Memory(gap.begin_ns, gap.end_ns));
   }
 
-  // The last call that allocates or frees memory within the time, if such calls take enough of it
-  // to be the cause; else kNoRow.
+  // The last call that allocates or frees memory in [begin, end), if such calls fill enough of this
+  // time to be the cause; else kNoRow.
   uint32_t Memory(int64_t begin, int64_t end) const {
     const Overlaps::Share share = memory.Within(begin, end);
     return share.ns >= (end - begin) / kShareOfGap ? share.row : kNoRow;

@@ -21,8 +21,8 @@
 
 namespace vramscope::query {
 
-// Causes in the order in which they are tested; the first that applies is used. If the next work
-// was already queued, kOtherStream is tested first, then kMemory.
+// Causes in the order in which they are tested; the first cause that applies is used. If the next
+// work was already queued, kOtherStream is tested first, then kMemory.
 enum class IdleCause : uint8_t {
   kMemory,           // the host was in cudaMalloc or cudaFree for at least a quarter of the gap
   kSynchronization,  // the host was waiting for the device, with nothing queued
@@ -53,8 +53,8 @@ class IdleGaps {
   // The gaps of a stream or device between its first and last activity.
   struct Line {
     uint8_t device = 0;
-    uint32_t stream = trace::kAllStreams;  // kAllStreams: the gaps of the device, in which no
-                                           // stream has work
+    uint32_t stream = trace::kAllStreams;  // kAllStreams: gaps of the device, in which none of
+                                           // its streams has work
     uint32_t gaps = 0;
     int64_t begin_ns = 0, end_ns = 0;
     uint64_t idle_ns = 0;  // total time in gaps
@@ -66,7 +66,7 @@ class IdleGaps {
   IdleGaps(IdleGaps&&) noexcept;
   IdleGaps& operator=(IdleGaps&&) noexcept;
 
-  // Sorted by device; the device's own line comes before those of its streams.
+  // Sorted by device; the device's own line comes before the lines of its streams.
   std::span<const Line> lines() const;
   std::optional<uint32_t> LineOf(uint8_t device, uint32_t stream) const;
   // Like ActivityIndex::Query, but rows are numbers of gaps (see Gap()), and `style` is an

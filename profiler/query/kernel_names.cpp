@@ -9,8 +9,8 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 bool IsOfAName(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Finds the comma or bracket that ends an argument, in order to skip a parameter list and its
-// suffix.
+// Finds the comma or bracket that ends an argument. Used to skip a parameter list
+// and the text after the list.
 size_t EndOfArgument(std::string_view name, size_t at) {
   int depth = 0;
   for (; at < name.size(); ++at) {

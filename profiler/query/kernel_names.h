@@ -15,8 +15,8 @@ namespace vramscope::query {
 
 // The name without return type, namespace and arguments.
 std::string KernelName(std::string_view name);
-// The name with its template arguments, by which PyTorch's kernels differ, but without namespaces
-// and parameters. A lambda is named after its enclosing function.
+// The name without namespaces and parameters, but with its template arguments, in which PyTorch's
+// kernels differ. A lambda is named after its enclosing function.
 std::string ReadableKernel(std::string_view name);
 
 }  // namespace vramscope::query

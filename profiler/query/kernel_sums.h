@@ -27,8 +27,8 @@ bool IsDeviceWork(trace::ActivityKind kind);
 
 // Properties of an activity; empty if unknown.
 std::string ActivityName(const trace::Trace& trace, uint32_t activity);  // full name
-// The op slice that contains the activity's launch, or else the op that is recorded with the
-// activity.
+// The op slice that contains the activity's launch. If none does, the op that
+// is recorded with the activity.
 std::string_view OpOf(const ActivityIndex& index, uint32_t activity);
 std::string_view ModuleOf(const ActivityIndex& index, uint32_t activity);
 std::string_view PhaseOf(const ActivityIndex& index, uint32_t activity);
@@ -49,7 +49,7 @@ struct KernelSum {
   uint64_t count = 0;
   int64_t takes_ns = 0;
   uint64_t bytes = 0;         // moved by memcpys, memsets and collectives; unknown for kernels
-  uint32_t longest = kNoRow;  // the longest activity (of several, the first)
+  uint32_t longest = kNoRow;  // the longest activity (the first, if several last as long)
   double mean_ns() const {
     return count == 0 ? 0 : static_cast<double>(takes_ns) / static_cast<double>(count);
   }
@@ -66,7 +66,7 @@ struct KernelSums {
 };
 
 // Sums the work that matches the filter and begins in [begin_ns, end_ns). If begin_ns >= end_ns,
-// sums all that match the filter.
+// sums all work that matches the filter.
 KernelSums SumKernels(const ActivityIndex& index, KernelsBy by, int64_t begin_ns = 0,
                       int64_t end_ns = 0, const Filter& filter = {});
 

@@ -44,17 +44,17 @@ class LaneData {
   size_t MemoryBytes() const;
 
  private:
-  // kFan is the number of pieces per bottom node, and of children per node above. A small value
-  // lets a column with many pieces read few nodes. With an even smaller value, the nodes would need
-  // more memory than the pieces.
+  // kFan is the number of pieces per bottom node, and the number of children of every other node.
+  // The smaller kFan is, the fewer nodes a query reads for a column with many pieces. With two
+  // instead of four, the nodes would need more memory than the pieces.
   static constexpr size_t kFanBits = 2, kFan = size_t{1} << kFanBits;
 
   // A summary of consecutive pieces. Nodes are small, because half of the time of a frame is spent
-  // reading them. Values are rounded in the direction in which an error only makes a query read the
-  // node's children.
+  // reading them. Rounding never makes a node look finer than it is: at worst, a query
+  // also reads the node's children.
   struct Node {
     int64_t begin;
-    float span;             // from begin to the highest end, rounded up
+    float span;             // time from `begin` to the highest end, rounded up
     float longest_ns;       // rounded up
     uint32_t longest;       // row of the longest piece
     uint32_t style : 8;     // LaneColumn::style of the longest piece

@@ -32,10 +32,10 @@ struct Lane {
 
 // Summary of the slices in one column that are narrower than a rectangle.
 struct LaneColumn {
-  uint32_t count = 0;    // slices that begin in the column (up to one column off)
+  uint32_t count = 0;    // slices that begin in the column or, due to rounding, in a neighbour
   uint32_t longest = 0;  // row of the longest slice; 0 if count is 0
-  // Determines the colour of the longest slice: the phase's number, or 0 for other slices. Stored
-  // to avoid a lookup.
+  // The longest slice's phase number, or 0 if it is not a phase. Determines the colour.
+  // Stored here to avoid a lookup.
   uint8_t style = 0;
   float coverage = 0;  // fraction of the column's time that its slices cover, at most 1
 
@@ -68,16 +68,16 @@ class LaneIndex {
 
   // Sorted by kind (step first), thread, depth.
   std::span<const Lane> lanes() const;
-  // Returns slices that are at least `min_rect_columns` columns wide in `rects`, and narrower
-  // slices in `columns`. Every slice that overlaps [begin_ns, end_ns) is in one of the two. The
-  // result is empty if columns <= 0, end_ns <= begin_ns, or the lane does not exist.
+  // `rects` of the result has the slices that are at least `min_rect_columns` columns wide;
+  // `columns` summarizes narrower slices. Every slice that overlaps [begin_ns, end_ns) is in one of
+  // them. The result is empty if columns <= 0, end_ns <= begin_ns, or the lane does not exist.
   LaneView Query(uint32_t lane, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   // Like Query() for the columns of a grid. `view` is empty or contains the previous result of this
-  // lane. If the view only moved on its grid, only the new columns are computed. A slice that
-  // begins after the last column is left out.
+  // lane. If the grid's columns moved but their width did not change, only the new columns are
+  // computed. Leaves out slices that begin after the last column.
   void Ask(uint32_t lane, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
-  // The slice of a lane at a time (begin <= time < end), for hovering.
+  // The lane's slice at `time_ns` (begin <= time_ns < end), for hovering.
   std::optional<uint32_t> At(uint32_t lane, int64_t time_ns) const;
   size_t MemoryBytes() const;
 

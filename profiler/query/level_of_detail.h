@@ -23,12 +23,12 @@ class TimeSpan;
 
 // The maximum of each curve over each of `columns` equal spans of [begin_ns, end_ns]. A span
 // includes the value at its begin and every point in it, so a peak of a single event is visible at
-// every zoom level. Values before the first point are 0. If a column has hundreds of points, its
-// edges are rounded to multiples of 16 points, which is a few hundredths of a column.
+// every zoom level. Values before the first point are 0. If columns have hundreds of points, their
+// edges are rounded to multiples of 16 points, a few hundredths of a column.
 struct CurveColumns {
   std::vector<uint64_t> allocated_max, reserved_max;
   // category[c][column]: the bytes of each category at the point where the column's allocated bytes
-  // are highest. They add up to its allocated_max. Empty for a category that never occurs.
+  // are highest. These bytes add up to allocated_max. Empty for a category that never occurs.
   std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
   // For each column, the point of the curves with allocated_max; kNoPoint before the first point.
   static constexpr uint32_t kNoPoint = UINT32_MAX;
@@ -44,10 +44,10 @@ class CurveIndex {
   // Empty if columns <= 0 or end <= begin.
   CurveColumns Query(int64_t begin_ns, int64_t end_ns, int columns) const;
   // Like Query() for the columns of a grid, but a point at the end of the last column is left out.
-  // `view` is empty or contains the previous result. If the view only moved on its grid, only the
-  // new columns are computed.
+  // `view` is empty or contains the previous result. If the columns moved but their width did not
+  // change, only the new columns are computed.
   void Ask(const TimeGrid& grid, CurveColumns* view) const;
-  // The columns + 1 edges of the columns of Query(): the begin of each, and the end of the last.
+  // The edges of the columns of Query(): the begin of each column, and the end of the last column.
   static std::vector<int64_t> Edges(int64_t begin_ns, int64_t end_ns, int columns);
   // The highest allocated bytes between each edge and the next. Unlike in Query(), nothing is
   // rounded, so the result for an interval does not depend on other intervals. `edges` must not

@@ -5,9 +5,9 @@
 //
 // A plain text is searched in the name of an activity or slice. For a block, it is searched in
 // module, op, category, phase, frames, call site, user metadata and compile context. If a thing
-// lacks a text field (a kernel has no category), the field counts as an empty text. If it lacks a
-// number (a call has no stream), no comparison matches. Every name and stack is tested once. Not
-// thread-safe; trace and index must outlive the matcher.
+// lacks a text field (a kernel has no category), the field counts as an empty text. If a thing
+// lacks a number (a call has no stream), no comparison matches. Each distinct name or stack is
+// tested once. Not thread-safe; trace and index must outlive the matcher.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ namespace vramscope::query {
 
 class Matcher {
  public:
-  // `index` provides the op and module of a kernel; without it, only recorded ones are used. Ages
-  // of blocks that are live at `at_ns` are computed at that time, ages of other blocks at the end
-  // of the trace.
+  // `index` provides the op and module of a kernel. If it is null, only recorded ops and modules
+  // are used. Ages of blocks that are live at `at_ns` are computed at that time, ages of other
+  // blocks at the end of the trace.
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
           int64_t at_ns = INT64_MAX);
-  // Uses these categories, indexed by allocation, instead of the category that each block had
-  // longest. `of_block` must outlive the matcher.
+  // Uses these categories, indexed by allocation, instead of the category that a block had for the
+  // longest time. `of_block` must outlive the matcher.
   void UseCategories(const std::vector<trace::Category>* of_block) { categories_ = of_block; }
   bool Matches(const Thing& thing);
   // Whether each block matches; a million blocks take milliseconds.

@@ -37,7 +37,7 @@ class OccupancyMap {
   std::vector<OccupancyLevel> levels_;
 };
 
-// For each grid cell, the range of cells of the level within it, along one axis.
+// For each grid cell, the range of the level's cells within the grid cell, along one axis.
 struct CellRange {
   int begin, end;
 };

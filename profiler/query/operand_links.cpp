@@ -59,8 +59,8 @@ const OperandLinks::Tables& OperandLinks::tables() const {
   return tables_;
 }
 
-// The block that contains the operand's address; of several with the same allocation time, the
-// last.
+// The block that contains the operand's address. If several such blocks were
+// allocated at the same time, the last.
 uint32_t OperandLinks::BlockOf(uint32_t operand) const {
   const trace::AllocationTable& a = trace_.allocations;
   const std::vector<uint32_t>& rows = tables().allocations;
@@ -69,8 +69,8 @@ uint32_t OperandLinks::BlockOf(uint32_t operand) const {
   auto at = std::upper_bound(rows.begin(), rows.end(), key, [this](const Key& value, uint32_t row) {
     return value < KeyOfAllocation(row);
   });
-  // Overlapping blocks with the same allocation time are consecutive. At most this many of them are
-  // read.
+  // Overlapping blocks with the same allocation time are consecutive. At
+  // most this many blocks are read.
   constexpr int kMostTogether = 64;
   uint32_t found = kNone;
   for (int looked = 0; at != rows.begin() && looked < kMostTogether; ++looked) {
@@ -148,8 +148,8 @@ std::shared_ptr<const OperandLinks::Work> OperandLinks::WorkIn(uint32_t allocati
   const Key first(made, device, address);
   const Key last(made, device, bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes);
   const auto before = [this](uint32_t row, const Key& key) { return KeyOfOperand(row) < key; };
-  // Whether no other block was allocated at the same time. This is the usual case, and needs no
-  // lookup for each operand.
+  // Whether no other block was allocated at the same time. In this usual case,
+  // the operands need no lookups.
   const std::vector<uint32_t>& by_key = tables().allocations;
   const auto here =
       std::lower_bound(by_key.begin(), by_key.end(), first,

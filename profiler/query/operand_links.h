@@ -1,5 +1,5 @@
-// Relates kernels, memcpys and memsets to blocks. They touch a block if one of their operands is an
-// address in it. Requires a trace with operands (trace::OperandTable).
+// Relates kernels, memcpys and memsets to blocks. An activity touches a block if one of its
+// operands is an address in the block. Requires a trace with operands (trace::OperandTable).
 //
 //   OperandLinks links(trace);
 //   for (const OperandLinks::Block& block : links.BlocksOf(kernel, 100)) ...
@@ -55,7 +55,7 @@ class OperandLinks {
   };
   struct Touches {
     uint64_t count = 0;       // number of activities that touch the block
-    Ends all, reads, writes;  // `reads` and `writes`: known ones only
+    Ends all, reads, writes;  // `reads` and `writes`: only if known
     friend bool operator==(const Touches&, const Touches&) = default;
   };
   Touches TouchesOf(trace::AllocationId allocation) const;
@@ -78,8 +78,8 @@ class OperandLinks {
   Key KeyOfAllocation(uint32_t allocation) const;
   uint32_t BlockOf(uint32_t operand) const;  // kNone if unknown
   // The activity of an operand; kNone if unknown. On return, `behind` is the number of activities
-  // that begin before the operand. On entry, it must not be larger, so the value for an earlier
-  // operand can be passed.
+  // that begin before the operand. On entry, it may be any smaller number, such as the value
+  // returned for an earlier operand.
   uint32_t WorkOf(uint32_t operand, uint32_t& behind) const;
   // Activities that touch a block, each with its operand, sorted by row.
   using Work = std::vector<std::pair<uint32_t, uint32_t>>;
@@ -89,7 +89,7 @@ class OperandLinks {
   mutable std::once_flag once_;
   mutable Tables tables_;
   mutable std::atomic<size_t> bytes_{0};
-  // The last result, because a view queries the same block repeatedly.
+  // The last result is cached, because a view queries the same block repeatedly.
   mutable std::mutex mutex_;
   mutable uint32_t asked_ = kNone;
   mutable std::shared_ptr<const Work> work_;

@@ -96,7 +96,7 @@ class Collector {
   std::map<std::pair<ThingKind, std::string>, uint32_t> by_name_;
 };
 
-// Walks the three tables in order of time.
+// Walks allocations, activities and slices together, in order of time.
 class Walk {
  public:
   explicit Walk(const trace::Trace& trace) : trace_(trace) {}

@@ -25,8 +25,8 @@ namespace vramscope::query {
 
 struct SearchIn {
   std::shared_ptr<const trace::Trace> trace;
-  const ActivityIndex* index = nullptr;  // index of the trace's activities; null: it has none
-  // Only things that overlap [begin_ns, end_ns) are found. If begin_ns >= end_ns, all are.
+  const ActivityIndex* index = nullptr;  // index of the trace's activities; null: none
+  // Only things that overlap [begin_ns, end_ns) are found; all things if begin_ns >= end_ns.
   int64_t begin_ns = 0, end_ns = 0;
   const std::atomic<bool>* stop = nullptr;
 };
@@ -55,9 +55,9 @@ struct SearchResult {
   bool stopped = false;  // the result is incomplete
 
   uint64_t count(ThingKind kind) const { return counts[static_cast<size_t>(kind)]; }
-  // The index of the thing after or before index `at`, wrapping around at the ends. An invalid `at`
-  // starts at the begin or end. With `group`, skips things of other groups. Returns things.size()
-  // if there is none.
+  // The index of the thing after or before index `at`, wrapping around at the ends. If `at` is
+  // invalid, starts at the begin or end. If `group` is given, skips things of other groups. Returns
+  // things.size() if there is none.
   size_t Next(size_t at, int direction, uint32_t group = UINT32_MAX) const;
 };
 

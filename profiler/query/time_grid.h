@@ -1,5 +1,5 @@
-// A grid of columns of equal time. All views at one scale use the same columns, so a view that
-// moves only computes columns that were not visible before.
+// A grid of columns of equal time. All views at one scale use the same columns, so after a move, a
+// view only has to compute the columns that were not visible before.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct TimeGrid {
   int columns = 0;
 
   int64_t last() const { return first + columns; }
-  // Whether this is the same grid with as many columns, some of which are also in `before`.
+  // Whether both have the same grid and number of columns, and have some columns in common.
   bool MovedFrom(const TimeGrid& before) const {
     return origin_ns == before.origin_ns && width_ns == before.width_ns &&
            columns == before.columns && first - before.first < columns &&

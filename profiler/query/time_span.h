@@ -18,7 +18,7 @@ inline uint64_t Duration(int64_t begin_ns, int64_t end_ns) {
 class TimeSpan {
  public:
   explicit TimeSpan(const TimeGrid& grid) : grid_(grid), per_ns_(1.0 / grid.width_ns) {}
-  // A span with a grid of its own. Requires columns > 0 and begin < end.
+  // A span whose grid begins at begin_ns. Requires columns > 0 and begin < end.
   TimeSpan(int64_t begin_ns, int64_t end_ns, int columns)
       : TimeSpan(TimeGrid{.origin_ns = begin_ns,
                           .width_ns = static_cast<double>(Duration(begin_ns, end_ns)) / columns,
@@ -47,8 +47,8 @@ class TimeSpan {
   double per_ns_;
 };
 
-// Moves the columns to keep after the first column has moved by `by` columns (negative: to the
-// left).
+// Moves the columns that are still visible after the first column has moved by `by`
+// columns (negative: to the left).
 template <class Column>
 void MoveColumns(std::vector<Column>* columns, int64_t by) {
   if (by > 0)

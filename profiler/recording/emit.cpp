@@ -26,8 +26,8 @@ struct Edge {
   uint32_t thread = 0;
 };
 
-// Converts annotations to begins and ends that nest on every thread: overlapping ones get separate
-// threads. Annotations without length are treated here as one nanosecond long.
+// Converts annotations to begins and ends that nest on every thread: overlapping annotations get
+// separate threads. To find overlaps, an annotation without length counts as one nanosecond long.
 std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   std::vector<uint32_t> rows(annotations.size());
   std::iota(rows.begin(), rows.end(), 0u);

@@ -1,6 +1,6 @@
-// Repairs a recording whose last entries were lost, but whose segments describe the state after
-// them. The difference between the state after the last existing entry and the segments is the
-// effect of the lost entries. The fewest entries with that effect are added and then rolled back.
+// Repairs a recording whose last entries were lost, but whose segments show the state after these
+// entries. The lost entries changed the state after the last existing entry to that in the
+// segments. The smallest number of entries that does so is added, then rolled back.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ class Tail {
  public:
   explicit Tail(const Recording& r) : recording_(r) {}
 
-  // Returns the added entries, and those blocks freed by them whose free was requested by an
-  // existing entry.
+  // Returns the added entries, and the blocks that they free although an
+  // existing entry requested the free.
   std::pair<EntryTable, std::vector<OlderAlloc>> Run() {
     for (EntryIndex i = 0; i < recording_.entries.size(); ++i) Step(i);
     std::map<uint8_t, RangeSet> mapped_at_end;
@@ -107,8 +107,8 @@ class Tail {
     }
   }
 
-  // If a block is in memory that no entry allocated, that memory existed before the entries, and
-  // other memory that no entry touches may have existed too. If there is no such block, the
+  // If a block is in memory that no entry allocated, this memory existed before the
+  // entries, and so may other memory that no entry touches. If no block is, the
   // recording began with empty memory.
   void See(Device& d, uint64_t address, uint64_t end) {
     d.seen.Add(address, end);
@@ -173,7 +173,7 @@ class Tail {
     return from_nothing_ || d.seen_segments.CoveredIn(s.address, s.address + s.bytes) > 0;
   }
 
-  // Maps the memory that is mapped at the end but not after the entries.
+  // Maps the memory of the segment that is mapped at the end but not after the existing entries.
   void Maps(const SegmentState& s) {
     if (!Fits(s.address, s.bytes)) return;
     Device& d = devices_[s.device];

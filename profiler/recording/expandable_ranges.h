@@ -1,6 +1,6 @@
-// Finds the expandable segments. The file has only ranges that were mapped (segments at the end,
-// segment_map and segment_unmap entries), and ranges with the same stream, pool and memory pool
-// belong to one segment. Internal to this folder.
+// Finds the expandable segments. The file only shows ranges that were mapped (segments at the end,
+// segment_map and segment_unmap entries). Ranges with the same stream, pool and memory pool belong
+// to one segment. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ExpandableRange {
   uint8_t device = 0;
   trace::Pool pool = trace::Pool::kSmall;
   uint32_t mempool = 0;
-  trace::StackId stack;  // stack of its first segment at the end, if known
+  trace::StackId stack;  // stack of the range's first segment at the end, if known
 };
 
 // Sorted by (device, begin), not overlapping.

@@ -1,10 +1,10 @@
-// Walks forward in time from the start state that the roll-back found, and determines the size of
-// every allocated block.
+// Walks forward in time from the start state that the roll-back found, to
+// determine the size of every block.
 //
-// An allocation uses the beginning of a free block, and free neighbours are always merged. So the
-// free block extended from the allocation's address to the next live block or the end of the
-// segment, and the rules determine whether the rest was split off. Free space between a live block
-// and a new allocation is the live block's tail; a free block would be used from its beginning.
+// An allocation uses the beginning of a free block, and free neighbours are always merged. So this
+// free block extended to the next live block or to the end of the segment, and the rules show
+// whether a rest was split off. Free space between a live block and a new allocation is the live
+// block's tail: if it were a free block, the allocation would be at its beginning.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
@@ -150,8 +150,8 @@ class Walk {
     a().bytes_known.back() = made->bytes_known;
   }
 
-  // Returns the entry that determines an older block's size: its completed free. If a cut file has
-  // lost that entry and no OlderAlloc has the size, returns the request of the free.
+  // Returns the entry that determines an older block's size: its completed free. If that entry was
+  // cut off and no OlderAlloc has the size, returns the request of the free.
   static EntryIndex LastSeen(const OlderBlock& b, const OlderAlloc* made) {
     if (b.life.completed != kNoEntry || made != nullptr) return b.life.completed;
     return b.life.requested;
@@ -256,8 +256,8 @@ class Walk {
   }
 
   void NewSegment(EntryIndex i) {
-    // Uses the segments in the order of the entries. Those that did not exist at the start are last
-    // in the list.
+    // Uses the segments that entries allocate, in the order of the entries. The list has them
+    // after the segments of the start.
     while (next_segment_ < start_.segments.size() &&
            start_.segments[next_segment_].alloc == kNoEntry)
       ++next_segment_;
@@ -380,7 +380,7 @@ class Walk {
   Oddities& odd_;
   const std::vector<ExpandableRange> expandable_;
   History history_;
-  std::vector<bool> end_block_;  // rows that are in use at the end, whose size is in the file
+  std::vector<bool> end_block_;  // rows of blocks in use at the end, whose size is in the file
   std::vector<bool> told_;       // older rows whose size is in Recording::older
   std::array<std::unique_ptr<Device>, 256> devices_;
   size_t next_segment_ = 0, older_ = 0;

@@ -44,8 +44,8 @@ class RecordedCategories {
                                                                : entries_.recorded_category[i];
   }
 
-  // The file has the category at the allocation or, for a block older than the recording, at its
-  // free, or, for a block that exists at the end, with the block.
+  // The file has the category in the entry of the allocation, or in the block if the block exists
+  // at the end, or in the entry of the free if the block is older than the recording.
   Category OfBlock(uint32_t row) const {
     Category category = OfEntry(allocations_.alloc[row]);
     if (category == Category::kUnknown && allocations_.alloc[row] == kNoEntry) {

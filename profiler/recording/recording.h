@@ -1,6 +1,6 @@
-// The contents of a recorded file without conclusions: the allocator's entries as columns, the
-// blocks at the end, annotations. Importers fill it (snapshot pickle and JSON, Kineto), inference
-// labels it, and Emit turns it into a Trace.
+// What a recorded file contains, without conclusions: the allocator's entries as columns, the
+// blocks at the end, annotations. Importers (snapshot pickle and JSON, Kineto) fill a Recording,
+// inference labels it, and Emit turns it into a Trace.
 //
 //   ASSIGN_OR_RETURN(Recording r, ReadSnapshot(input, options));   // importers/snapshot.h
 //   ASSIGN_OR_RETURN(History h, Reconstruct(r));
@@ -43,21 +43,21 @@ enum class Action : uint8_t {
   kOutOfMemory,  // address: bytes free on the device
   kOther,        // unknown action; a warning has the number and the names
   kAnnotate,     // a note of the program
-  kCategory,     // `recorded_category`: new category of the block at `address`; directly after the
-                 // block's kAlloc, its first category
+  kCategory,     // `recorded_category`: new category of the block at `address`; right after the
+                 // block's kAlloc: the block's first category
 };
 
 // The entries of all devices in order of time (each device's own order is kept), one row per entry.
-// Reconstruct does not need `time_ns` and `stack`, which may be empty for it.
+// For Reconstruct, `time_ns` and `stack` may be empty.
 struct EntryTable {
   std::vector<Action> action;
   std::vector<uint64_t> address;
-  std::vector<uint64_t> bytes;   // the recorded size: requested size of a block, size of a segment
+  std::vector<uint64_t> bytes;   // as recorded: requested size of a block, size of a segment
   std::vector<int64_t> time_ns;  // since Recording::start_unix_ns; never decreases
   std::vector<trace::StackId> stack;
   std::vector<uint32_t> stream;                    // row of Recording::streams
   std::vector<uint8_t> device;                     // empty: all of device 0
-  std::vector<trace::Category> recorded_category;  // category in the file; empty: the file has none
+  std::vector<trace::Category> recorded_category;  // category in the file; empty: no entry has one
   // The texts that PyTorch writes, as ids of Recording::strings; empty if no entry has any.
   std::vector<trace::StringId> user_metadata, compile_context;
   uint32_t size() const { return static_cast<uint32_t>(action.size()); }
@@ -92,8 +92,8 @@ struct SegmentState {
   std::vector<BlockState> blocks = {};  // sorted by address
 };
 
-// A range that the program named (external_annotations, user_annotation). For an end without a
-// begin, begin_ns is 0; for a begin without an end, end_ns is the time of the last entry.
+// A range that the program named (external_annotations, user_annotation). begin_ns is 0 if the file
+// only has the end; end_ns is the time of the last entry if the file only has the begin.
 struct Annotation {
   trace::StringId name = {};
   int64_t begin_ns = 0, end_ns = 0;
@@ -104,7 +104,7 @@ struct Annotation {
 // off.
 struct OlderAlloc {
   uint64_t address = 0, requested = 0;
-  uint64_t bytes = 0;   // size of its block, from the entries that were cut off; 0: unknown
+  uint64_t bytes = 0;   // size of the block, from entries that were cut off; 0: unknown
   uint32_t stream = 0;  // row of Recording::streams
   uint8_t device = 0;
   bool bytes_known = false;  // History::Allocations::bytes_known
@@ -115,20 +115,20 @@ struct OlderAlloc {
 struct Recording {
   std::string source;      // "CUDA memory snapshot (pickle, protocol 4)"
   std::string device;      // name of the only device if it is not numbered: "cpu"
-  run::DeviceProfile gpu;  // the only GPU, if the file names it; else empty
+  run::DeviceProfile gpu;  // the GPU, if the file names exactly one; else empty
   std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF, as in the file or composed from settings
   int64_t start_unix_ns = 0;
   bool has_segments = false;      // false: the file has no segments (Kineto)
   bool bytes_are_blocks = false;  // entries have block sizes, not requested sizes (Kineto)
   bool overflowed = false;        // the ring was full: the oldest entries are lost
-  // Written by vramscope with inferred labels, which are inferred again.
+  // vramscope wrote the file with inferred labels, which inference replaces.
   bool labels_are_inferred = false;
-  // Written by vramscope with the category of every block, so unknown ones stay unknown.
+  // vramscope wrote the file with all categories, so inference leaves unknown blocks unknown.
   bool labels_are_complete = false;
   bool has_times = true;  // false: time_ns counts entries of the file
   // kState: no entries, only the memory at one time.
   trace::Content content = trace::Content::kRun;
-  // torch.cuda.memory_stats(). A file that contains it contains nothing else.
+  // torch.cuda.memory_stats(). A file with these figures has nothing else.
   std::vector<trace::Statistic> statistics;
   std::string lost;  // the part of a cut file that could not be read; "": the file is whole
   std::vector<std::string> strings = {""};
@@ -136,8 +136,8 @@ struct Recording {
   EntryTable entries;
   // Segments at the end, by (device, address); may be unused (Kineto).
   std::vector<SegmentState> segments;
-  // Sorted by (device, address). States at which call sites older blocks were allocated and, in a
-  // file without segments, which blocks were live.
+  // Sorted by (device, address). Has the stacks of older blocks and, for a file without segments,
+  // shows which blocks were live.
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // sorted by begin
@@ -155,8 +155,8 @@ struct History {
   struct Allocations {
     std::vector<EntryIndex> alloc;           // kNoEntry: older than the recording
     std::vector<EntryIndex> free_requested;  // kNoEntry: never, or not recorded
-    // Usually a kFreeCompleted; in a file without such entries, the kFreeRequested; in a file
-    // without either, the kAlloc that reused the memory (`displaced`). kNoEntry: never freed.
+    // Usually a kFreeCompleted. If the file has no such entry, the kFreeRequested; if the file has
+    // neither, the kAlloc that reused the memory (`displaced`). kNoEntry: never freed.
     std::vector<EntryIndex> free_completed;
     std::vector<uint64_t> address, requested, bytes;  // bytes: of the block, unsplit tail included
     std::vector<uint32_t> stream;                     // row of Recording::streams
@@ -164,8 +164,8 @@ struct History {
     std::vector<trace::Pool> pool;
     // Stack of the allocation, or of the block at the end; 0: unknown.
     std::vector<trace::StackId> stack;
-    // True if `bytes` is stated by the file or follows from it. False: the block is older than the
-    // recording and freed within it, so an unsplit tail would be unknown (replay searches for it).
+    // Whether the file shows `bytes`. False: the block is older than the recording and freed within
+    // it, so it may have an unsplit tail of unknown size (replay searches for the tail).
     std::vector<bool> bytes_known;
     uint32_t size() const { return static_cast<uint32_t>(alloc.size()); }
   };
@@ -173,11 +173,11 @@ struct History {
   uint32_t older = 0;               // allocations[0 .. older) are older than the recording
   std::vector<bool> older_pending;  // older row -> free requested before the start
   // The segments at the first entry, by (device, address). An expandable segment has all addresses
-  // that were ever mapped. Its blocks are the memory that was mapped then (gaps between them are
-  // unmapped); it has no blocks if nothing was mapped.
+  // that were ever mapped. The blocks of the expandable segment are the memory that was mapped at
+  // the first entry, with unmapped gaps between blocks; none if nothing was mapped.
   std::vector<SegmentState> start_segments;
-  // The segments that valid kSegmentAlloc entries allocated, by entry. The pool is in the file if
-  // the segment exists at the end; else it follows from the size.
+  // The segments that valid kSegmentAlloc entries allocated, by entry. If the segment exists at the
+  // end, the file has its pool; if not, the pool follows from the size.
   struct NewSegment {
     EntryIndex entry = 0;
     trace::Pool pool = trace::Pool::kSmall;
@@ -189,7 +189,7 @@ struct History {
   // Rows of allocations whose free is not in the file, by the entry that shows the free.
   std::vector<uint32_t> displaced;
   std::vector<EntryIndex> left_out;   // entries that contradict the state, ascending
-  std::vector<std::string> warnings;  // number of contradicting entries, and how they were treated
+  std::vector<std::string> warnings;  // numbers of such entries, and how they were treated
 };
 
 // A part of a recording: its start and end state for the entries [begin, end).
@@ -201,8 +201,8 @@ struct Part {
 Part PartOf(const Recording& whole, const History& history, EntryIndex begin, EntryIndex end,
             const std::function<trace::StackId(EntryIndex)>& stack_of);
 
-// Repairs a recording whose last entries are lost, but whose segments describe the state after
-// them. Converts the segments to those at the last existing entry. Memory that no entry touched
+// Repairs a recording whose last entries are lost, but whose segments show the state after these
+// entries. Converts the segments to those at the last existing entry. Memory that no entry touched
 // is assumed to have existed all the time. kInvalidArgument as from Reconstruct.
 absl::Status EndAtLastEntry(Recording& recording);
 
@@ -211,7 +211,7 @@ absl::Status EndAtLastEntry(Recording& recording);
 // this is not an error. kInvalidArgument: columns of different lengths.
 absl::StatusOr<History> Reconstruct(const Recording& recording);
 
-// The results of inference. Rules are numbered in inference/rules.h; 0: the file has the value.
+// The results of inference. inference/rules.h numbers the rules; 0: the value is from the file.
 struct Labels {
   std::vector<trace::Category> category;  // first category of every allocation of the History
   std::vector<uint8_t> rule;
@@ -244,12 +244,12 @@ struct Labels {
     trace::Event event;
   };
   std::vector<Placed> placed;        // sorted by `at`
-  std::vector<std::string> strings;  // not in the file; their ids continue after the file's
+  std::vector<std::string> strings;  // added by inference; their ids continue after the file's
 };
 
 // Merges the categories that the file states, and their changes, into `labels`, with rule 0. A
-// block with a stated category keeps no change made by a rule. If `labels_are_complete`, no block
-// keeps the result of a rule.
+// block with a stated category keeps no change made by a rule. If `labels_are_complete`, blocks
+// keep no category that a rule inferred.
 void ApplyRecordedLabels(const Recording& recording, const History& history, Labels& labels);
 
 // Names of the markers for entries that are not allocator events.
@@ -260,8 +260,8 @@ inline constexpr std::string_view kMarkerLeftOut = "left out: ";  // followed by
 
 std::string_view Name(Action action);  // "alloc", "free_requested", ... "annotate", "category"
 
-// The number that events use for each row of Recording::streams: the recorded number if all of them
-// fit 32 bits, else the row.
+// The number that events use for each row of Recording::streams: the recorded number if all numbers
+// fit into 32 bits, else the row.
 std::vector<uint32_t> StreamNumbers(const Recording& recording);
 
 // Emits the whole trace: older segments and blocks, the marker kMarkerRecordingBegin, then entries
@@ -270,7 +270,7 @@ std::vector<uint32_t> StreamNumbers(const Recording& recording);
 //
 // No entry is lost: entries that are left out, kSnapshot and kOther become markers (with address,
 // bytes, stream, device and stack). The thread of an annotation is its device << 8 plus a number
-// that separates overlapping ones. Streams are numbered by StreamNumbers().
+// that separates overlapping annotations. Streams are numbered by StreamNumbers().
 void Emit(const Recording& recording, const History& history, const Labels& labels,
           trace::EventSink& sink);
 

@@ -61,7 +61,7 @@ class RollingBack {
     return false;
   }
 
-  // Reads the segments and blocks of the file; invalid ones are skipped.
+  // Reads the segments and blocks of the file; skips invalid segments and blocks.
   void TakeEnd() {
     std::vector<uint32_t> rows(recording_.segments.size());
     for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
@@ -82,7 +82,7 @@ class RollingBack {
       Device& device = On(s.device);
       if (s.expandable) {
         // The blocks of an expandable segment, including free ones, are its mapped memory. In a
-        // file they leave no gaps; in a part of a recording they may.
+        // file there are no gaps between them; in a part of a recording there may be.
         for (const BlockState& b : s.blocks)
           if (b.address >= s.address && b.bytes <= s.bytes &&
               b.address - s.address <= s.bytes - b.bytes)
@@ -183,7 +183,7 @@ class RollingBack {
   bool UndoRequest(EntryIndex i, Device& device) {
     const auto [at, fresh] = device.blocks.try_emplace(entries_.address[i]);
     Device::Block& block = at->second;
-    // In a cut file the free may complete after the last entry, so the block remains pending.
+    // In a cut file, the block stays pending: its free may have completed after the last entry.
     if (fresh && recording_.lost.empty()) {  // completed, but the completion is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;
@@ -235,8 +235,8 @@ class RollingBack {
   }
 
   void TakeStart() {
-    // No later entry mentions these older blocks. They were never freed and are in no known
-    // segment.
+    // The older blocks that no later entry mentions were never freed.
+    // They are in no known segment.
     for (const OlderAlloc& o : recording_.older)
       if (!Damaged(o.address, std::max(o.requested, o.bytes)))
         On(o.device).blocks.try_emplace(o.address);
@@ -276,7 +276,8 @@ class RollingBack {
 std::vector<std::string> Oddities::Texts() const {
   static constexpr std::array<std::string_view, kOddities> kTexts = {
       TEXT_MARK("entries with an impossible address or size, left out: {}"),
-      TEXT_MARK("segments that are empty or overlap another one, left out with their blocks: {}"),
+      TEXT_MARK(
+          "segments that are empty or overlap another segment, left out with their blocks: {}"),
       TEXT_MARK("blocks that overlap or lie outside their segment, left out: {}"),
       TEXT_MARK("frees of unallocated addresses, ignored: {}"),
       TEXT_MARK("frees that were requested but never completed in the file; treated as completed "

@@ -81,7 +81,7 @@ struct Start {
   std::vector<EndBlock> end_blocks;
   std::vector<OlderBlock> older;    // sorted by (device, address)
   std::vector<BlockLife> recorded;  // sorted by entry
-  // Segments that are not expandable; first those at the start, sorted by (device, address).
+  // Segments that are not expandable. The first exist at the start, by (device, address).
   std::vector<SegmentLife> segments;
   std::vector<MappedRange> mapped;  // pages of expandable segments at the start, by (device, begin)
   std::vector<EntryIndex> left_out;  // ascending

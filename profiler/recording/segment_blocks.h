@@ -16,8 +16,8 @@ struct PlacedBlock {
 };
 
 // Fills the blocks of `segments`, which have none yet, with `used` and the free ranges between
-// them. An expandable segment is filled only within `mapped`. All three are sorted by (device,
-// address). Blocks that are outside all segments or overlap the previous one are left out.
+// them. An expandable segment is filled only within `mapped`. All three arguments are sorted by
+// (device, address). Blocks that are outside all segments or overlap the previous one are left out.
 void LayOut(std::vector<SegmentState>& segments, std::span<const PlacedBlock> used,
             std::span<const MappedRange> mapped);
 

@@ -28,7 +28,7 @@ using trace::kNoEvent;
 
 constexpr EventIndex kProgressStep = 1 << 16;
 
-// A recorded call of the driver that the model has not repeated yet.
+// A recorded call to the driver that the model has not repeated yet.
 struct Recorded {
   EventIndex event = 0;
   EventKind kind = EventKind::kMarker;
@@ -295,14 +295,14 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Replays the events since the last allocation, before the next one. `asks` is true if the next
-  // one called the driver in the recording. Returns false if the model differs from the recording.
+  // Replays the events between the last allocation and the next. `asks`: the next allocation called
+  // the driver in the recording. Returns false if the model differs from the recording.
   bool Prepare(uint64_t bytes, uint32_t stream, uint32_t mempool, bool asks) {
     const auto fits = [&] { return model_->BestFit(bytes, stream, mempool).has_value(); };
     if (asks && !completed_.empty() && !fits()) {
       // Pending frees whose completion is recorded directly before the allocation may really have
-      // completed after its search for a cached block, when a release waited for them. This is
-      // assumed if the allocation would otherwise have found a block.
+      // completed after the allocation had searched for a cached block, because a release waited
+      // for them. This is assumed if the allocation would otherwise have found a block.
       const auto before = model_->Snapshot();
       const std::vector<uint64_t> completed = completed_;
       if (!Complete()) return false;
@@ -331,7 +331,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return it != releases_->all.end() && it->cause == Release::Cause::kEmptyCache;
   }
 
-  // Replays an allocation that failed in the recording. This also ends the window.
+  // Replays an allocation that failed in the recording, and ends the window.
   void FailedRequest(EventIndex i) {
     const uint64_t bytes = trace_.events.bytes[i];
     const uint32_t stream = trace_.other_events.stream[Activity(i)];
@@ -350,8 +350,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Whether the next allocator event from `i` on is a call of the driver. A free before it that
-  // seems to complete at once may then have been pending until a release waited for it.
+  // Whether the next allocator event from `i` on is a call of the driver. If so, a free before this
+  // call that seems to complete at once may have been pending until a release waited for it.
   bool DriverComesNext(EventIndex i) {
     while (i < trace_.events.size() && !IsAllocatorEvent(trace_.events.kind[i])) ++i;
     if (i >= trace_.events.size()) return false;
@@ -360,9 +360,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
            kind != EventKind::kFreeCompleted;
   }
 
-  // Completes the pending frees whose completion is recorded. This is delayed up to the next
-  // allocation, because Prepare() may decide that they completed after its search for a cached
-  // block. Returns false if a block was not pending.
+  // Completes the pending frees whose completion is recorded. Called as late as the next
+  // allocation, because Prepare() may decide that these frees completed after the allocation's
+  // search for a cached block. Returns false if a block was not pending.
   bool Complete() {
     bool all = true;
     for (const uint64_t id : std::exchange(completed_, {})) {
@@ -376,7 +376,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return all;
   }
 
-  // Replays the events of a window that no allocation caused as a call of empty_cache().
+  // If no allocation caused the events of the window, replays them as a call of empty_cache().
   void EndWindow(EventIndex i) {
     if (window_.empty()) return;
     const auto asked = std::find_if(window_.begin(), window_.end(),

@@ -8,8 +8,8 @@
 
 namespace vramscope::replay {
 
-// `conf` has the settings of the recording. Stops comparing after `most_differences`, because each
-// difference costs a pass over the trace.
+// `conf` has the settings of the recording. Stops comparing after `most_differences` differences,
+// because each costs a pass over the trace.
 absl::StatusOr<Replayed> ReplayExactly(const trace::Trace& trace, const ReplayOptions& options,
                                        const run::AllocConf& conf, uint64_t most_differences);
 absl::StatusOr<Replayed> ReplayWhatIf(const trace::Trace& trace, const ReplayOptions& options,

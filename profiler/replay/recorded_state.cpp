@@ -15,8 +15,8 @@ using trace::EventKind;
 using trace::kNoEvent;
 
 // Extends expandable segments to the address range that they reserved, because the allocator
-// chooses a block that can grow last. Recordings only contain the addresses that were mapped at
-// some time.
+// chooses a block that can grow only if no other block fits. Recordings only contain the addresses
+// that were mapped at some time.
 void Extend(RecordedState& state, uint64_t device_total, const run::AllocConf& conf) {
   if (device_total == 0 || device_total > allocator::kUnknownDevice)
     device_total = allocator::kUnknownDevice;

@@ -15,8 +15,8 @@ struct RecordedState {
   uint64_t blocks_left_out = 0;  // live blocks outside all segments or overlapping others
 };
 
-// The state before event `end`. Assumes that requests of at least max_split_size got whole blocks,
-// which not all recordings contain.
+// The state before event `end`. Assumes that a request of at least max_split_size got a whole free
+// block; not all recordings contain the size of the whole block.
 RecordedState StateBefore(const trace::Trace& trace, trace::EventIndex end,
                           const run::AllocConf& conf);
 

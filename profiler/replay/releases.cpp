@@ -27,8 +27,8 @@ using trace::EventKind;
 using Cause = Release::Cause;
 using Evidence = Release::Evidence;
 
-// The memory that other processes and libraries use on a GPU varies. A total that did not fit may
-// therefore be below the maximum ever reserved, by up to 1/kSlack of it.
+// The memory that other processes and libraries use on a GPU varies. The lowest total that did not
+// fit may therefore be below the maximum ever reserved, by up to 1/kSlack of the maximum.
 constexpr uint64_t kSlack = 32;
 
 bool GivesBack(EventKind kind) {
@@ -94,9 +94,9 @@ class Finder {
   struct Candidate {
     size_t row = 0;
     bool ran_out = false;
-    bool stack_of_request = false;  // all releases have the stack of the allocation
+    bool stack_of_request = false;  // releases and allocation have the same stack
     bool served = false;
-    bool served_late = false;  // would be served by a block whose free had just completed
+    bool served_late = false;  // only a block whose free had just completed would serve it
   };
 
   size_t Activity(EventIndex i) {
@@ -271,16 +271,16 @@ class Finder {
     }
     // An allocation from a private pool does not cause releases.
     c.served |= PartWouldDo(std::move(same), size) || mempool != 0;
-    // A release caused by an allocation has the allocation's stack. Several releases of
-    // empty_cache() hardly all have that stack; a single one may have it by chance.
+    // A release caused by an allocation has the allocation's stack. Several releases by
+    // empty_cache() are unlikely to have that stack by chance; a single release may.
     c.stack_of_request = one_stack_ && stack_.value != 0 && stack_ == trace_.events.StackOf(i) &&
                          out_.all.back().count > 1;
     candidates_.push_back(c);
   }
 
-  // Whether a part of these blocks would have sufficed. With max_split_size, an allocation that
-  // does not fit releases just enough blocks of at least that size. It releases the whole cache
-  // only if these are too small.
+  // Whether releasing a part of these blocks would have sufficed for the allocation. With
+  // max_split_size, an allocation that does not fit releases just enough blocks of at least that
+  // size. The allocation releases the whole cache only if these blocks are too small.
   bool PartWouldDo(std::vector<uint64_t> pieces, uint64_t size) const {
     if (conf_.max_split_size == run::AllocConf::kNoMaxSplit) return false;
     const uint64_t wanted = std::max(size, conf_.max_split_size);
@@ -462,7 +462,7 @@ class Finder {
   // Live blocks, begin -> end. Only used for traces with pages.
   absl::btree_map<uint64_t, uint64_t> live_;
   std::vector<uint32_t> live_in_;            // blocks in use, by segment
-  uint64_t cached_ = 0, cached_behind_ = 0;  // bytes in free segments; the same after the release
+  uint64_t cached_ = 0, cached_behind_ = 0;  // bytes in free segments; after the release
   std::vector<Candidate> candidates_;
   uint64_t most_ = 0;  // highest reserved bytes
   uint64_t had_ = 0;   // reserved plus free when an allocation failed

@@ -1,7 +1,7 @@
 // Finds when a recording released memory to the device, and why. Either the program called
 // torch.cuda.empty_cache(), or an allocation did not fit, so the allocator released its cache and
-// tried again. Allocations that did not fit show how much memory the GPU had for segments, which no
-// file contains.
+// tried again. No file contains how much memory the GPU had for segments, but
+// allocations that did not fit show it.
 //
 //   const Releases r = FindReleases(trace);
 //   r.gpu_full;   // 39: "flushed 39 times because the GPU was full"
@@ -27,14 +27,14 @@ struct Release {
   enum class Cause : uint8_t {
     kEmptyCache,  // the program called empty_cache()
     kGpuFull,     // an allocation did not fit
-    kCollection,  // a part: garbage collection, or a private pool was released
+    kCollection,  // released a part of the cache: garbage collection, or a private pool
   };
   enum class Evidence : uint8_t {
     kStack,            // the call stacks show the cause
-    kNothingAsked,     // no request to the driver followed
+    kNothingAsked,     // no request for memory from the driver followed
     kCacheWouldServe,  // released blocks would have served the next allocation
-    kRoom,             // the device had room: more was reserved at another time
-    kNoRoom,           // with the requested bytes, more than ever was reserved would be needed
+    kRoom,             // the device had room: more memory was reserved at another time
+    kNoRoom,           // reserved plus requested bytes exceed everything ever reserved
     kRanOut,           // the allocation failed in spite of the release
     kPart,             // some free segments were not released
     kLimit,            // judged by the limit that a plan states
@@ -44,7 +44,7 @@ struct Release {
   trace::EventIndex first = 0, last = 0;  // its first and last events
   uint64_t bytes = 0, count = 0;          // released bytes; released segments and ranges of pages
   uint64_t reserved = 0;                  // reserved bytes before the release
-  uint64_t asked = 0;                     // bytes requested from the driver directly after it
+  uint64_t asked = 0;                     // bytes requested right after the release
   std::vector<uint32_t> mempools = {};    // private pools that released something
   bool of_default_pool = false;           // whether the default pool released something
   bool part = false;                      // some free segments of the default pool were kept
@@ -64,8 +64,8 @@ struct Capacity {
   };
   Source source = Source::kUnknown;
   uint64_t bytes = 0;      // the size that what-ifs use; 0: unknown
-  uint64_t at_least = 0;   // the maximum reserved, so the device has at least this
-  uint64_t less_than = 0;  // the least that did not fit; 0: never observed
+  uint64_t at_least = 0;   // the maximum reserved memory: the device has at least this
+  uint64_t less_than = 0;  // the lowest total that did not fit; 0: none
   uint64_t seen = 0;       // number of releases or failed allocations used as evidence
   bool inferred() const { return source == Source::kOutOfMemory || source == Source::kReleases; }
   std::string evidence;  // "inferred: ...", one translated sentence; "" if unknown
@@ -83,8 +83,8 @@ struct Releases {
 // `conf` has the settings of the run. If not given, those in the file are used.
 Releases FindReleases(const trace::Trace& trace, const std::optional<run::AllocConf>& conf = {});
 
-// Whether the file has a history of the device's memory and not only its state at one time. It has
-// one if an allocator event follows the beginning of the recording.
+// Whether the file has a history of the device's memory, not only its state at one time: an
+// allocator event follows the beginning of the recording.
 bool HasHistory(const trace::Trace& trace);
 
 }  // namespace vramscope::replay

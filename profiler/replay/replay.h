@@ -1,7 +1,7 @@
 // Replays the allocations of a recorded trace on the model of the caching allocator, in the same
 // order and from the same start state. With the recorded settings, the replay tests whether
-// addresses and segments agree. With other settings, it computes how much memory would have been
-// reserved, how fragmented it would have been, and whether it would still have run out.
+// addresses and segments agree. With other settings, the replay computes how much memory would have
+// been reserved, how fragmented, and whether the run would still have run out of memory.
 //
 //   ASSIGN_OR_RETURN(Replayed r, Replay(trace, {}));
 //   r.addresses_equal == r.addresses_total;
@@ -25,19 +25,19 @@
 namespace vramscope::replay {
 
 struct ReplayOptions {
-  // Settings to use instead of the recorded ones. The result is then a what-if, and addresses are
-  // not compared.
+  // Settings to use instead of the recorded settings. The result is then a what-if,
+  // and addresses are not compared.
   std::optional<run::AllocConf> alloc_conf = {};
-  // What-if: the limit for segments. 0: the device's memory for segments, which is stated in a plan
-  // and inferred for a recording (Releases::capacity); no limit if it is unknown.
+  // What-if: the limit for segments. 0: the device's memory for segments, which a plan states and
+  // which is inferred for a recording (Releases::capacity); no limit if that is unknown.
   uint64_t device_memory_bytes = 0;
   double memory_fraction = 0;  // what-if: set_per_process_memory_fraction; 0: not changed
   // What-if: true allocates blocks older than the recording anew; false leaves them and all cached
-  // memory in place. By default, they stay in place if settings and device memory are the recorded
-  // ones.
+  // memory in place. By default, these blocks stay in place if neither settings
+  // nor device memory are changed.
   std::optional<bool> restart = {};
   bool try_settings = true;  // after a difference, search for `settings_that_agree`
-  // What-if: ascending events before which empty_cache() is called in addition.
+  // What-if: events, ascending, before each of which the replay also calls empty_cache().
   std::vector<trace::EventIndex> empty_cache_at = {};
   // What-if: the total memory that memory fractions refer to; 0: that of the trace's device.
   uint64_t device_total_bytes = 0;
@@ -78,12 +78,12 @@ struct Replayed {
   // If there are differences: other common settings with which every decision agrees; nullopt: none
   // found.
   std::optional<run::AllocConf> settings_that_agree;
-  // Start states. The file does not contain the unsplit tails of some blocks that are older than
-  // the recording. Every tail from 0 to 1 MiB is tested against every choice that the recorded
+  // Start states. For some blocks that are older than the recording, the file does not contain the
+  // unsplit tail. Every tail from 0 to 1 MiB is tested against every choice that the recorded
   // allocator made while the block existed.
   uint64_t unknown_tails = 0;   // number of such blocks
   uint64_t tails_inferred = 0;  // number of these that must have a tail
-  // The number of combinations of tails, and the number of combinations that no choice excludes.
+  // The number of all combinations of tails, and of those that no recorded choice excludes.
   // nullopt: more than 2^64 - 1. Their decimal logarithms follow.
   std::optional<uint64_t> start_states_tried = 0, start_states_consistent = 0;
   double log10_tried = 0, log10_consistent = 0;
@@ -110,9 +110,9 @@ struct Replayed {
     uint64_t allocated, reserved;
   };
   std::vector<Point> curve;  // one point after every event that changed memory
-  // The largest free block at the model's peak of reserved memory, and the free bytes that could
-  // not be released then because their segment is partly in use. (In an expandable segment, because
-  // their page is.)
+  // The largest free block at the model's peak of reserved memory, and the free bytes
+  // that could not be released then, because their segment (or, in an expandable segment,
+  // their page) is partly in use.
   uint64_t largest_hole = 0, stranded_bytes = 0;
 };
 
@@ -120,17 +120,17 @@ struct Replayed {
 const std::string& RecordedConf(const trace::Trace& trace);
 
 // Returns kFailedPrecondition if the trace has no history or cannot be replayed
-// (trace::WhyNoReplay). Except for what-ifs, also if it has no segments or if the recorded settings
-// cannot be parsed.
+// (trace::WhyNoReplay). Also, except for what-ifs, if the trace has no segments or
+// its settings cannot be parsed.
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options);
 
 // The replays with which every page compares what-ifs.
 struct Baseline {
-  // The replay with the recorded settings from the recorded start state. It equals the recording if
-  // every choice of the model agrees.
+  // The replay with the recorded settings from the recorded start state. The replay equals the
+  // recording if every choice agrees.
   Replayed own;
-  // The replay with the recorded settings in which older blocks are allocated anew, as replays with
-  // other settings do. nullopt: no block is older than the recording.
+  // The replay with the recorded settings that allocates older blocks anew, as replays with other
+  // settings do. nullopt: no block is older than the recording.
   std::optional<Replayed> anew;
   const Replayed& of_settings() const { return anew.has_value() ? *anew : own; }
 };

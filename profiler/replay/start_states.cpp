@@ -40,8 +40,8 @@ StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, const R
     for (size_t i = 0; i + 1 < s.blocks.size(); ++i) {
       const Block& b = s.blocks[i].block;
       const uint64_t behind = s.blocks[i + 1].block.bytes_rounded;
-      // Only blocks before a free block are considered. Free space of at most kMostTail is no free
-      // block, because the large pool splits off larger ones only.
+      // Only blocks before a free block are considered. Free space of at most kMostTail is a tail,
+      // because the large pool splits off only larger free blocks.
       if (!s.blocks[i].live || s.blocks[i + 1].live || behind <= kMostTail ||
           !freed.contains(b.address)) {
         continue;
@@ -68,7 +68,7 @@ bool StartStates::SetTail(CachingAllocator& model, Tail& tail, uint64_t bytes) {
   return true;
 }
 
-// Changes one tail so that the model chooses another block. Returns false if none can be changed.
+// Changes one tail so that the model chooses another block. Returns false if no tail allows this.
 bool StartStates::ExplainBy(CachingAllocator& model, const std::optional<Block>& choice,
                             std::optional<uint64_t> recorded, uint64_t size, uint32_t stream,
                             uint32_t mempool) {

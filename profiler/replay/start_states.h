@@ -3,8 +3,8 @@
 // recording and freed within it, no file contains the size of its tail. The tail only affects the
 // size and address of the free block after it. If the recorded allocator chose that free block, its
 // address gives the exact tail. If not, all tails with which the allocator would have chosen the
-// free block are excluded. As the choices are recorded, each block can be tested on its own, which
-// covers all combinations. Internal to this folder.
+// free block are excluded. As each choice is recorded, one tail does not influence another, so
+// testing each block separately covers all combinations. Internal to this folder.
 #pragma once
 
 #include <bitset>
@@ -32,12 +32,12 @@ class StartStates {
   // allow this.
   void Weigh(allocator::CachingAllocator& model, uint64_t bytes, uint32_t stream, uint32_t mempool,
              std::optional<uint64_t> recorded);
-  // Must be called when a block is freed. Its tail then has no effect any more.
+  // Must be called when a block is freed. The block's tail then has no effect any more.
   void Forget(uint64_t address);
   void ForgetAll() { open_.clear(); }
 
   uint64_t blocks() const { return tails_.size(); }
-  // Number of blocks that have a tail in every start state that agrees with the recording.
+  // Number of blocks that have a tail in all start states that agree with the recording.
   uint64_t inferred() const;
   // A number of combinations of tails (nullopt: more than 2^64 - 1), and its decimal logarithm.
   struct Count {

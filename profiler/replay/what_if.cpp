@@ -42,7 +42,7 @@ class WhatIf final : public allocator::SegmentObserver {
     settings_.device_total_bytes =
         options.device_total_bytes != 0 ? options.device_total_bytes : t.info.device.memory_bytes;
     // The inferred limit already includes the memory fraction. If the file does not contain the
-    // total memory, the total is computed back from the limit.
+    // total memory, the total is computed from limit and fraction.
     double& fraction = settings_.conf.memory_fraction;
     if (on_the_gpu_ && fraction == conf.memory_fraction && fraction > 0 &&
         settings_.device_total_bytes == 0) {
@@ -221,16 +221,16 @@ class WhatIf final : public allocator::SegmentObserver {
     }
   }
 
-  // Repeats releases that the program requested. Releases because of a full GPU mostly need no
-  // repetition, because the model reaches its limit, too.
+  // Repeats releases that the program requested. Releases of a full GPU mostly need no repetition:
+  // the model reaches its limit at the same point and releases its own cache.
   void GiveBack(const Release& r) {
     for (const uint32_t mempool : r.mempools) model_->ReleasePool(mempool);
     switch (r.cause) {
       case Release::Cause::kEmptyCache:
         return model_->EmptyCache();
       case Release::Cause::kGpuFull:
-        // Other processes were using a part of the GPU's memory, so the limit alone does not cause
-        // this release.
+        // At this release, other processes used a part of the GPU's memory, so the model
+        // does not reach its limit here.
         if (on_the_gpu_ && !r.part && !r.at_limit) model_->EmptyCache();
         return;
       case Release::Cause::kCollection:
@@ -243,8 +243,8 @@ class WhatIf final : public allocator::SegmentObserver {
     return options_.resize ? options_.resize(i, bytes) : bytes;
   }
 
-  // Replays an allocation that failed in the recording. A plan grants such an allocation and
-  // records it again, so nothing is done.
+  // Replays an allocation that failed in the recording. A plan grants a failed allocation and
+  // records it again, so plans need no replay here.
   void TryFailed(EventIndex i) {
     if (trace_.info.backend == trace::Backend::kPlan) return;
     const auto& events = trace_.other_events.event;
@@ -299,7 +299,7 @@ class WhatIf final : public allocator::SegmentObserver {
 
 namespace {
 
-// Bytes of the free block in pages without other blocks, which can be released.
+// Bytes of the free block that can be released: those in pages without other blocks.
 uint64_t WholePages(const allocator::Segment& segment, const Block& block,
                     const run::AllocConf& conf) {
   const uint64_t page = allocator::PageSize(segment.pool, conf);

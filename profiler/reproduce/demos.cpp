@@ -81,7 +81,7 @@ absl::StatusOr<Quantities> FragmentationDemo() {
                      {"fragmentation_largest_hole", static_cast<double>(plain->largest_hole)}}};
 }
 
-// Six steps whose forward pass frees its activations but keeps its loss in a list.
+// Six steps. Each frees its activations, but the program keeps its loss in a list.
 absl::StatusOr<Quantities> LeakDemo() {
   constexpr uint64_t kKept = 8 * kMiB;
   constexpr int kSteps = 6, kLayers = 4;

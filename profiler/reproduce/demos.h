@@ -1,6 +1,6 @@
 // Demonstrations that run the allocator's model or the leak finder on a synthetic sequence of
-// allocations instead of a training run. Expressions of an experiment can use their quantities like
-// those of a plan.
+// allocations instead of a training run. Expressions of an experiment can use a demonstration's
+// quantities like those of a plan.
 //
 //   ASSIGN_OR_RETURN(Quantities q, Demonstrate("fragmentation"));
 //
@@ -15,9 +15,9 @@
 
 namespace vramscope::reproduce {
 
-// "fragmentation": on a GPU of 24 GiB, large blocks are allocated and freed. Small blocks fill
-// their place, and every other small block is freed. The final request is smaller than the free
-// memory but larger than every hole.
+// "fragmentation": on a GPU of 24 GiB, large blocks are allocated and freed. Small blocks take the
+// place of the large blocks, and every other small block is freed. The final request is smaller
+// than the free memory but larger than every hole.
 //   fragmentation_fails, fragmentation_fails_with_max_split_size (1: it fails),
 //   fragmentation_asked, fragmentation_free (reserved and not allocated),
 //   fragmentation_largest_hole

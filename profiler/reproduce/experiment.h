@@ -1,6 +1,6 @@
 // Published experiments as plain values. An experiment has runs and published figures; a figure has
-// a unit, a counter, and a tolerance for the prediction, with a reason. The list is in
-// resources/experiments.
+// a unit, a counter, and a tolerance for the prediction with a reason for the tolerance. The list
+// is in resources/experiments.
 //
 //   ASSIGN_OR_RETURN(const std::vector<Document>* documents, Documents());
 //   for (const Experiment& e : documents->front().experiments) ...
@@ -24,7 +24,7 @@ namespace vramscope::reproduce {
 using Settings = std::vector<std::pair<std::string, std::string>>;  // as for --set
 
 // One run of an experiment. Its quantities (quantities.h) are terms in the expressions of figures.
-// They have the run's name as a prefix ("sgd_step_ms"), except those of the run named "run".
+// Their names begin with the run's name ("sgd_step_ms"), unless the run is called "run".
 struct ExperimentRun {
   std::string name;
   Settings settings;
@@ -34,7 +34,7 @@ struct ExperimentRun {
 struct Figure {
   std::string name;                          // "peak_allocated"
   std::string predict;                       // an expression of quantities and terms
-  std::optional<estimate::Formula> formula;  // an evaluated formula, which replaces the expression
+  std::optional<estimate::Formula> formula;  // an evaluated formula instead of the expression
   std::string unit;     // as published: GiB, GB (10^9), MiB, B, count, ms, x, event
   std::string counter;  // allocated, reserved, device used, a category, ...
   std::optional<double> published;
@@ -48,8 +48,8 @@ struct Figure {
   std::string note;
 
   double scale() const;  // bytes per unit: 2^30 for GiB; 1 for other units
-  // The number that the prediction is compared with; nullopt: there is none, but there may be
-  // bounds.
+  // The number to compare the prediction with; nullopt:
+  // none, but there may be bounds.
   std::optional<double> target() const { return published.has_value() ? published : reference; }
 };
 
@@ -59,15 +59,15 @@ struct Experiment {
   std::string title;
   std::string kind;  // measured, formula, picture, timing, estimate, control, variant, demo, ...
   std::vector<ExperimentRun> runs;  // empty: only formulas
-  std::vector<Figure> figures;      // headline() prefers one with a judged published number
+  std::vector<Figure> figures;      // headline() prefers a judged figure with a published number
   std::string note;                 // what the publication omits or states wrongly
   std::string demonstration;        // name of a demonstration (demos.h) in place of runs
-  std::string lacks;                // why this version cannot run it; "": no known reason
+  std::string lacks;                // why this version cannot run it; "": unknown
   const Figure* headline() const;
 };
 
-// A value that a publication omits. It is computed from one published figure and then used for all
-// others. Settings refer to the value by its name in braces: "{L}".
+// A value that a publication omits. vramscope computes the value from one published figure and then
+// uses it for all other figures. Settings refer to the value by its name in braces: "{L}".
 struct Open {
   std::string name;                // "L"
   std::string what;                // "tokens of the longest micro-batch"

@@ -1,4 +1,4 @@
-// Compares predicted figures with published ones after an experiment's runs have been planned.
+// Compares predicted with published figures after an experiment's runs have been planned.
 //
 //   std::vector<RunOutcome> runs = {{"run", QuantitiesOf(trace), absl::OkStatus()}};
 //   const Result result = Judge(experiment, runs);
@@ -19,7 +19,7 @@ namespace vramscope::reproduce {
 
 struct RunOutcome {
   std::string name;
-  absl::Status status;  // not OK: why the run was not planned
+  absl::Status status;  // not OK: if not OK, why the run was not planned
   Quantities quantities;
 };
 
@@ -39,7 +39,7 @@ struct Result {
   std::string lacks;  // what this version lacks, if not done
   std::vector<FigureResult> figures;
   // Whether all judged figures are within tolerance and bounds. A judged figure without a
-  // prediction is not. nullopt: no figure was judged, or the experiment was not run.
+  // prediction counts as outside. nullopt: no figure was judged, or the experiment was not run.
   std::optional<bool> within;
   bool has_published() const;  // whether a judged figure has a published number
   const FigureResult* headline() const;

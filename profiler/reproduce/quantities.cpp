@@ -85,7 +85,7 @@ class QuantityReader {
     return highest;
   }
 
-  // Adds the peak of each phase in the first and the last step, and the bytes live at its end.
+  // Adds, for each phase in the first and the last step, its peak and the bytes live at its end.
   void AddPhases() {
     const trace::SliceTable& slices = trace_.slices;
     int32_t last = -1;
@@ -188,7 +188,7 @@ const std::vector<QuantityInfo>& KnownQuantities() {
       {"alloc_events", "requests of the whole run"},
       {"samples_per_step", "samples that an optimizer step sees"},
       {"micro_batches", "of the last step"},
-      {"sampled_peak", "highest of one reading per second"},
+      {"sampled_peak", "highest allocated, read once per second"},
       {"activations", "highest of the category Activation"},
       {"parameters", "requested"},
       {"gradients", "requested, before the last optimizer step"},
@@ -203,8 +203,8 @@ const std::vector<QuantityInfo>& KnownQuantities() {
       {"first_after_forward", "allocated where the first step's forward ends"},
       {"first_after_backward", "likewise"},
       {"first_after_optimizer", "likewise"},
-      {"kept", "requested in a forward pass of the last step and live at its end"},
-      {"kept_with_loss", "the same plus the loss, while the logits are live"},
+      {"kept", "requested in a forward pass of the last step and live when the pass ends"},
+      {"kept_with_loss", "\"kept\" plus the loss, while the logits are live"},
       {"resident", "allocated where the last step's first forward begins"},
       {"eval_more", "highest allocated in evaluation, minus the bytes at its beginning"},
   };

@@ -24,7 +24,7 @@ struct Quantities {
   std::optional<double> Of(std::string_view name) const;
 };
 
-// A name and its meaning; in bytes unless stated otherwise.
+// A quantity's name and meaning. Quantities are in bytes unless the meaning states otherwise.
 struct QuantityInfo {
   std::string_view name, what;
 };

@@ -1,6 +1,6 @@
-// Writes one HTML page with published experiments and their predictions. It has a table, and the
-// settings, figures, note and memory curve of every experiment. The page has no external
-// dependencies.
+// Writes one HTML page about published experiments and their predictions: a table of
+// all experiments, and the settings, figures, note and memory curve of each. The page
+// has no external dependencies.
 //
 //   out << HtmlReport(session, results);
 //

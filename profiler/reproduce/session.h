@@ -1,13 +1,13 @@
-// Determines the plans that a list of experiments needs. Each configuration is planned once, and
-// open values are solved first. The session starts no worker: the caller plans the run that Next()
+// Determines the plans that a list of experiments needs: each configuration once. Plans that solve
+// for open values come first. The session starts no worker: the caller plans the run that Next()
 // returns and passes its trace to Finished(). Several runs can be in progress.
 //
 //   Session session(experiments, {.pictures = true});
 //   while (std::optional<Job> job = session.Next()) session.Finished(job->id, status, trace);
 //   for (const Result& r : session.Results()) ...
 //
-// Next() also returns nullopt while it waits for runs in progress; call it again after Finished().
-// Not thread-safe.
+// Next() also returns nullopt while the session waits for runs in progress; call it again after
+// Finished(). Not thread-safe.
 #pragma once
 
 #include <absl/status/status.h>
@@ -58,7 +58,7 @@ class Session {
 
   std::vector<Result> Results() const;
   const std::vector<Solved>& solved() const { return solved_; }
-  // The settings with which the run was planned, or the settings in the list if those are invalid.
+  // The settings with which the run was planned. If these are invalid, the settings in the list.
   Settings SettingsOfRun(const ExperimentRun& run) const;
   // Chart of the experiment's first planned run; "" if there is none.
   std::string ChartOf(const Experiment& experiment) const;

@@ -1,12 +1,12 @@
 // Activities of a trace, in CUPTI's terms: kernels, memcpys, memsets, synchronizations,
 // collectives, calls of the CUDA runtime and driver, the driver's own allocations, named ranges,
-// counters. They are recorded in addition to the allocator's events. Each has a begin and an end,
-// and belongs to a track: a stream of a device if the GPU did the work, a thread if the host did
-// it.
+// counters. Activities are recorded in addition to the allocator's events. Each activity has
+// a begin and an end, and belongs to a track: a stream of a device for work of the GPU, a
+// thread for work of the host.
 //
-// A correlation joins an activity to its cause: the runtime call that launched a kernel has the
-// same number, in the same process. That call lies within the thread's ops and modules, so a kernel
-// can be traced to its op and to the memory that the op allocated.
+// A correlation joins an activity to its cause: a kernel and the runtime call that launched it have
+// the same number, in the same process. The call lies within the thread's open ops and modules, so
+// a kernel can be traced to its op and to the memory that the op allocated.
 //
 // Producers may pass activities in any order (a GPU's buffers arrive late); a Trace stores them by
 // begin. Plain values; the thread rules are those of the containing table or sink.
@@ -51,7 +51,7 @@ struct ActivityTable {
 // and stream, and has the same begin. `from` is kDevice if the operand is read, and `to` is kDevice
 // if it is written; if neither is kDevice, the access is unknown. `bytes` is the time at which the
 // block that contains the address was allocated, as signed nanoseconds on the clock of the events.
-// This time identifies the block if several blocks had the address in turn.
+// This time identifies the block, because several blocks can have the same address in turn.
 using OperandTable = ActivityTable;
 
 // kDataLoss: the end precedes the begin, the kind or space is invalid, or a string is not yet

@@ -1,5 +1,5 @@
-// One activity as producers pass it: plain values only, for units that do not include the tables.
-// activities.h explains activities and has the tables.
+// An activity as producers pass it. Uses only plain types, for code that does not include the
+// tables. activities.h explains activities and has the tables.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ enum class ActivityKind : uint8_t {
   // of the library that allocated or, in plans, the line of Python code that allocated host memory:
   // "/home/me/train.py:88 main".
   kDriverAlloc = 7,
-  kDriverFree = 8,  // cudaFree and the like: as kDriverAlloc; bytes if known
+  kDriverFree = 8,  // cudaFree and the like: fields of kDriverAlloc; bytes if known
   kOverhead = 9,    // time that the profiler itself takes: thread, name
   kRange = 10,      // thread, name: a range named by the program (NVTX)
-  kCounter = 11,    // device, name; bytes: the value from begin on
+  kCounter = 11,    // device, name; bytes: the value, valid from begin on
   kOperand = 12,    // device, stream, from, to, address, bytes, correlation (OperandTable)
 };
 inline constexpr int kActivityKindCount = 13;
@@ -68,8 +68,8 @@ struct Activity {
   uint32_t stream = 0;
   uint32_t thread = 0;  // with the process in the upper bits (processes.h)
   StringId name = {};
-  StringId op = {};          // the op that launched it, if the producer knows it
-  StringId module = {};      // the module that launched it, if known
+  StringId op = {};          // the op that launched the activity, if known
+  StringId module = {};      // the module that launched the activity, if known
   uint64_t correlation = 0;  // 0: none; with the process in the upper bits (processes.h)
   uint64_t address = 0;
   uint64_t bytes = 0;

@@ -49,7 +49,7 @@ struct Last {
 // the same blocks and use new blocks in the order of their allocation.
 class OperandBlocks {
  public:
-  // Codes one value. Returns false if it cannot be coded.
+  // Codes one value. Returns false if the value cannot be coded.
   bool Code(uint64_t address, uint64_t made, uint64_t& code) {
     const auto [before, is_new] = made_.try_emplace(address, made);
     code = 0;
@@ -74,7 +74,7 @@ class OperandBlocks {
   uint64_t last_ = 0;                            // the time of the last new block
 };
 
-// One code per operand, in order; empty if one of them cannot be coded.
+// One code per operand, in order; empty if an operand cannot be coded.
 std::vector<uint64_t> CodesOfBlocks(const std::vector<Activity>& activities) {
   std::vector<uint64_t> codes;
   OperandBlocks blocks;

@@ -18,14 +18,14 @@ namespace vramscope::trace {
 class ActivitySorter {
  public:
   // The number of table rows that a batch may move for each of its own rows. A batch that would
-  // move more is only appended, and the next Settle sorts the table, so that a file with its
-  // batches in reverse order costs one sort and not one per batch.
+  // move more rows is only appended, and the next Settle sorts the table. So a file with its
+  // batches in reverse order costs one sort, not one per batch.
   static constexpr size_t kMostMoved = 4;
 
   explicit ActivitySorter(ActivityTable& table) : table_(table) {}
   void Add(std::vector<Activity>& batch);  // sorts `batch`
   void Settle();
-  // Number of leading rows of the table that no call since the last Mark has changed.
+  // Number of rows at the table's beginning that no call since the last Mark has changed.
   uint32_t unchanged() const { return unchanged_; }
   void Mark() { unchanged_ = table_.size(); }
 

@@ -15,7 +15,7 @@
 
 namespace vramscope::trace {
 
-// The number of events that are decoded from a batch at once.
+// Events of a batch are decoded in chunks of this many.
 inline constexpr size_t kDecodeChunk = 1024;
 
 struct TraceAssembler::Impl {
@@ -36,8 +36,8 @@ struct TraceAssembler::Impl {
   // memcpys and driver allocations were events.
   absl::Status AddEvents(std::span<Event> events);
   absl::Status AddActivities(std::span<const Activity> activities);
-  // Compares the counts of the data with those in the footer. Returns a text about the missing
-  // data, or "". `of_file`: the data was read from a file; otherwise it came through a pipe.
+  // Compares the counts of the data with those in the footer. Returns "", or a text about data that
+  // is missing. `of_file`: the data was read from a file; otherwise it came through a pipe.
   std::string Missing(bool of_file) const;
   // Checks that the batch begins at the next event of the file.
   absl::Status CheckStart(const BatchStart& start) const;

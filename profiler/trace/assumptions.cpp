@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "assumption\n";
 
-// Formats of assumptions that emulated/ records, and texts that it does not pass to Assume() or
-// assume() as literals. update.py finds only the literals.
+// Formats of assumptions that emulated/ records, and its texts that are not literals in a call of
+// Assume() or assume(). update.py finds only the literals.
 constexpr std::string_view kFormats[] = {
     kLaunchesKnown,
     kLaunchesPartlyKnown,
@@ -91,8 +91,8 @@ std::vector<run::Assumption> AssumptionsOf(const Trace& trace) {
     out.push_back(std::move(a));
   }
   const TraceInfo& info = trace.info;
-  // A plan of the embedded loop lists the CUDA context among the assumptions of its run. For a run
-  // on a real GPU, the context is the only assumption when the largest run that fits is computed.
+  // A plan of the embedded loop already lists the CUDA context among its run's assumptions. For a
+  // run on a real GPU, the context is the only one, needed to find the largest run.
   const bool of_gpu =
       info.backend == Backend::kCuda || (info.backend == Backend::kPlan && !info.has_config);
   if (of_gpu && info.device.context_bytes > 0) out.push_back(run::ContextAssumption(info.device));

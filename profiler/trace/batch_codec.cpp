@@ -32,8 +32,8 @@ constexpr ColumnShape kShape = {
     .last_number = kTagRoundingUnit};
 static_assert(kFieldCount <= kMostColumns);
 
-// What is stored for each field of one event. For id, address and rounded size this is the
-// difference from the predictor's value, otherwise the value itself.
+// The stored numbers of one event: for id, address and rounded size, the difference from the
+// predictor's value; for other fields, the value itself.
 using Values = std::array<uint64_t, kFieldCount>;
 
 void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Values& v) {

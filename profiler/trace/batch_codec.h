@@ -21,7 +21,7 @@
 
 namespace vramscope::trace {
 
-inline constexpr uint32_t kBatchEvents = 1u << 16;     // events that the writer puts into one batch
+inline constexpr uint32_t kBatchEvents = 1u << 16;     // maximum in one batch of the writer
 inline constexpr uint32_t kMaxBatchEvents = 1u << 20;  // the maximum that a reader accepts
 
 // Where a batch begins in the stream.

@@ -1,6 +1,6 @@
 // The evidence for a block in a trace. Either the block was recorded, or code that really ran
-// allocated it, or it is in the plan because a technique's library is modelled. The technique
-// declares its modelled blocks (run::ModelledBlocks) and the assumption behind them.
+// allocated it, or the plan models it as a block of a technique's library. The technique declares
+// its modelled blocks (run::ModelledBlocks) and the assumption behind them.
 //
 //   const BlockEvidence evidence(trace);
 //   evidence.Of(id).text;   // "allocated by PyTorch's own aten::mm"
@@ -25,7 +25,7 @@ std::string_view Name(EvidenceKind kind);  // "modelled"
 
 struct Evidence {
   EvidenceKind kind = EvidenceKind::kMade;
-  // In English; i18n::Shown() translates them.
+  // Both texts are in English; i18n::Shown() translates them.
   std::string text;    // a sentence
   std::string source;  // kModelled: "technique: 8-bit Adam"
 };

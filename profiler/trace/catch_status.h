@@ -1,6 +1,6 @@
 // Converts exceptions that no caller would catch to an absl::Status: in a thread, a task of a
-// thread pool, or a Qt slot. The main case is std::bad_alloc. A file that is too large for this
-// computer then causes a message and does not end the process.
+// thread pool, or a Qt slot. The main case is std::bad_alloc. So a file that is too large for this
+// computer's memory causes a message instead of ending the process.
 //
 //   absl::StatusOr<std::shared_ptr<const Trace>> trace =
 //       CatchStatus([&] { return OpenTraceFile(path, options); });
@@ -57,8 +57,8 @@ auto CatchStatus(Work&& work) ->
   }
 }
 
-// Runs `work`, and repeats it every 10 ms for as long as it throws or fails. For results that
-// another thread waits for.
+// Runs `work`, and repeats it every 10 ms for as long as it throws or fails. Used if another
+// thread waits for the result.
 template <class Work>
 void DoUntilItWorks(Work&& work) {
   while (!CatchStatus(work).ok()) std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -1,6 +1,6 @@
-// Rows of several kinds as columns of a protobuf message: the common part of event batches and
-// activity batches (proto/FORMAT.md, "Event batches"). Written and read without generated code for
-// speed: one message holds up to 65,536 rows. Internal to this folder.
+// Rows of several kinds as columns of a protobuf message. Event batches and activity batches have
+// this code in common (proto/FORMAT.md, "Event batches"). Written and read without generated code
+// for speed: one message holds up to 65,536 rows. Internal to this folder.
 //
 //   ColumnWriter writer(kShape, rows);                 ColumnReader in;
 //   for (row) writer.Plan(kind, used);                 RETURN_IF_ERROR(in.Open(payload, kShape));
@@ -22,8 +22,8 @@
 
 namespace vramscope::trace {
 
-// Field numbers of every such message. The other fields up to ColumnShape::last_number are numbers,
-// and column f has the field number kTagFirstColumn + f.
+// Field numbers that all these messages have. Other fields up to ColumnShape::last_number are
+// single numbers, and column f has the field number kTagFirstColumn + f.
 inline constexpr uint32_t kTagCount = 2;
 inline constexpr uint32_t kTagLayouts = 3;
 inline constexpr uint32_t kTagKind = 4;
@@ -33,13 +33,13 @@ inline constexpr int kMostColumns = 18;
 struct ColumnShape {
   std::string_view what;  // "event batch"
   int columns = 0;
-  uint32_t byte_columns = 0;  // bit f: one byte per value; the others are varints
+  uint32_t byte_columns = 0;  // bit f: one byte per value; other columns are varints
   uint32_t most_rows = 0;     // the maximum that a reader accepts in a message
   uint32_t last_number = 0;
 };
 
-// Every row has a value in column 0. In the other columns, only rows whose kind uses the column
-// have one.
+// Every row has a value in column 0. In other columns, only rows whose kind
+// uses the column have a value.
 class ColumnWriter {
  public:
   explicit ColumnWriter(const ColumnShape& shape, size_t rows) : shape_(shape) {

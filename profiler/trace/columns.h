@@ -1,4 +1,4 @@
-// Lists the columns of every table of a Trace, for code that does the same to all of them.
+// Lists the columns of every table of a Trace, for code that treats all columns alike.
 //
 //   ForEachColumn([n](auto& column) { column.reserve(n); }, trace.retags);
 //   ForEachColumn([&](const auto& from, auto& to) { Keep(rows, from, &to); }, a.retags, b.retags);

@@ -9,7 +9,7 @@ namespace vramscope::trace {
 
 // Continues `crc` (the result for the bytes before; 0 at the start) over `bytes`.
 uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
-// Computes the same without the SSE instruction.
+// Computes the same checksum without the SSE instruction.
 uint32_t Crc32cPortable(std::string_view bytes, uint32_t crc = 0);
 
 }  // namespace vramscope::trace

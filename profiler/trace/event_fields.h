@@ -10,7 +10,7 @@
 
 namespace vramscope::trace {
 
-// Bit n is the column with field number 16 + n of proto::EventBatch (bit 0, time, is always there).
+// Bit n is the column with field number 16 + n of proto::EventBatch (every kind has bit 0, time).
 enum Field : uint32_t {
   kFieldTime = 1u << 0,
   kFieldId = 1u << 1,
@@ -35,7 +35,7 @@ inline constexpr int kFieldCount = 18;
 inline constexpr uint32_t kAllFields = (1u << kFieldCount) - 1;
 
 inline constexpr int kEventKindCount = 29;
-// Kinds of the versions 1 to 3 that are activities now.
+// Kinds of events in versions 1 to 3 of the format that are activities now.
 inline constexpr int kFirstOldKind = 20, kLastOldKind = 24;
 
 // Fields that a recorder adds to every allocator event.

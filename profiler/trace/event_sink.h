@@ -1,5 +1,5 @@
-// The interface to which a producer of events (the trainer's recorder, an importer) writes. Plain
-// types, so that units with LibTorch can include it.
+// The interface to which a producer of events (the trainer's recorder, an importer) writes. Uses
+// only plain types, so that code that includes LibTorch can include this header.
 #pragma once
 
 #include <span>

@@ -12,8 +12,8 @@ namespace vramscope::trace {
 
 class FooterFile {
  public:
-  explicit FooterFile(const std::string& path);  // for "-" and files that cannot be opened, every
-                                                 // call returns nothing
+  explicit FooterFile(const std::string& path);  // for "-" and files that cannot be opened,
+                                                 // all functions return nothing
   ~FooterFile();
   FooterFile(const FooterFile&) = delete;
   FooterFile& operator=(const FooterFile&) = delete;
@@ -21,7 +21,7 @@ class FooterFile {
   uint64_t bytes() const { return bytes_; }
   // The whole frame that begins at `offset`; nullopt if there is none.
   std::optional<Frame> At(uint64_t offset) const;
-  // Reads the bytes from `offset` on; 0 at the end or if they cannot be read.
+  // Reads the bytes from `offset` on. Returns 0 at the end or on failure.
   size_t Read(uint64_t offset, char* out, size_t size) const;
   // Searches from the end of the file; nullopt if there is no valid footer.
   std::optional<Footer> FindFooter() const;

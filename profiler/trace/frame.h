@@ -1,7 +1,7 @@
 // The envelope of everything that vramscope writes to a file or a pipe: type, length, checksum,
 // payload (compressed with zstd if that makes it smaller). proto/FORMAT.md describes the bytes. The
-// same decoder reads files and pipes. Input is untrusted: lengths are limited (kMaxPayload, before
-// and after decompression) before anything is allocated.
+// same decoder reads files and pipes. Input is untrusted: before anything is allocated, lengths
+// (before and after decompression) are checked against kMaxPayload.
 //
 //   FrameDecoder d;
 //   d.Append(bytes);
@@ -81,7 +81,7 @@ class FrameDecoder {
   explicit FrameDecoder(uint64_t offset = 0) : offset_(offset) {}
   void Append(std::string_view bytes);
   // nullopt: more bytes are needed. An error (kDataLoss, with the offset) means that the bytes are
-  // not a frame or the checksum is wrong; the decoder stays at that offset.
+  // not a frame, or that the checksum is wrong. The decoder then stays at that offset.
   absl::StatusOr<std::optional<Frame>> Next();
   absl::StatusOr<std::optional<RawFrame>> NextRaw();  // like Next(), without decompression
   // Like NextRaw(), but leaves the check of the checksum to Uncompress, which can run on another

@@ -21,7 +21,7 @@ std::string EncodeHeader(const TraceInfo& info);
 struct Header {
   uint32_t version = 0;
   TraceInfo info;
-  std::string warning;  // "", or the part of the header that could not be used
+  std::string warning;  // "", or which part of the header could not be used
 };
 // kUnimplemented: a newer version. kDataLoss: not a header.
 absl::StatusOr<Header> DecodeHeader(std::string_view payload);
@@ -72,7 +72,7 @@ struct Footer {
   // combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    // For combined steps, the number of the first; for combined phases, the longest phase.
+    // The number of a step; of several, that of the first. The Phase; of several, the longest.
     uint32_t number = 0;
     int64_t begin_ns = 0;
     int64_t end_ns = 0;

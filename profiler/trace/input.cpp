@@ -21,8 +21,8 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr size_t kChunk = size_t{1} << 20;
-// No known recording unpacks to more than 80 times its compressed size. Data beyond this limit
-// contains only repetitions, and reading it could take hours.
+// No known recording unpacks to more than 80 times its compressed size. A file beyond this limit
+// contains only repetitions, and reading the file could take hours.
 constexpr uint64_t kMostUnpacked = 256;
 constexpr uint64_t kUnpackedFloor = uint64_t{256} << 20;
 constexpr std::string_view kGzipMagic = "\x1f\x8b"sv;
@@ -42,7 +42,7 @@ absl::Status CannotRead(int error, const std::string& path) {
   return SystemError(error, i18n::Format("cannot read '{}': {}", path, i18n::ErrnoText(error)));
 }
 
-// Reads the file's raw bytes; the first ones can be inspected before they are consumed.
+// Reads the file's raw bytes. The next bytes can be inspected before they are consumed.
 class RawInput {
  public:
   RawInput(int fd, std::string name, uint64_t total)
@@ -77,7 +77,7 @@ class RawInput {
     at_ += n;
     consumed_ += n;
   }
-  // Reads directly into the caller's buffer once the look-ahead is used up.
+  // Reads directly into the caller's buffer once the bytes of Peek are used up.
   absl::StatusOr<size_t> Read(char* out, size_t size) {
     if (at_ < have_.size()) {
       const size_t n = std::min(size, have_.size() - at_);
@@ -124,7 +124,7 @@ class PlainStream : public InputStream {
         i18n::Format("'{}': the {} data is damaged or cut off near byte {}{}{}", raw_->name(),
                      format, raw_->consumed(), what.empty() ? "" : ": ", what));
   }
-  // Counts `n` more unpacked bytes; an error if they are too many for the size of the file.
+  // Counts `n` more unpacked bytes; an error if too many for the size of the file.
   absl::StatusOr<size_t> Unpacked(size_t n) {
     unpacked_ += n;
     const uint64_t stored = std::max(raw_->total(), raw_->consumed());

@@ -24,7 +24,7 @@ class InputStream {
   virtual ~InputStream() = default;
   // Reads up to `size` decompressed bytes into `out`; 0: the end. kDataLoss: the compressed data is
   // cut off or damaged (the data before the damage was returned). kResourceExhausted: the file
-  // unpacks to more than 256 MiB and more than 256 times its size.
+  // unpacks to more than 256 MiB that are also more than 256 times its size.
   virtual absl::StatusOr<size_t> Read(char* out, size_t size) = 0;
   // Bytes of the file read so far, before decompression.
   virtual uint64_t consumed() const = 0;

@@ -1,5 +1,5 @@
-// The live memory and open slices at a point of a file. Keyframes are written into the file so that
-// a part of it can be read from there. See proto/FORMAT.md, "Keyframes". Internal to this folder.
+// The live memory and open slices at a point of a file. Reading of a part of the file can begin at
+// a keyframe. See proto/FORMAT.md, "Keyframes". Internal to this folder.
 //
 //   std::string bytes = EncodeKeyframe(live, event);        // the payload of a frame of strings
 //   ASSIGN_OR_RETURN(Keyframe k, DecodeKeyframe(payload));  // from it
@@ -22,8 +22,8 @@ struct Keyframe {
   uint64_t next_block = 0, next_segment = 0;
   std::vector<Event> events;  // restate the live memory and open slices, with the file's ids
 
-  // Brings `live`, which has only strings so far, to the state at the keyframe. kDataLoss: the
-  // keyframe is inconsistent.
+  // Sets `live`, which must only have strings yet, to the state at the keyframe. kDataLoss:
+  // the keyframe is inconsistent.
   absl::Status Restore(LiveState& live) const;
 };
 

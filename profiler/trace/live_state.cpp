@@ -126,7 +126,7 @@ absl::Status LiveState::OfSegment(const Event& e) {
 }
 
 absl::Status LiveState::End(const Event& e, EventKind begin) {
-  std::vector<uint64_t>* of = nullptr;  // open slices of one key; the last one is closed
+  std::vector<uint64_t>* of = nullptr;  // open slices of a key; the end closes the last
   const auto see = [&](uint32_t place) {
     const auto found = open_by_key_.find(OpenKey(begin, place));
     if (found == open_by_key_.end() || found->second.empty()) return;
@@ -134,7 +134,7 @@ absl::Status LiveState::End(const Event& e, EventKind begin) {
   };
   if (!IsOfThread(begin) && markers_.empty()) {
     // Without process markers, the trace has one process even if the upper bits of its threads
-    // differ, so the innermost slice of all is closed.
+    // differ, so the innermost of all open slices is closed.
     for (uint32_t process = 0; process <= UINT8_MAX; ++process) see(process);
   } else {
     see(PlaceOf(begin, e.thread));

@@ -1,6 +1,6 @@
-// The live memory and open slices at the current event of a stream. Used for the events that
-// restate the state before a part of a file, and for keyframes. Its size depends on the live
-// memory, not on the length of the stream. Internal to this folder.
+// The live memory and open slices at the current event of a stream. Used for keyframes, and to
+// restate the memory and slices before a part of a file. Its size depends on the live memory, not
+// on the length of the stream. Internal to this folder.
 //
 //   LiveState live;
 //   live.Strings(0, strings);
@@ -27,9 +27,9 @@ namespace vramscope::trace {
 
 class LiveState {
  public:
-  // Call with all strings of the file, from the first, because some are names of process markers.
+  // Call with all strings of the file, from the first on: some are names of process markers.
   void Strings(uint32_t first_id, std::span<const std::string> values);
-  // kDataLoss: the event contradicts the ones before it and was ignored.
+  // kDataLoss: the event contradicts earlier events and was ignored.
   absl::Status Advance(const Event& event);
   // Sets the ids of the next Alloc and SegmentAlloc. Skips the ids of freed blocks and segments.
   absl::Status SkipTo(uint64_t next_block, uint64_t next_segment);
@@ -60,13 +60,13 @@ class LiveState {
   base::HashMap<uint64_t, Block> blocks_;  // keyed by the id in the file
   std::map<uint64_t, Event> segments_;
   std::map<uint8_t, DeviceMemory> devices_;
-  // The open begin events in order. open_by_key_ has for each OpenKey the events' keys in open_
-  // (the innermost last), so that an end needs no search.
+  // The begin events of open slices, in order. For each OpenKey, open_by_key_ has these events'
+  // keys in open_ (the innermost last), so that an end event needs no search.
   std::map<uint64_t, Event> open_;
   base::HashMap<uint64_t, std::vector<uint64_t>> open_by_key_;
   uint64_t opened_ = 0;
   std::vector<Event> markers_;          // the markers of processes
-  std::set<uint32_t> process_markers_;  // string ids of their names
+  std::set<uint32_t> process_markers_;  // string ids of these markers' names
   uint64_t allocated_ = 0, reserved_ = 0;
 };
 

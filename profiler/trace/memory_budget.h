@@ -1,6 +1,6 @@
 // Limits the memory that the reader of one input may use. Every reader charges the memory of its
-// rows as it creates them, so that a small file that unpacks to far more than any recording ends
-// with a message and does not exhaust the host's memory.
+// rows as it creates them, so that for a small file that unpacks to far more than any recording,
+// reading ends with a message instead of exhausting the host's memory.
 //
 //   MemoryBudget budget(input);
 //   if (!budget.Charge(kMemoryOfAnEntry)) return budget.Exceeded("2,100,000 entries");
@@ -22,15 +22,15 @@ class MemoryBudget {
   // Allowed for any file, however small.
   static constexpr uint64_t kFloor = uint64_t{320} << 20;
   // Allowed per byte of the file on disk. A recording needs 1 to 4 bytes in memory per byte of the
-  // uncompressed file, which is 10 to 80 times as large as its .zst.
+  // uncompressed file. The uncompressed file is 10 to 80 times as large as its .zst.
   static constexpr uint64_t kPerByte = 8, kPerCompressedByte = 256;
   // Once the limit has reached this size, each further byte of a compressed file adds only half as
   // much. That still suffices, because a million consecutive entries are charged 250 MiB and take 2
   // MiB of .zst.
   static constexpr uint64_t kLarge = uint64_t{1} << 30, kPerByteOfLarge = kPerCompressedByte / 2;
 
-  // Limits for a `.trace`: per byte of the file, and in all. The format compresses repeated steps
-  // much more strongly, and every written file must open again.
+  // Limits for a `.trace`: per byte of the file, and in all. This format compresses repeated steps
+  // far more than a .zst, and every file that was written must open again.
   static constexpr uint64_t kPerTraceByte = 2048, kMostOfTrace = uint64_t{8} << 30;
 
   // `limit` overrides the limit computed from the file; 0: no override. `packed`: the input is a
@@ -43,7 +43,7 @@ class MemoryBudget {
     used_ += bytes;
     return (used_ <= limit_ && !exhausted_) || UpdateLimit();
   }
-  // Subtracts charged memory that was released.
+  // Takes back a charge for memory that was released.
   void Refund(uint64_t bytes) { used_ -= bytes < used_ ? bytes : used_; }
   bool Fits(uint64_t bytes) const { return bytes <= limit_ && used_ <= limit_ - bytes; }
   bool exhausted() const { return exhausted_; }

@@ -18,7 +18,7 @@ MemoryCursor::MemoryCursor(const Trace& trace) : trace_(&trace) {
     first = std::min(first, device);
     last = std::max(last, device);
   };
-  // A recording nearly always has one device.
+  // Nearly every recording has one device, which is found without a loop over the rows.
   const PackedColumn<uint8_t>& devices = trace.allocations.device;
   if (!devices.empty() && devices.AllAlike())
     include(devices.front());
@@ -38,7 +38,7 @@ MemoryCursor MemoryCursor::Behind(const Trace& trace, EventIndex event) {
 }
 
 // Allocations that are live at `end` begin before it and end at or after it. The tables have no
-// history of mapped pages, so their events are replayed.
+// history of mapped pages, so the events that map and unmap pages are replayed.
 void MemoryCursor::JumpTo(EventIndex end) {
   const AllocationTable& a = trace_->allocations;
   const RetagTable& r = trace_->retags;

@@ -1,6 +1,6 @@
-// The memory of one device at an event: the only place that computes allocated, reserved and mapped
-// bytes. The writer of a `.trace`, curves, live sets, what-ifs, explanations and every exporter use
-// it.
+// The memory of one device at an event: only this file computes allocated, reserved and
+// mapped bytes. The writer of a `.trace`, curves, live sets, what-ifs, explanations and
+// all exporters use this class.
 //
 //   for (MemoryCursor at(trace); at.event() < trace.events.size();)
 //     if (at.Apply()) use(at.event() - 1, at.sums().allocated);
@@ -8,9 +8,9 @@
 //
 // Allocated is the sum of the blocks in use (bytes_rounded), until their free has completed:
 // "active_bytes" of torch.cuda.memory_stats(). Reserved is the device memory that the allocator has
-// reserved: torch.cuda.memory_reserved(). For an expandable segment only its mapped pages count,
-// because its own bytes are only addresses; other segments count whole. Copyable values; not
-// thread-safe while they change.
+// reserved: torch.cuda.memory_reserved(). Segments count with all their bytes; an expandable
+// segment counts only with its mapped pages, because its `bytes` is the size of an address range.
+// Copyable values; not thread-safe while they change.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ using CategoryBytes = std::array<uint64_t, kCategoryCount>;
 struct MemorySums {
   uint64_t allocated = 0;       // rounded bytes of the blocks in use
   uint64_t requested = 0;       // the requested sizes of these blocks
-  uint64_t reserved = 0;        // bytes of segments; for expandable ones, of mapped pages
+  uint64_t reserved = 0;        // bytes of segments; of expandable segments, mapped pages
   CategoryBytes by_category{};  // the parts of `allocated`
 
   void Alloc(uint64_t asked, uint64_t rounded, Category category) {
@@ -50,7 +50,7 @@ struct MemorySums {
 };
 
 // The memory of one device. Callers must free only what was allocated. SegmentAlloc and Map return
-// by how much reserved increases; Unmap and SegmentFree, by how much it decreases.
+// by how much `reserved` increases; Unmap and SegmentFree return by how much it decreases.
 class DeviceMemory {
  public:
   void Alloc(uint64_t asked, uint64_t rounded, Category category) {
@@ -91,14 +91,14 @@ class DeviceMemory {
 };
 
 // Walks the events of a trace of one device (one_device.h) or of several devices. For several,
-// sums() is the total over the devices, which corresponds to no single GPU's memory.
+// sums() is the total over all devices, which is not the memory of any GPU.
 class MemoryCursor {
  public:
   // The trace must outlive the cursor.
   explicit MemoryCursor(const Trace& trace);
   // A cursor directly after `event` (after the last event if it is out of range; at the beginning
-  // of an empty trace). It is computed from the tables in some nanoseconds per allocation, and no
-  // event is applied.
+  // of an empty trace). Does not apply events one by one, but reads the tables, in
+  // some nanoseconds per allocation.
   static MemoryCursor Behind(const Trace& trace, EventIndex event);
 
   // Applies the event at event() and moves to the next. Returns whether memory changed (an Alloc,

@@ -1,6 +1,6 @@
-// The number of parameters of a watched program's optimizer that no backward pass reached. The
-// program's hooks record it as a marker, whose event has the bytes of these parameters. If a trace
-// has several of these markers, only the last is valid.
+// How many parameters of a watched program's optimizer have no gradient, because no backward pass
+// reached them. The program's hooks record this number as a marker; the marker's event has the
+// bytes of these parameters. If a trace has several of these markers, only the last is valid.
 //
 //   MissingGradientsMarker(144, 146)  // "144 of 146 trainable parameters have no gradient"
 //   ParseMissingGradients(name, without, of)

@@ -16,7 +16,7 @@ using Rows = std::vector<uint32_t>;  // the rows to keep, ascending
 
 template <class Column>
 void Keep(const Rows& rows, const Column& from, Column* to) {
-  if (from.empty()) return;  // a column that the trace does not use
+  if (from.empty()) return;  // the trace does not use the column
   to->reserve(rows.size());
   for (uint32_t row : rows) to->push_back(from[row]);
 }
@@ -87,7 +87,7 @@ class Slicer {
         return trace_.allocations.device[trace_.events.id[i]] == device_;
       case Subject::kSegment:
         return trace_.segments.device[trace_.events.id[i]] == device_;
-      case Subject::kDevice:  // checked in ChooseEvents
+      case Subject::kDevice:  // ChooseEvents checks the event's device
       case Subject::kRun:
         return true;
     }

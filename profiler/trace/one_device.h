@@ -1,5 +1,5 @@
-// The part of a trace that belongs to one device. A sum over devices is the memory of no GPU, so
-// everything that computes memory figures (curves, live sets, peaks, diffs, replay, explanations)
+// The part of a trace that belongs to one device. A sum over devices is not the memory of any GPU,
+// so all code that computes memory figures (curves, live sets, peaks, diffs, replay, explanations)
 // requires a trace of one device. The code that opens a file slices it once, at the start.
 //
 //   for (uint8_t device : DevicesOf(*trace)) Show(OfDevice(trace, device));

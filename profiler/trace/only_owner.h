@@ -15,8 +15,8 @@
 
 namespace vramscope::trace {
 
-// True: all previous owners have finished reading. No other thread may copy `pointer` during the
-// call.
+// If true, all previous owners have finished reading. No other thread may
+// copy `pointer` during the call.
 template <class T>
 bool OnlyOwner(const std::shared_ptr<T>& shared) {
   if (shared.use_count() > 1) return false;

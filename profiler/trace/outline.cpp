@@ -24,7 +24,7 @@ absl::Status NotATrace(const std::string& path, InputStream& input) {
                    : i18n::Format("'{}' is not a .trace: it looks like {}", path, kind));
 }
 
-// Code that draws the outline subtracts its times, so their differences must fit into an int64_t.
+// Code that draws the outline subtracts times, so the differences must fit into an int64_t.
 bool TimesAreApartAsANumberSays(const Outline& o) {
   int64_t first = o.begin_ns(), last = o.end_ns(), apart = 0;
   for (const Outline::Slice& slice : o.steps_and_phases) {

@@ -19,8 +19,8 @@
 namespace vramscope::trace {
 
 struct Outline {
-  // Consecutive events. Each memory figure is a sum over all devices: its highest value at the
-  // begin of the batch or within the batch.
+  // Consecutive events. Each memory figure is the highest sum over all devices, at the
+  // batch's begin or within the batch.
   struct Batch {
     int64_t begin_ns = 0, end_ns = 0;
     uint64_t events = 0;
@@ -36,7 +36,7 @@ struct Outline {
   // each entry combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    // For combined steps, the number of the first; for combined phases, the longest phase.
+    // The number of a step; of several, that of the first. The Phase; of several, the longest.
     uint32_t number = 0;
     int64_t begin_ns = 0, end_ns = 0;
     uint32_t count = 1;
@@ -59,8 +59,8 @@ struct Outline {
 };
 
 // kNotFound, kPermissionDenied; kInvalidArgument: not a `.trace`, compressed as a whole, or
-// standard input (which cannot be read from its end); kDataLoss: it was cut off, or its index is
-// inconsistent; kUnimplemented: a newer version.
+// standard input (which cannot be read from its end); kDataLoss: the file was cut off, or its index
+// is inconsistent; kUnimplemented: a newer version.
 absl::StatusOr<Outline> ReadOutline(const std::string& path);
 
 }  // namespace vramscope::trace

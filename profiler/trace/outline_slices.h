@@ -15,7 +15,7 @@ namespace vramscope::trace {
 
 class OutlineSlices {
  public:
-  static constexpr size_t kMost = 32'768;  // limit of groups per kind; combining then leaves half
+  static constexpr size_t kMost = 32'768;  // limit of groups per kind; combining halves them
 
   void Add(const Event& event);
   // The groups, sorted by begin; slices that are still open end at `end_ns`.
@@ -31,7 +31,7 @@ class OutlineSlices {
     uint32_t together = 1;  // slices in each group except the last
     uint32_t open = 0;      // nesting depth of open slices
     int64_t begin_ns = 0;   // begin of the outermost open slice
-    uint32_t number = 0;    // number of that slice
+    uint32_t number = 0;    // number of the outermost open slice
   };
   static void Begin(Kind& of, SliceKind kind, uint32_t number, int64_t time_ns);
   static void End(Kind& of, int64_t time_ns);

@@ -25,7 +25,7 @@ PackedRun::PackedRun(const Unsigned* values) {
     most = std::max(most, values[i]);
   }
   base_ = least;
-  // All differences are multiples of the lowest bit in which values differ.
+  // All differences are multiples of the lowest bit in which any two values differ.
   shift_ = static_cast<uint8_t>(std::countr_zero(differ));
   int bits = std::bit_width(uint64_t{static_cast<Unsigned>(most - least)} >> shift_);
   if (bits > kMostBits) {

@@ -1,7 +1,7 @@
-// A compressed column of a table. Each run of 512 values stores their common part once (their
-// minimum and their common zero low bits), and the rest of each value in as few bits as the run
-// needs. Can be read like a const std::vector, by value. Intended for columns that change only at
-// their end; shared_column.h is for rows that change.
+// A compressed column of a table. A run of 512 values stores what its values have in common once
+// (the minimum, and how many low bits are zero in all), and the rest of each value in as few bits
+// as the run needs. Can be read like a const std::vector, by value. Intended for columns that
+// change only at their end; shared_column.h is for rows that change.
 //
 //   PackedColumn<int64_t> time_ns;
 //   time_ns.push_back(5);
@@ -52,7 +52,7 @@ class PackedRun {
   static_assert(std::endian::native == std::endian::little);
   std::shared_ptr<const uint8_t[]> bytes_;
   uint64_t base_ = 0, mask_ = 0;
-  uint8_t bits_ = 0;   // per value: 64, or at most 57, so that 8 bytes contain it at any bit offset
+  uint8_t bits_ = 0;   // per value: 64, or at most 57 so that 8 bytes contain any value
   uint8_t shift_ = 0;  // low bits that are zero in every value - base_
 };
 
@@ -122,14 +122,14 @@ class PackedColumn {
     }
     open_.resize(n % kRun);
   }
-  // Appends the further rows of `longer`, which must begin with these rows. Shares its full runs.
+  // Appends further rows of `longer`, which must begin with these rows. Shares full runs.
   void GrowTo(const PackedColumn& longer) {
     runs_.insert(runs_.end(), longer.runs_.begin() + static_cast<std::ptrdiff_t>(runs_.size()),
                  longer.runs_.end());
     open_ = longer.open_;
   }
   // Whether these rows begin with those of `earlier`: true if this column has grown from a copy of
-  // the other. Compares shared buffers, so equal values alone are not enough.
+  // `earlier`. Compares the shared buffers, so equal values alone are not enough.
   bool SharesBegin(const PackedColumn& earlier) const {
     return earlier.runs_.size() <= runs_.size() && earlier.size() <= size() &&
            std::equal(earlier.runs_.begin(), earlier.runs_.end(), runs_.begin(),

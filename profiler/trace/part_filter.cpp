@@ -16,7 +16,7 @@ absl::Status PartFilter::Bad(const Event& event, std::string_view what) const {
 }
 
 absl::Status PartFilter::Strings(const StringIncrement& increment, TraceBuilder& builder) {
-  // The first string is the marker's name, so the numbers of all others increase by one.
+  // The first string is the marker's name, so the numbers of all other strings increase by one.
   if (!std::exchange(header_strings_, true)) {
     const std::string first[] = {"", std::string(kMarkerRecordingBegin)};
     if (absl::Status s = builder.AddStrings(0, first); !s.ok()) return s;
@@ -110,7 +110,7 @@ absl::Status PartFilter::Restate(int64_t time_ns, TraceBuilder& builder) {
     if (absl::Status s = Renumber(e); !s.ok()) return s;
   }
   events[marker].name = {1};  // a string that the part adds
-  // In the file, the ids continue after those of everything that precedes the part.
+  // The file's ids in the part continue after the ids of everything that precedes the part.
   next_block_ = live_.next_block();
   next_segment_ = live_.next_segment();
   live_ = {};

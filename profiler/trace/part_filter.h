@@ -1,6 +1,6 @@
-// Extracts a time range of a trace as a trace. The memory that is in use when the range begins is
-// restated first, as in a recording (kMarkerRecordingBegin), and the slices that are open at that
-// time are begun. Internal to this folder.
+// Extracts a time range of a trace as a trace. The part begins with events that restate the memory
+// in use when the range begins, as in a recording (kMarkerRecordingBegin), and with the begins of
+// slices that are open then. Internal to this folder.
 //
 //   PartFilter part(from_ns, to_ns);
 //   status = part.Strings(increment, builder); status = part.Pass(events, builder); ...
@@ -30,8 +30,8 @@ class PartFilter {
   // Times since the first event; `to_ns` is inclusive.
   PartFilter(int64_t from_ns, int64_t to_ns) : from_ns_(from_ns), to_ns_(to_ns) {}
 
-  // Pass all data to the builder through these, in the order of the file. Errors: kDataLoss as from
-  // the builder, also for data before the range.
+  // All data must pass to the builder through these functions, in the order of the file. Errors:
+  // kDataLoss as from the builder, also for data before the range.
   absl::Status Strings(const StringIncrement& increment, TraceBuilder& builder);
   absl::Status Stacks(StackIncrement increment, TraceBuilder& builder);
   absl::Status Pass(std::span<const Event> events, TraceBuilder& builder);

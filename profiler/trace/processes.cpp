@@ -99,7 +99,7 @@ class Tables {
   StackIncrement increment_;
 };
 
-// One process's trace, whose events are converted to those of the joined trace.
+// One process's trace. Next() converts its events to events of the joined trace.
 struct Part {
   Part(const ProcessTrace& of, uint8_t process, int64_t shift)
       : trace(*of.trace), source(trace), process(process), shift(shift) {
@@ -189,7 +189,7 @@ class Joiner {
     part->device.fill(static_cast<uint8_t>(next_device_));
     part->strings = tables_.Strings(*of.trace);
     part->stacks = tables_.Stacks(*of.trace, part->strings);
-    std::string_view said_name = of.name, said_host = of.host;  // each must be one line
+    std::string_view said_name = of.name, said_host = of.host;  // one line each
     const uint32_t name = tables_.String(
         fmt::format("{}{}\n{}\n{}", kPrefix, TakeLine(said_name), TakeLine(said_host), shift));
     for (const uint8_t device : devices) {

@@ -33,13 +33,13 @@ struct Process {
   uint8_t number = 0;
   std::string name;                   // "rank 3"
   std::string host = {};              // the computer's name; "": unknown
-  int64_t clock_offset_ns = 0;        // its time 0, on the clock of the trace
+  int64_t clock_offset_ns = 0;        // the process's time 0, on the clock of the trace
   std::vector<uint8_t> devices = {};  // ascending
 };
 
 // A process marker is "process", followed by lines with the name, the host ("": unknown) and the
-// offset of the process's clock. It applies to the device and thread of the marker. Older files
-// only have the name.
+// offset of the process's clock. The device and thread of the marker's event show the process's
+// device and number. Older files only have the name.
 bool IsProcessMarker(std::string_view marker);
 
 // The processes that the trace names; empty: the whole trace belongs to one process.

@@ -1,5 +1,5 @@
-// Which Python files belong to installed packages and to Python, rather than to the program.
-// Inline, because the injected library uses it and does not link the core.
+// Tells Python files of installed packages and of Python itself from those of the program. Inline,
+// because the injected library uses it and does not link the core.
 #pragma once
 
 #include <string_view>

@@ -29,11 +29,11 @@ constexpr size_t kHeadBytes = 512;
 
 constexpr uint64_t kMemoryPerEvent = 120;     // the columns of an event and half an allocation row
 constexpr uint64_t kMemoryPerActivity = 150;  // columns of the activity, while they grow
-// A larger batch is decoded only when its turn comes, and in chunks, so that a few of them do not
-// exhaust the memory before their rows are charged.
+// A larger batch is not decoded ahead, but when its turn comes, in chunks, so that a few large
+// batches do not exhaust the memory before their rows are charged.
 constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
-// A number takes at least one byte in the file. In memory it takes four bytes in the table, eight
-// while the table grows, and four more while it is read.
+// A number takes at least one byte in the file. In memory, it takes four bytes in the table (eight
+// while the table grows), and four more while the number is read.
 constexpr uint64_t kMemoryPerStackByte = 12;
 // After this many damaged keyframes the whole file is read instead.
 constexpr int kKeyframeTries = 4;
@@ -75,8 +75,8 @@ class BatchPool {
     bool done = false;       // guarded by the pool's mutex
   };
 
-  // Uses as many of the threads as the system can start; with none, batches are decoded when
-  // submitted.
+  // Uses as many of the threads as the system can start. Without threads, decodes
+  // each batch when it is submitted.
   explicit BatchPool(int threads) {
     threads_.reserve(static_cast<size_t>(threads));
     try {
@@ -229,8 +229,8 @@ class FileReader {
     last_ = last;
   }
 
-  // Starts at the last keyframe before the requested part, and reads the tables and late activities
-  // that precede the keyframe. False: no keyframe is valid; the assembler is then unusable.
+  // Starts at the last keyframe before the requested part, after reading what precedes it: tables
+  // and late activities. False: no keyframe is valid, and the assembler is unusable.
   bool BeginAtKeyframe() {
     const FooterFile& file = *indexed_;
     const Footer& index = *index_;
@@ -348,7 +348,7 @@ class FileReader {
     decoder_ = FrameDecoder(offset);
   }
 
-  // A damaged keyframe contains nothing that is not elsewhere in the file, so it is skipped.
+  // Skips a damaged keyframe, because the file has all of its contents elsewhere too.
   bool PassKeyframe(uint64_t offset) {
     if (index_ == nullptr ||
         !std::ranges::binary_search(index_->keyframes, offset, {}, &Footer::KeyframeAt::offset))
@@ -434,7 +434,7 @@ class FileReader {
       if (!raw.ok()) {
         if (!assembler_.has_header) return NotATrace(name, head);
         if (PassKeyframe(offset)) return absl::OkStatus();
-        // First takes the frames before the damage that are still queued.
+        // Takes the queued frames first, which precede the damage.
         while (!queue_.empty() && !stopped_)
           if (absl::Status s = Take(); !s.ok()) return s;
         Stop(offset, std::string(raw.status().message()));
@@ -486,7 +486,7 @@ class FileReader {
     queued_ -= item.payload;
     if (stopped_) return absl::OkStatus();
     const bool had_header = assembler_.has_header;
-    // For a part, only the rows in the builder are charged.
+    // Only rows in the builder are charged: for a part, those of the part.
     const uint64_t before = assembler_.builder.events(), before_too = assembler_.activities;
     absl::Status status;
     if (item.batch != nullptr && item.activities) {
@@ -620,8 +620,8 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
   TraceAssembler::Impl assembler;
   if (part) assembler.part.emplace(options.from_ns, options.to_ns);
   if (index.has_value() && !part) {
-    // Each count is limited to the file's size in bytes, because in any file large enough to matter
-    // an event has more than one byte. Beyond that, the tables grow as they are filled.
+    // Each count is limited to the file's size in bytes: in any file large enough to matter, an
+    // event takes more than one byte. With more rows, the tables grow as they are filled.
     const auto believable = [&](uint64_t n) {
       return static_cast<size_t>(std::min(n, input.total()));
     };

@@ -22,7 +22,7 @@ namespace vramscope::trace {
 struct ReadOptions {
   std::function<void(double fraction)> progress = {};  // called on the calling thread; 0 .. 1
   const std::atomic<bool>* cancel = nullptr;           // set it to end with kCancelled
-  uint64_t memory_limit = 0;  // overrides the limit by file size (MemoryBudget); 0: no override
+  uint64_t memory_limit = 0;  // replaces the limit by file size (MemoryBudget); 0: does not
   // Restricts reading to a time range, relative to the first event. The memory that is in use when
   // the range begins comes first, before kMarkerRecordingBegin, and the slices that are open at
   // that time are begun.
@@ -46,7 +46,7 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
 
 // Feeds trace frames (kTraceHeader .. kEnd) into a builder; the worker client uses it too. After an
 // error (kDataLoss; kUnimplemented for a newer version) the trace has everything before the refused
-// part of the frame. If that is an event, this includes earlier events of the same batch.
+// part of the frame. If an event was refused, the earlier events of its batch are kept.
 class TraceAssembler {
  public:
   TraceAssembler();
@@ -55,7 +55,7 @@ class TraceAssembler {
   bool ended() const;  // a footer has arrived
   uint64_t events() const;
   std::shared_ptr<const Trace> Snapshot() const;
-  // If no footer has arrived, complete is false and `reason` is the end message.
+  // If no footer has arrived, the trace is not complete, and the reason is its end message.
   std::shared_ptr<const Trace> Finish(std::string reason_if_incomplete);
 
   struct Impl;  // assembler.h: shared with ReadTraceFile

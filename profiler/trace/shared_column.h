@@ -1,7 +1,7 @@
 // A column whose copies share equal parts: rows are stored in chunks of 1,024, and a shared chunk
-// is copied when one of its owners changes a row. For columns that grow at their end while rows of
-// the last steps still change (frees, ends, retags), and that snapshots copy. PackedColumn stores
-// rows that never change in less memory. Can be read like a const std::vector.
+// is copied when one of its owners changes a row. For columns that snapshots copy and that grow at
+// their end while rows of the last steps still change (frees, ends, retags). For rows that never
+// change, PackedColumn needs less memory. Can be read like a const std::vector.
 //
 //   SharedColumn<int64_t> end_ns;
 //   end_ns.push_back(5);

@@ -1,10 +1,10 @@
-// The snapshots that a builder returns during a run (TraceBuilder::Snapshot). A snapshot that is no
-// longer used is updated and returned again, which costs only the new rows. Its columns and the
-// builder's share the full runs that no longer change, so that a snapshot needs little memory.
-// Internal to this folder.
+// The snapshots that a builder returns during a run (TraceBuilder::Snapshot). A snapshot without
+// users is updated and returned again, which only costs time for the new rows. Snapshots and the
+// builder share the full runs of their columns, which no longer change, so a snapshot needs little
+// memory. Internal to this folder.
 //
-// Keeps at most two: the one that is shown and the one that replaces it. One thread at a time;
-// users may release a snapshot on any thread.
+// Keeps at most two snapshots: the one on display and its successor. One thread at a time; users
+// may release a snapshot on any thread.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class SharedSnapshots {
  private:
   struct Version {
     std::shared_ptr<Trace> trace;
-    Rows unchanged;  // rows that are still the same in `now`
+    Rows unchanged;  // rows that `now` has unchanged
   };
   std::vector<Version> snapshots_;  // oldest first
 };

@@ -1,5 +1,5 @@
-// Size limits for reading a memory snapshot. No device has larger sizes, so a file with larger ones
-// is damaged. vramscope never writes them.
+// Size limits for reading a memory snapshot. No device has larger sizes, so a file with larger
+// sizes is damaged. vramscope never writes larger sizes.
 #pragma once
 
 #include <cstdint>

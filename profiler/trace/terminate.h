@@ -1,5 +1,5 @@
 // Handles an uncaught exception (mostly out of memory) on any thread, also before main(). The
-// program ends with a message and an exit status instead of a signal, and leaves no partly written
+// program ends with a message and an exit status, not with a signal, and leaves no partly written
 // file. A std::terminate() without an exception still ends with SIGABRT, for a core dump.
 //
 //   int main() { EndCleanlyOnTerminate("vramscope"); ... }

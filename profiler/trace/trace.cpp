@@ -499,7 +499,7 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
     put(t.bytes, &Event::bytes);
     put(t.bytes_rounded, &Event::bytes_rounded);
     put(t.name, &Event::name);
-    // Columns that most traces do not use stay empty until their first value.
+    // Columns that few traces use stay empty until they get their first value.
     const auto put_some = [&](auto& column, auto field) {
       if (column.empty()) {
         if (std::ranges::all_of(good, [&](const Event& e) { return (e.*field).value == 0; }))

@@ -40,8 +40,8 @@ struct EventTable {
   PackedColumn<StringId> user_metadata;    // empty if no event has any
   PackedColumn<StringId> compile_context;  // empty if no event has any
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
-  // Whether these events continue those of `earlier`, a snapshot (TraceBuilder::Snapshot); false if
-  // that cannot be determined.
+  // Whether these events continue those of `earlier`, a snapshot (TraceBuilder::Snapshot);
+  // false also if that is unknown.
   bool GoOnFrom(const EventTable& earlier) const {
     return earlier.size() >= PackedRun::kValues && id.SharesBegin(earlier.id) &&
            time_ns.SharesBegin(earlier.time_ns) && bytes.SharesBegin(earlier.bytes) &&
@@ -86,9 +86,9 @@ struct AllocationTable {
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
   SharedColumn<Category> category;  // the last category
-  // The category that the allocation had for most of its life. Ties are broken by the number of
-  // events, then by which category came first. Used when one colour or word represents the whole
-  // allocation, because the last category may be set only at the free.
+  // The category that the allocation had for most of its life. Of categories that lasted equally
+  // long, the category with the most events counts, then the earliest. Used where one colour or
+  // word represents the whole allocation, because the last category may be set only at the free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;
@@ -139,8 +139,8 @@ struct SliceTable {
   Phase phase(uint32_t row) const { return static_cast<Phase>(number[row]); }
 };
 
-// Events without a table of their own (segment maps, out of memory, device usage, markers), in
-// event order. Has the fields that the event columns lack.
+// Events that belong to no other table (segment maps, out of memory, device usage, markers), in
+// event order, with the fields that EventTable lacks.
 struct OtherEventTable {
   std::vector<EventIndex> event;
   std::vector<uint64_t> address;
@@ -175,7 +175,7 @@ struct Trace {
   EventIndex recording_begin = kNoEvent;
 
   bool complete = false;              // the run ended normally and everything was read
-  std::string end_message;            // why it is not complete
+  std::string end_message;            // why the trace is not complete
   std::vector<std::string> warnings;  // losses and oddities found while reading
 
   // The time range of events and activities (which may begin earlier), and of the events alone.
@@ -188,20 +188,20 @@ struct Trace {
   std::string_view String(StringId id) const { return strings[id.value]; }
 };
 
-// Expected sizes of the tables; a hint.
+// Expected sizes of the tables. Only used to reserve memory.
 struct TableSizes {
   size_t events = 0, allocations = 0, retags = 0, slices = 0, activities = 0;
 };
 
 // Turns batches of events into a Trace. Not thread-safe. Refuses (kDataLoss, naming the event)
 // events that no producer writes: ids out of order, a free of a freed allocation, a string id not
-// yet defined, decreasing times, an end without its begin. The events before the refused one are
+// yet defined, decreasing times, an end without its begin. Events before a refused event are
 // kept.
 //
 // Fields that a kind does not use (types.h) are cleared. An end event gets the name, number and
-// phase of the begin event that it closes: the innermost open one of its kind and process, or of
-// its kind and thread for modules, ops and annotations. A free that completes without a request
-// counts as requested at that time.
+// phase of the begin event that it closes: the innermost open begin event of its kind and process
+// (for modules, ops and annotations, of its kind and thread). A free that completes without a
+// request counts as requested at that time.
 class TraceBuilder {
  public:
   TraceBuilder();

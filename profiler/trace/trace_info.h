@@ -1,5 +1,5 @@
-// Information about the run as a whole, and the data that accompanies its events. Plain values,
-// because producers (event_sink.h) do not include the tables.
+// Information about the run as a whole, and the data that accompanies its events. Uses only plain
+// types, because producers (event_sink.h) do not include the tables.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct ModelSummary {
 };
 
 // The kind of information in the events: a history, or only the state at one time (a memory
-// snapshot without a recorded history, torch.cuda.memory_snapshot(), memory statistics). In the
-// second case, the events have no meaningful order; only the state after the last event existed.
+// snapshot without a recorded history, torch.cuda.memory_snapshot(), memory statistics). For a
+// state, the order of the events has no meaning: only the state after the last event existed.
 enum class Content : uint8_t { kRun = 0, kState = 1 };
 
 // One figure of torch.cuda.memory_stats(), with PyTorch's name.
@@ -48,13 +48,13 @@ struct TraceInfo {
   // False: the file has an order but no times. EventTable::time_ns then counts entries (entry i has
   // time i), and nothing may be shown in seconds.
   bool has_times = true;
-  // The figures in the file. A file without events consists of these figures only.
+  // The figures that an imported file contains. A file without events has only these.
   std::vector<Statistic> statistics;
 };
 
 // New rows of a StackTable: frames from first_frame on, stacks from first_stack on. The frames of
-// all stacks follow each other in `frames`; `lengths` has the number of frames of each stack. Their
-// strings are sent before.
+// all stacks follow each other in `frames`; `lengths` has the number of frames of each stack. The
+// strings of the frames are sent before.
 struct StackIncrement {
   uint32_t first_frame = 0;
   std::vector<StringId> function, file;

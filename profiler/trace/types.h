@@ -21,7 +21,7 @@ enum class EventKind : uint8_t {
                       // bytes are an address range, to which kSegmentMap maps memory
   kSegmentFree = 6,   // id: segment
   kSegmentMap = 7,    // id: segment, expandable; address, bytes, stream, pool
-  kSegmentUnmap = 8,  // the same fields as kSegmentMap
+  kSegmentUnmap = 8,  // fields as for kSegmentMap
   kOutOfMemory = 9,   // bytes: requested; bytes_rounded: free on the device
   kPhaseBegin = 10,   // detail: Phase; id: rule that inferred it, 0: set by the producer
   kPhaseEnd = 11,
@@ -33,11 +33,11 @@ enum class EventKind : uint8_t {
   kModuleEnd = 17,
   kOpBegin = 18,  // name: "aten::mm" or "MmBackward0"; module; thread
   kOpEnd = 19,
-  // Until version 4, the values 20-24 were kernels, copies and driver allocations, which are in
-  // activities.h now.
-  kDeviceUsage = 25,      // bytes: used on the device; bytes_rounded: its total
+  // Before version 4, the values 20-24 were kernels, copies and driver allocations, which are
+  // activities (activities.h) now.
+  kDeviceUsage = 25,      // bytes: used on the device; bytes_rounded: device's total
   kMarker = 26,           // name; see kMarker* below
-  kAnnotationBegin = 27,  // name: a range named by the recorded program; thread
+  kAnnotationBegin = 27,  // name: a range that the program named; thread
   kAnnotationEnd = 28,
 };
 
@@ -98,7 +98,7 @@ std::string_view Name(Category);   // "Optimizer state"
 std::string_view Name(Phase);      // "forward"
 std::string_view Name(SliceKind);
 
-// A row number of one table; rows of different tables do not mix.
+// A row number of one table. Its type prevents use with another table.
 template <class Tag>
 struct Id {
   static constexpr uint32_t kNoneValue = std::numeric_limits<uint32_t>::max();

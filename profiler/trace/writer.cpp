@@ -206,8 +206,8 @@ class Writer : public TraceWriter {
       }
       Count(e, next);
       outline_.Add(e);
-      // A stream that contradicts itself gets no further keyframes, because they would hide the
-      // error from the reader.
+      // After a contradiction in the stream, no keyframes are written, because they would
+      // hide the error from the reader.
       consistent_ = live_.Advance(e).ok() && consistent_;
       row.peak_allocated = std::max(row.peak_allocated, live_.allocated());
       row.peak_reserved = std::max(row.peak_reserved, live_.reserved());
@@ -280,7 +280,7 @@ class Writer : public TraceWriter {
   Footer footer_;
   OutlineSlices outline_;
   int64_t last_time_ns_ = 0;
-  LiveState live_;  // source of the peaks of the footer's batches, and of keyframes
+  LiveState live_;  // for the peaks of the footer's batches, and for keyframes
   const uint64_t keyframe_events_;
   bool consistent_ = true;
   uint64_t last_keyframe_ = 0;  // number of the event after the last keyframe

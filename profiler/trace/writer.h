@@ -1,5 +1,5 @@
-// Writes a trace as frames: into a `.trace` file (completely or not at all: a temporary file that
-// is renamed at the end) or into any byte sink (the worker's pipe).
+// Writes a trace as frames: into a `.trace` file, which appears completely or not at all
+// (output_file.h), or into any byte sink (the worker's pipe).
 //
 //   ASSIGN_OR_RETURN(auto w, TraceWriter::ToFile("run.trace"));
 //   w->Begin(info); w->Strings(...); w->Events(...); w->End(true, "");
@@ -24,14 +24,14 @@ class TraceWriter : public EventSink {
   // Receives encoded bytes in order; an error ends the writing and is returned by Close().
   using ByteSink = std::function<absl::Status(std::string_view bytes)>;
 
-  // `keyframe_events`: approximate minimum number of events between two keyframes. There are more
-  // if much memory is live. (Reading a part of the file also decodes the events since the keyframe
-  // before it.)
+  // `keyframe_events`: approximate minimum number of events between two keyframes; if much
+  // memory is live, keyframes are rarer. (To read a part of the file, the reader decodes from
+  // the last keyframe before the part.)
   static absl::StatusOr<std::unique_ptr<TraceWriter>> ToFile(
       const std::string& path, uint64_t keyframe_events = kKeyframeEvents);
   static constexpr uint64_t kKeyframeEvents = uint64_t{1} << 20;
   static std::unique_ptr<TraceWriter> ToSink(ByteSink sink);
-  // Sends buffered data (a batch is otherwise sent when full).
+  // Sends buffered data. (Otherwise, a batch is sent when it is full.)
   virtual void Flush() = 0;
   virtual absl::Status Close() = 0;
 };

@@ -159,7 +159,7 @@ TEST(OutOfMemory, ReportsTheAllocationThatFailsInAPlan) {
   EXPECT_EQ(o.reserved, 100 * kMiB);
   EXPECT_EQ(o.device_free, 0u);
   EXPECT_EQ(o.missing, 30 * kMiB);
-  EXPECT_THAT(page->headline, HasSubstr("30.00 MiB short"));
+  EXPECT_THAT(page->headline, HasSubstr("30.00 MiB are missing"));
 }
 
 }  // namespace
