@@ -28,8 +28,8 @@ void KeepFiguresApart(QWidget* figures, QTabWidget* below);
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page);
 
 QLineEdit* FilterEdit(const QString& placeholder, const char* name);
-// Shows the rows that contain `text` in a text cell or its tool tip and for which `keep` returns
-// true (null: all), sorted by the column that the header indicates.
+// Shows those rows of `all` that contain `text` in a text cell or its tool tip, and for which
+// `keep` is true (null: all), sorted by the column that the header indicates.
 void ShowFiltered(TableView* view, TableModel* model, const Table& all, const QString& text,
                   const std::function<bool(const Row&)>& keep = {});
 

@@ -53,8 +53,9 @@ void FitControls::showProposals(size_t count) {
 
 QString FitControls::found(const QJsonObject& result, const QString& none) {
   const auto fits = [](const QJsonObject& of) { return of.value(QLatin1String("fits")).toBool(); };
-  const QString now =
-      fits(result.value(QLatin1String("start")).toObject()) ? tr("It already fits. ") : QString();
+  const QString now = fits(result.value(QLatin1String("start")).toObject())
+                          ? tr("The run already fits. ")
+                          : QString();
   const QJsonArray proposals = result.value(QLatin1String("proposals")).toArray();
   if (proposals.isEmpty()) return now + none;
   if (std::ranges::none_of(proposals, [&](const auto& each) { return fits(each.toObject()); }))

@@ -61,7 +61,7 @@ bool TimelineWidget::event(QEvent* event) {
 
 void TimelineWidget::paintEvent(QPaintEvent*) {
   if (impl_->gl_view) return;
-  // Further movement does not restart exact_timer, so a moved image is never older than
+  // Further movement does not restart exact_timer, so that moved images are shown for at most
   // kExactAfterMs.
   const absl::StatusOr<bool> moved =
       trace::CatchStatus([&] { return impl_->raster.Paint(this, impl_->exact); });
@@ -132,7 +132,7 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const Hit hit = impl_->model.HitTest(event->pos().x(), event->pos().y());
   const Lane* lane = by_key ? impl_->model.CommandedLane() : hit.lane;
   const auto changed = [this] { impl_->Refresh(); };
-  // The menu key opens the menu of the current lane; without one, that of the selection.
+  // The menu key opens the menu of the current lane; if there is none, the menu of the selection.
   const std::optional<query::Thing> thing = !by_key           ? ThingOf(s.data->trace(), hit)
                                             : lane == nullptr ? SelectedThing(s)
                                                               : std::nullopt;
