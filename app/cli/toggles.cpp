@@ -47,7 +47,7 @@ std::string ValuesOf(const Toggle& toggle) {
 
 std::string MeaningOf(const std::string& changes) {
   if (changes == "nothing") return i18n::Text("stays");
-  return changes == "rounding" ? i18n::Text("other rounding") : i18n::Text("another training");
+  return changes == "rounding" ? i18n::Text("other rounding") : i18n::Text("the training changes");
 }
 
 Json CatalogueJson(const std::vector<Toggle>& all) {

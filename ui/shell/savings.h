@@ -36,7 +36,7 @@ class SavingsPlanner : public QObject {
   void update(const run::RunConfig& config);
   // True if the figures emitted last, or those to come, are of this configuration.
   bool shows(const run::RunConfig& config) const;
-    // Plans the savings of the techniques `ids` first, because their rows are visible.
+  // Plans the savings of the techniques `ids` first, because their rows are visible.
   void prefer(const QStringList& ids);
   // Like pause(), and replaces all figures by `instead` and `why`.
   void forget(const QString& instead, const QString& why);
