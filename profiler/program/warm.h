@@ -32,14 +32,14 @@ struct WarmRequest {
 };
 
 // The process that waits at a socket. It may be in a user namespace of its own (isolation.h). Its
-// forks can enter only namespaces below that one.
+// forks can enter only the namespaces below its user namespace.
 struct WarmServer {
   pid_t pid = 0;
   uint64_t resident_bytes = 0;
 };
 absl::StatusOr<WarmServer> FindWarmServer(const std::string& socket);
-// A descriptor of the server's user namespace, which the caller closes. -1 if that is the caller's
-// own namespace, or if the server does not answer.
+// A descriptor of the server's user namespace; the caller must close it. -1 if the server is in the
+// caller's own namespace, or does not answer.
 int UserNamespaceOf(const std::string& socket);
 
 class WarmProgram {
@@ -53,7 +53,7 @@ class WarmProgram {
   WarmProgram& operator=(const WarmProgram&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Returns whether the program has ended, and sets its status as in waitpid(). Does not wait. If
+  // Returns whether the program has ended, and sets `status` as waitpid() does. Does not wait. If
   // the server has ended, the program counts as killed.
   bool Ended(int* status);
 
