@@ -340,7 +340,7 @@ class Labeller {
     event.thread = mark.thread;
     Place(at, number, event);
   }
-  // Closes the module for which backward runs. Modules that a checkpoint recomputes closed before.
+  // Closes the module for which backward runs. The modules that it recomputed are closed already.
   void LeaveBackwardModule(EntryIndex at, uint32_t number) {
     if (backward_module_.value == 0) return;
     Thread& thread = threads_[backward_thread_];
@@ -465,7 +465,7 @@ class Labeller {
       live[history_.allocations.address[row]] = row;
     } else if (history_.allocations.free_completed[row] == i) {
       Gone(row, live);
-      // A block that is allocated and freed within the setup is a temporary.
+      // A block without a category that is freed in the same phase is a temporary.
       if (labels_.category[row] == Category::kUnknown && !blocks_[row].retagged &&
           blocks_[row].phase_number == phase_number_)
         labels_.category[row] = Category::kTemporary;

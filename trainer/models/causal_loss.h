@@ -1,4 +1,4 @@
-// Functions that model families share below and above their layers.
+// Functions that several model families use before and after their layers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +9,7 @@
 
 namespace vramscope::trainer {
 
-// Cross entropy of rows of logits; null: PyTorch's operator.
+// Computes the cross entropy of rows of logits; null: PyTorch's operator does.
 using CrossEntropy = std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)>;
 
 // Mean cross entropy of logits in fp32, where token i predicts token i + 1. As in Hugging Face

@@ -19,8 +19,8 @@ std::vector<float> InverseFrequencies(const run::ModelConfig& config);
 
 class RotaryEmbedding : public Module {
  public:
-  // Overrides the config: rope_theta (then without the config's scaling), and the rotated width of
-  // a head; 0: as in the config.
+  // Values that override the config's: rope_theta, with which the config's scaling is not applied,
+  // and the rotated width of a head; 0: the config's.
   struct Own {
     double theta = 0;
     int64_t width = 0;

@@ -33,7 +33,7 @@ int64_t Depth(const std::string& name, const std::unordered_set<std::string>& ad
   return names + (adapted.contains(name.substr(0, name.rfind('.'))) ? 1 : 0);
 }
 
-// Moves the tensors in FSDP1's order: parameters before buffers, and modules before deeper modules.
+// Moves tensors in FSDP1's order: parameters before buffers, and those of deeper modules later.
 void Place(std::vector<Coming> coming, c10::Device device) {
   std::stable_sort(coming.begin(), coming.end(),
                    [](const Coming& a, const Coming& b) { return a.depth < b.depth; });
@@ -302,7 +302,7 @@ void FlatSharded::ClipNorm(double most) {
   divisor.reset();
   const at::Tensor clamped = at::clamp_max(coefficient, 1.0);
   for (const at::Tensor& gradient : gradients) gradient.mul_(clamped.to(gradient.scalar_type()));
-  // The norm that FSDP1's function returns.
+  // FSDP1's function also casts the norm that it returns.
   if (!gradients.empty()) total.to(gradients.front().scalar_type());
 }
 

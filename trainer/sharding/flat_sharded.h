@@ -1,7 +1,7 @@
 // FullyShardedDataParallel of torch.distributed.fsdp (FSDP1) around each layer and the model, or
 // only around the model, with its sequence of allocations. A unit's parameters are one flat tensor,
 // which is divided evenly among the ranks. This tensor is gathered before the unit runs. Its
-// gradient is also one tensor, and is scattered. In plain C++, because FSDP1 is Python.
+// gradient, also one tensor, is scattered. FSDP1 is Python, so this is a C++ version.
 //
 //   FlatSharded sharded(group, model, {...});      // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward(reduces);
@@ -44,7 +44,7 @@ struct FlatOptions {
   // scattered; nullopt: the type of the weights.
   std::optional<at::ScalarType> gathered_as = {};
   // HYBRID_SHARD: the group of ranks that have the same parts, over which scattered gradients are
-  // summed. null: not used.
+  // then summed; null: no HYBRID_SHARD.
   c10::intrusive_ptr<c10d::ProcessGroup> replicas = {};
 };
 

@@ -1,6 +1,6 @@
 // fully_shard of torch.distributed.fsdp (FSDP2) on each layer and the model, or only on the model,
 // with its sequence of allocations. A rank has some rows of each parameter. A unit's parameters are
-// gathered before the unit runs and freed afterwards; gradients are scattered. In plain C++,
+// gathered before the unit runs and freed afterwards; gradients are scattered. This is C++ code,
 // because FSDP2 is Python.
 //
 //   FullySharded sharded(group, model, {...});     // moves the model to the GPU, unit by unit
@@ -25,7 +25,7 @@ namespace vramscope::trainer {
 
 struct ShardOptions {
   c10::Device device = c10::Device(c10::kCPU);
-  bool reshards_after_forward = true;  // false: gathered tensors are kept until backward is done
+  bool reshards_after_forward = true;  // false: gathered tensors remain until backward is done
   int layers_per_unit = 1;             // 0: the model is the only unit
   // Number of units gathered ahead of the running one. Values above FSDP2's defaults of 0 and 1
   // correspond to set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.

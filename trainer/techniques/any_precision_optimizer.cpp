@@ -27,7 +27,7 @@ class AnyPrecisionAdam final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    at::Tensor deviation;  // a name of the loop's body: kept until the next parameter rebinds it
+    at::Tensor deviation;  // a variable of the loop: keeps its tensor until the next parameter
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i].grad().defined()) continue;
       ThrowIfCancelled();

@@ -1,4 +1,4 @@
-// Which activations are recomputed in backward instead of being kept.
+// Selects the activations that backward recomputes, so that they need not be kept.
 #include <torch/types.h>
 
 #include "trainer/models/parts.h"
@@ -26,7 +26,7 @@ struct Form {
   }
 };
 
-// As in transformers, evaluation runs the layers without checkpoints, even if it has a backward.
+// As in transformers, evaluation runs the layers without checkpoints, even if a backward follows.
 LayerRunner WhileTraining(LayerRunner checkpointed) {
   return [checkpointed = std::move(checkpointed)](at::Tensor hidden,
                                                   const std::vector<LayerFunction>& layers,
@@ -71,7 +71,7 @@ class Checkpointing final : public Technique {
   int layers_;
   bool alternate_;
   // For alternate_: the path of the current layer stack, and whether its next layer is
-  // checkpointed. Sharding calls the runner once for each unit of a stack.
+  // checkpointed. Both are needed because sharding calls the runner once for each unit of a stack.
   std::string stack_;
   bool even_ = true;
 };

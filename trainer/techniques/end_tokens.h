@@ -1,6 +1,6 @@
 // End tokens in transformers' generate() (generation/utils.py of 4.51). After each new token,
-// finished sequences are found. They are padded until the last sequence ends. This allocates a few
-// numbers per token. The values of the tokens are not computed here.
+// finished sequences are found. Finished sequences are padded until the last sequence ends. Only
+// the allocations are made, a few numbers per token; the tokens' values are not computed.
 #pragma once
 
 #include <ATen/core/Tensor.h>

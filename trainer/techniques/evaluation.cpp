@@ -27,8 +27,8 @@ class Evaluation final : public Technique {
       if (keeps_logits_) kept.push_back(logits);
     }
   }
-  // In a rehearsed run, only the tape allocates the libraries' workspaces. This pass is executed
-  // and needs them.
+  // In a rehearsed run, only the tape allocates the libraries' workspaces. The evaluation is
+  // executed and needs these workspaces.
   bool rehearses() const override { return false; }
 
  private:

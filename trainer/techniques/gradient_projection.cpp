@@ -99,7 +99,7 @@ class ProjectedAdam final : public Optimizer {
   }
 
  private:
-  // The package keeps a slice of the singular vectors, and thereby the whole matrix.
+  // The package keeps a slice of the singular vectors, whose storage is the whole matrix.
   at::Tensor Projection(const at::Tensor& gradient, bool right) const {
     const at::Tensor wide = gradient.to(at::kFloat);
     auto [u, s, v] = at::linalg_svd(wide, /*full_matrices=*/false);

@@ -17,7 +17,7 @@ class InitOnDevice final : public Technique {
       const auto* linear = dynamic_cast<Linear*>(&module);
       if (linear == nullptr || linear->weight() == nullptr) return;
       const Parameter& weight = *linear->weight();
-      if (weight.name() == path + ".weight") return;  // not tied: it has its own weight
+      if (weight.name() == path + ".weight") return;  // has its own weight, so is not tied
       const OwnerScope owner(path + ".weight");
       const CategoryScope category(trace::Category::kParameter);
       at::empty(weight.spec().shape,

@@ -1,4 +1,4 @@
-// Frozen linear layers in 4 or 8 bits, as made by from_pretrained with bitsandbytes: NF4 with
+// Frozen linear layers in 4 or 8 bits, as from_pretrained makes them with bitsandbytes: NF4 with
 // doubly quantized scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters have the layer's
 // type. With preparation, remaining 16-bit parameters are cast to fp32 before the adapters are
 // created, like PEFT's prepare_model_for_kbit_training.
@@ -35,7 +35,7 @@ class Quantization final : public Technique {
       auto* linear = dynamic_cast<Linear*>(&module);
       if (linear == nullptr || IsKept(path)) return;
       Replace(*linear);
-      // In its first forward, Linear4bit casts its bias back to its compute type.
+      // Linear4bit casts its bias back to the compute type in its first forward.
       if (four_bits_) narrow_.insert(path + ".bias");
     });
     if (weights_.empty()) {
@@ -52,7 +52,7 @@ class Quantization final : public Technique {
     if (!prepares_) return;
     at::NoGradGuard no_grad;
     for (Parameter* parameter : model.Parameters()) {
-      // PEFT creates the adapters later.
+      // PEFT creates adapters only after the preparation.
       const bool adapter =
           parameter->trainable || parameter->name().find(".lora.") != std::string::npos;
       if (adapter || narrow_.contains(parameter->name()) ||
@@ -177,7 +177,7 @@ TechniqueEntry DeclareTechnique_quantization() {
       .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
               {.row = "int8-weights", .changes = run::Changes::kTraining}},
       .modelled = Modelled(),
-      // It comes before LoRA, which adds adapters to the existing layers.
+      // Quantization precedes LoRA, which adds adapters to the existing layers.
       .order = 39,
       .place = 46,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

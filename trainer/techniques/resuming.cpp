@@ -22,7 +22,7 @@ class Resuming final : public LoopTechnique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // The checkpoint is assumed to be of this run before its first step.
+  // The checkpoint is assumed to contain what this run has before its first step.
   void BeforeTraining(const RunContext& run, Optimizer* optimizer) override {
     const PhaseScope phase(trace::Phase::kLoad);
     const at::NoGradGuard no_grad;

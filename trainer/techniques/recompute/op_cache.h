@@ -24,7 +24,7 @@ namespace vramscope::trainer {
 class OpCache {
  public:
   void Keep(const std::string& op, const c10::IValue* outputs, size_t count);
-  // Returns the outputs of the same call in the first run, and removes them.
+  // Returns the outputs of the same call in the first run, and removes them from the cache.
   std::vector<c10::IValue> Take(const std::string& op);
 
  private:
