@@ -13,8 +13,8 @@ namespace vramscope::run {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// The fields that are set in the message, in field order; then the entries of its `settings` map,
-// sorted by key.
+// Returns the fields that are set in the message, in field order, and then the entries of its
+// `settings` map, sorted by key.
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes);
 std::string BytesFromSettings(const Settings& settings);
 

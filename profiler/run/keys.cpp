@@ -18,7 +18,7 @@
 namespace vramscope::run {
 namespace {
 
-// A choice whose values are an enumeration; Name() returns their names.
+// Makes a key whose choices are the values of an enumeration, with the names that Name() returns.
 template <class Enum, class Get>
 KeySpec ChoiceKey(std::string_view key, std::string_view help, std::initializer_list<Enum> values,
                   std::vector<std::string_view> reserved, Get get) {
@@ -99,7 +99,7 @@ KeySpec Declared(const SettingDeclaration& setting) {
     spec.is_list = setting.format == "names" || spec.numbers_in_list;
     spec.check = [format](std::string_view v) { return format->normalized(v).status(); };
   }
-  // The value is stored in normalised form, so that equal settings are equal texts.
+  // Values are stored in normalised form, so that equal settings have equal texts.
   spec.apply = [key = spec.key, kind = setting.kind, format](RunConfig& c, std::string_view v) {
     std::string text(v);
     if (kind == ValueKind::kInteger) text = fmt::format("{}", ParseInteger(v).value());
