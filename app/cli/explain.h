@@ -18,7 +18,7 @@ namespace vramscope::cli {
 struct ExplainPages {
   std::optional<std::vector<explain::Finding>> findings;
   std::optional<explain::Fragmentation> fragmentation;
-  // Evidence of the blocks live at the explained event.
+  // How many bytes live at the explained event were recorded, made or modelled.
   std::vector<explain::EvidenceShare> evidence;
   // Segments at the explained event; empty: not requested.
   std::vector<explain::SegmentView> segments;

@@ -31,7 +31,7 @@ struct OpenInput {
   std::string head;
 };
 
-// Reads the first bytes of the stream. They cannot be read from the stream again.
+// Reads the first bytes of the stream. The stream does not return these bytes a second time.
 absl::StatusOr<std::string> TakeHead(trace::InputStream& stream) {
   std::string head(64, '\0');
   size_t have = 0;
@@ -255,7 +255,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
   return trace;
 }
 
-// Refuses files that contain only statistics: only `info` can show those.
+// Refuses files that contain only statistics, which only `info` can show.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> WithBlocks(
     const std::string& path, absl::StatusOr<std::shared_ptr<const trace::Trace>> trace) {
   if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)

@@ -25,7 +25,7 @@ struct KeySpec {
       {};                          // for kChoice: values of the format that this version lacks
   double low = 0, high = 0;        // for kInteger, kNumber: allowed range, inclusive
   std::string_view expected = {};  // "expected ...", if not implied by kind and range
-  // Both are null for a key that is reserved as a whole; `choices` then has only its default.
+  // `apply` and `text` are null for a key that is wholly reserved; its only choice is the default.
   std::function<void(RunConfig&, std::string_view)> apply = {};  // called after Check()
   std::function<std::string(const RunConfig&)> text = {};
   // Checks more than kind and range; may be null.

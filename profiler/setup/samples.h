@@ -30,7 +30,7 @@ class Samples {
 };
 
 // The folder next to an installed program (../share/vramscope/samples), or in the source tree for a
-// program in a build tree. $VRAMSCOPE_SAMPLES takes precedence. "": not found.
+// program in a build tree. If set, $VRAMSCOPE_SAMPLES is used instead. "": not found.
 std::string SamplesFolder();
 
 }  // namespace vramscope::setup

@@ -73,7 +73,7 @@ void LineReader::Add(std::string_view bytes,
 Line ParseLine(std::string_view text) {
   Line line;
   bool too_deep = false;
-  // Deeper JSON is refused, so that code that walks through the value recursively stays shallow.
+  // JSON that is nested too deeply is refused, because other code walks through values recursively.
   const auto watch = [&](int depth, nlohmann::json::parse_event_t, Json&) {
     too_deep = too_deep || depth > kGreatestDepth;
     return !too_deep;
