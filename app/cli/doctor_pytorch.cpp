@@ -102,9 +102,9 @@ std::vector<Finding> CheckRun(const Run& run) {
   findings.push_back(
       {ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
        ours == theirs
-           ? i18n::Format("{} live blocks after {} events, {} in _snapshot(), the same ones",
+           ? i18n::Format("{} live blocks after {} events, {} in _snapshot(): the same blocks",
                           ours.size(), t.events.size(), theirs.size())
-           : i18n::Format("{} live blocks after {} events, {} in _snapshot(), not the same ones",
+           : i18n::Format("{} live blocks after {} events, {} in _snapshot(): not the same blocks",
                           ours.size(), t.events.size(), theirs.size())});
   findings.push_back(
       Equal("categories", allocated, "memory_allocated", Number(run.answer, "memory_allocated")));
@@ -166,7 +166,9 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
                              value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("{} of {} allocate, reserve and request as planned{}", same, all, others)};
+          i18n::Format("{} of {} allocate and reserve as many bytes, in as many requests, as "
+                       "planned{}",
+                       same, all, others)};
 }
 
 }  // namespace

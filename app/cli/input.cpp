@@ -169,11 +169,13 @@ void AddPart(CLI::App& command, RangeOptions& options) {
   };
   command
       .add_option("--entries", options.entries,
-                  "for a recording: read only these entries, counted from 0; earlier ones form the "
-                  "initial state")
+                  "for a recording: read only these entries, counted from 0; earlier "
+                  "entries form the initial state")
       ->check(check(SetEntries), "")
       ->type_name("A:B");
-  command.add_option("--time", options.time, "the same, by time since the first entry (1s:2.5s)")
+  command
+      .add_option("--time", options.time,
+                  "like --entries, but by time since the first entry (1s:2.5s)")
       ->check(check(SetTime), "")
       ->type_name("A:B");
 }

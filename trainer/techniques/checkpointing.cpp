@@ -152,8 +152,9 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                          .choices = {{"true", ""}, {"false", ""}},
                          .label = "re-entrant"},
                         {.key = "checkpointing.budget",
-                         .help = "for budget: the share of the bytes of a layer's products and "
-                                 "attention that is kept; the most expensive to recompute are kept",
+                         .help = "for budget: the share that is kept of the bytes of a layer's "
+                                 "products and attention; what is most expensive to recompute is "
+                                 "kept first",
                          .kind = run::ValueKind::kNumber,
                          .default_value = "0.5",
                          .low = 0,

@@ -160,8 +160,8 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                  .high = 65536,
                  .label = "groups"},
                 yes_or_no("shard.limit_all_gathers",
-                          "fsdp1: before a gather, the host waits until the weights of the second "
-                          "unit before are freed (limit_all_gathers); false: no limit",
+                          "fsdp1: before a gather, the host waits until the weights of the unit "
+                          "before the previous one are freed (limit_all_gathers); false: no limit",
                           "true", "limit gathers"),
                 {.key = "shard.backward_prefetch_at",
                  .help = "fsdp1: when backward gathers the next layer: before a layer's gradients "

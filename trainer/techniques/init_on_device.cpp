@@ -50,7 +50,8 @@ TechniqueEntry DeclareTechnique_init_on_device() {
                          .choices = {{"false", ""}, {"true", "with torch.device(\"cuda\")"}}}},
            .toggles = {{.id = "init-on-device",
                         .title = "Create weights on the GPU",
-                        .explanation = "no host copy; a tied output layer exists briefly",
+                        .explanation =
+                            "no host copy; a tied output layer briefly has its own weight",
                         .on = {on},
                         .ways = {{{"init_on_device", "true"}}}}},
            .rules =

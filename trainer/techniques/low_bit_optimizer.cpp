@@ -106,7 +106,8 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                           "bitsandbytes' do not. Their compiled step temporarily makes both "
                           "moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit "
                           "numbers. This takes 24 bytes per element of the largest tensor (8 with "
-                          "8 bits), which can be more than 4 bits save compared with 8.",
+                          "8 bits), which can be more than what 4-bit moments save compared with "
+                          "8-bit moments.",
            .settings = {{.key = "optimizer.library",
                          .help = "library of the optimizer with 8-bit moments",
                          .kind = run::ValueKind::kChoice,

@@ -115,13 +115,13 @@ TechniqueEntry DeclareTechnique_quantization() {
           {.id = "quantization",
            .group = "Parameters",
            .title = "Quantised base weights",
-           .explanation =
-               "Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They "
-               "are dequantized temporarily: NF4 for each product, int8 only in backward, which "
-               "keeps quantized inputs instead. Embeddings, norms and the output layer keep their "
-               "type, unless prepare_kbit_training=true casts them to fp32, like PEFT's "
-               "prepare_model_for_kbit_training. This needs 2 more bytes for each of their "
-               "weights, and makes hidden states fp32.",
+           .explanation = "Frozen linear layers need half a byte (NF4) or one byte (int8) per "
+                          "weight. NF4 weights are dequantized temporarily for each product, int8 "
+                          "weights only in backward; int8 layers keep their inputs quantized. "
+                          "Embeddings, norms and the output layer keep their type, unless "
+                          "prepare_kbit_training=true casts them to fp32, like PEFT's "
+                          "prepare_model_for_kbit_training. This needs 2 more bytes for each of "
+                          "their weights, and makes hidden states fp32.",
            .settings =
                {{.key = "quantization",
                  .help = "frozen linear layers in nf4 (QLoRA) or int8",

@@ -34,9 +34,9 @@ TechniqueEntry DeclareTechnique_schedule() {
                           .group = "Optimizer",
                           .title = "Learning rate",
                           .explanation =
-                              "The size of the updates in each step. It takes no memory and no "
-                              "time. A learning rate that falls at the end of a run often helps an "
-                              "optimizer with little state (SGD) to keep up.",
+                              "The learning rate sets the size of the updates in each step, and "
+                              "takes no memory and no time. If it falls at the end of a run, an "
+                              "optimizer with little state (SGD) often keeps up with Adam.",
                           .settings = {{.key = "schedule",
                                         .help = "learning rate: constant, or falling along half a "
                                                 "cosine to 0 over the steps of the run",

@@ -221,14 +221,14 @@ Json Server::Initialize(const Message& message) {
 Json Server::CallTool(const Message& message) {
   const auto name = message.params.find("name");
   if (name == message.params.end() || !name->is_string())
-    return ErrorOf(message.id, kInvalidParams, "tools/call: \"name\" is the tool's");
+    return ErrorOf(message.id, kInvalidParams, "tools/call: \"name\" must be the name of a tool");
   const Tool* const tool = FindTool(name->get_ref<const std::string&>());
   if (tool == nullptr)
     return ErrorOf(message.id, kInvalidParams,
                    fmt::format("there is no tool \"{}\"", name->get<std::string>().substr(0, 100)));
   const Json arguments = message.params.value("arguments", Json::object());
   if (!arguments.is_object())
-    return ErrorOf(message.id, kInvalidParams, "tools/call: \"arguments\" is an object");
+    return ErrorOf(message.id, kInvalidParams, "tools/call: \"arguments\" must be an object");
   // An error in a call is returned as the call's result, so that the model can read it.
   if (const absl::Status s = CheckArguments(tool->schema(), arguments); !s.ok())
     return ResultOf(message.id, Failed(std::string(s.message())));
