@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<run::Device>> Chosen(const Options& options) {
            (!capability || capability->Holds(d.compute_capability)) &&
            (options.family.empty() || run::HasWords(FamilyText(d), {options.family}));
   };
-  // The one word may be the name of a GPU or of a MIG slice, a device file, or figures.
+  // A single word may be the name of a GPU or of a MIG slice, a device file, or figures.
   if (options.words.size() == 1) {
     const std::string& word = options.words.front();
     const absl::StatusOr<std::string> text = run::DeviceTextOf(word);

@@ -109,7 +109,7 @@ std::string SideText(std::string_view which, const Prediction::Side& side) {
 }
 
 // Shortens the name by cutting out a part after its middle. The middle names what the kernel does
-// with an element, and what follows it only how the kernel iterates over the elements.
+// with an element; the part after it says only how the kernel iterates over the elements.
 std::string Shortened(const std::string& name, size_t width) {
   if (name.size() <= width) return name;
   const size_t front = width * 3 / 4, back = width - front - 3;

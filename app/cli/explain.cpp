@@ -90,7 +90,7 @@ ExitCode Execute(const Options& options) {
   if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
-    // Allocations from before the recording began are included if all allocations are: in a file
+    // Includes allocations that are older than the recording if there are no others: in a file
     // that has only the memory at one time (a snapshot without history), and in a recording without
     // allocator events.
     pages.sites =

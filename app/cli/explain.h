@@ -18,7 +18,7 @@ namespace vramscope::cli {
 struct ExplainPages {
   std::optional<std::vector<explain::Finding>> findings;
   std::optional<explain::Fragmentation> fragmentation;
-  // How many bytes live at the explained event were recorded, made or modelled.
+  // The evidence (recorded, made, modelled) of the blocks that are live at the explained event.
   std::vector<explain::EvidenceShare> evidence;
   // Segments at the explained event; empty: not requested.
   std::vector<explain::SegmentView> segments;

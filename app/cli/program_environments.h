@@ -26,7 +26,7 @@ struct ProgramEnvironment {
 
 class ProgramEnvironments {
  public:
-  // Uses the Python that the command starts. Errors: there is no Python in it, or Python fails.
+  // Uses the Python that the command starts. Errors: the command has no Python, or Python fails.
   static absl::StatusOr<ProgramEnvironments> Of(const std::vector<std::string>& command);
 
   const std::string& python() const { return python_; }

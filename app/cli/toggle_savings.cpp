@@ -209,7 +209,7 @@ class Savings {
   const SavingsForm form_;
   std::vector<std::string> toggles_;
   bool lists_others_ = false;  // no toggles were given, so all are listed
-  bool rows_printed_ = false;  // Begin() prints them
+  bool rows_printed_ = false;  // whether Begin() prints the rows
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   ProgressBar bar_{true};
   ProgramPlans plans_;

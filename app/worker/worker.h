@@ -33,8 +33,8 @@ struct WorkerOptions {
 };
 
 // Runs until shutdown, the end of the input, or a closed output. Returns the process's exit status:
-// 0, or 3 if the input is not the worker protocol. The caller must exit with _exit(), because the
-// thread of a run that did not end in time is still running.
+// 0, or 3 if the input is not the worker protocol. If a run did not end in time, its thread still
+// runs, and the caller must exit with _exit().
 int ServeWorker(const WorkerOptions& options);
 
 }  // namespace vramscope::worker

@@ -102,7 +102,7 @@ bool IsPlainPath(std::string_view path) {
              : IsPlain(path.substr(0, slash)) && IsPlain(path.substr(slash + 1));
 }
 
-// Sorts files as FolderReader reads them: marks first, so that the history after them covers
+// Sorts files as FolderReader reads them: marks first, so that the history that follows covers
 // them.
 int Rank(std::string_view path) {
   if (path.ends_with("/marks.jsonl")) return 0;

@@ -245,9 +245,9 @@ Recording PartOf(const std::vector<HistoryTailRow>& rows, const HistoryStacks& s
   return part;
 }
 
-// Replaces the segments, which a chunk recorded before the tail's rows, by those after the rows.
-// These are reconstructed from the entries, which begin with empty memory; pools and stacks are
-// copied from the old segments.
+// Replaces the segments, which a chunk recorded before the tail's rows, by the segments after these
+// rows. They are reconstructed from the entries, which begin with empty memory; pools and stacks
+// are copied from the old segments.
 absl::Status EndBehindRows(Recording& r) {
   std::map<std::pair<uint8_t, uint64_t>, recording::SegmentState> before;
   for (recording::SegmentState& s : r.segments) {

@@ -29,7 +29,7 @@ std::string Variable(const char* name) {
 }
 
 // Caches that only grow, with entries named by their content: downloads and compiled kernels. They
-// are not isolated, because every plan would then download its model again.
+// are not isolated: otherwise every plan would download its model again.
 std::vector<std::string> GrowingCaches() {
   const std::string home = Variable("HOME");
   std::string cache = Variable("XDG_CACHE_HOME");
@@ -125,8 +125,8 @@ std::string LibraryOf(const IsolationOptions& options) {
 }
 
 // Makes scratch folders in one place after another and calls `use` with each, until `use` succeeds
-// or returns kFailedPrecondition: another place would not help. The last error contains all
-// reasons.
+// or returns kFailedPrecondition, after which another place would not help. The last error contains
+// all reasons.
 absl::Status InScratchFolder(
     const std::string& folder,
     const std::function<absl::Status(std::unique_ptr<ScratchFolder>)>& use) {

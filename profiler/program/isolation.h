@@ -40,8 +40,8 @@ struct IsolationOptions {
   std::string libraries;                      // folder that contains libvramscope-isolation.so
   // Paths that are not isolated, with everything below them: the output folder, --writable.
   std::vector<std::string> writable;
-  // The program's arguments. It is likely to change the folders that they or environment variables
-  // name (OverlayRootOptions::changed).
+  // The program's arguments. The program is likely to change the folders that they or environment
+  // variables name (OverlayRootOptions::changed).
   std::vector<std::string> arguments;
   bool network = true;  // false: only the loopback interface
   int below = -1;       // OverlayRootOptions::below

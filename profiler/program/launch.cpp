@@ -78,7 +78,7 @@ void ReserveStaticTls(Environment& environment) {
 Environment For(const Platform& platform, const LaunchOptions& o) {
   Environment e = OwnEnvironment();
   Prepend(e, "PYTHONPATH", platform.hooks);
-  // Forks of a warm server find their output folder through a descriptor, whose path is the same.
+  // All forks of a warm server find their output folder under this path, through a descriptor.
   const std::string output =
       o.serve.empty() ? o.output : fmt::format("/proc/self/fd/{}", kServedOutput);
   e["VRAMSCOPE_PROGRAM_OUTPUT"] = output;

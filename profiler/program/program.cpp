@@ -417,7 +417,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
   if (absl::Status s = process.marks.ReadMore(whose + "/marks.jsonl", ended);
       !s.ok() && !absl::IsNotFound(s))
     return s;
-  // Reads again if the process has made its tail a chunk between reading the chunks and the tail.
+  // Reads again if the tail has become a chunk since the chunks were read.
   absl::StatusOr<Recording> recording = absl::NotFoundError("");
   std::vector<trace::StringId> operators;
   for (bool again = true; again;) {

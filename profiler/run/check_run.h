@@ -37,7 +37,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 // table for `device`.
 Assumption ContextAssumption(const DeviceProfile& device);
 // The assumption that the host of a plan needs the same time for a launch on every computer
-// (emulated/core/clock.h). Made for the embedded loop and for programs without Python.
+// (emulated/core/clock.h). It is made for the embedded loop and for programs without Python.
 Assumption HostAssumption();
 
 }  // namespace vramscope::run

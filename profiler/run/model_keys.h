@@ -1,5 +1,5 @@
-// The keys of a config.json: which of them are known, and which belong to models that vramscope
-// cannot plan, and for which a plan would have wrong figures. Internal to this folder.
+// The keys of a config.json: which are known, and which belong to models that vramscope cannot
+// plan. A plan that ignored such a key could have wrong figures. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>

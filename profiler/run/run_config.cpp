@@ -143,7 +143,7 @@ void SetDefaultWeightDecay(RunConfig& config) {
 struct RunConfigBuilder::Impl {
   RunConfig start;
   std::optional<Model> model;                          // if set by this builder
-  std::map<std::string, std::string> preset_defaults;  // `settings` override these, these `start`
+  std::map<std::string, std::string> preset_defaults;  // override `start`; `settings` override them
   std::map<std::string, std::string> settings;
   bool lengths_by_key = false;  // `lengths` was set directly, not through `seq`
 

@@ -52,8 +52,8 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   static Recorder* Current();  // null if nothing is recorded
-  // Unique among the recorders of a process. Hooks that may outlive their recorder remember it by
-  // this.
+  // Identifies this recorder among all recorders of the process, for hooks that may outlive the
+  // recorder to which they reported.
   uint64_t serial() const;
 
   // --- memory, reported by allocators. `key` is the data pointer, which identifies a tensor's

@@ -29,8 +29,8 @@ struct Rehearsal {
   ShortenedStack stack;
 };
 
-// Starts `backend`, executes a rehearsal and stops the backend, unrecorded. Returns null if that
-// would save no time, or if the backend can't repeat micro-batches. Throws only CancelledError.
+// Starts `backend`, executes a rehearsal and stops the backend; records nothing. Returns null if
+// this saves no time, or if the backend can't repeat micro-batches. Throws only CancelledError.
 std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
                                     Techniques& techniques, Backend& backend,
                                     const run::DeviceProfile& device, const RunHooks& hooks);

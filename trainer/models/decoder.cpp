@@ -131,7 +131,7 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
   }
   const bool window = config.sliding_window > 0;
   if (!eager && room == 0 && (!window || pass.mask.size(1) < config.sliding_window)) {
-    // As transformers does, checks whether all tokens are present: the operator then masks itself.
+    // As no token is masked, which transformers checks, the operator applies the causal mask.
     const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
     there.item<bool>();
     return {};

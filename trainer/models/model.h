@@ -129,8 +129,8 @@ class Model : public Module {
     return nullptr;
   }
 
-  // Techniques set the members below before the first step. Computes the mean cross entropy of rows
-  // of logits; If it is null, PyTorch's operator is used.
+  // Set by the techniques before the first step, like the two members below. Computes the mean
+  // cross entropy of rows of logits; null: PyTorch's operator does.
   std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)> cross_entropy;
   LayerRunner layer_runner;          // null: layers are called one after another
   bool inputs_require_grad = false;  // make the embedding's output require a gradient

@@ -26,7 +26,7 @@ struct Heads {
 
 }  // namespace
 
-// Its Forward() is never called, because the attention uses the parameters directly.
+// This module is never called, because the attention uses its parameters directly.
 class MultiheadAttention::Output : public Module {
  public:
   explicit Output(const Options& o) : Module("out_proj") {

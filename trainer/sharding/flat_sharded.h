@@ -1,7 +1,7 @@
 // FullyShardedDataParallel of torch.distributed.fsdp (FSDP1) around each layer and the model, or
 // only around the model, with its sequence of allocations. A unit's parameters are one flat tensor,
 // which is divided evenly among the ranks. This tensor is gathered before the unit runs. Its
-// gradient, also one tensor, is scattered. FSDP1 is Python, so this is a C++ version.
+// gradient, also one tensor, is scattered. FSDP1 is Python code; this is a C++ version.
 //
 //   FlatSharded sharded(group, model, {...});      // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward(reduces);

@@ -1,7 +1,7 @@
 // fully_shard of torch.distributed.fsdp (FSDP2) on each layer and the model, or only on the model,
 // with its sequence of allocations. A rank has some rows of each parameter. A unit's parameters are
-// gathered before the unit runs and freed afterwards; gradients are scattered. This is C++ code,
-// because FSDP2 is Python.
+// gathered before the unit runs and freed afterwards; gradients are scattered. FSDP2 is Python
+// code; this is a C++ version.
 //
 //   FullySharded sharded(group, model, {...});     // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward();

@@ -72,7 +72,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   }
 
  private:
-  // Its destructor leaves all groups of ranks except the group that shares the parts.
+  // The destructor leaves all groups of ranks except the group that shares the parts.
   struct HeldReplicas final : Held {
     explicit HeldReplicas(FlatSharding& of) : owner(of) {}
     ~HeldReplicas() override {

@@ -113,8 +113,8 @@ class TensorParallelTechnique final : public RankOfMany {
   void AfterRun() override { parallel_->Leave(); }
 
  private:
-  // Returns a config with the sizes that must be divisible by the number of ranks. CheckRun() does
-  // not read these sizes for all families.
+  // Returns a config with the sizes that must be divisible by the number of ranks. For some
+  // families, CheckRun() does not read these sizes.
   static absl::StatusOr<run::ModelConfig> Sizes(const run::RunConfig& config) {
     absl::StatusOr<run::ModelConfig> sizes = run::CheckRun(config);
     const auto object = run::ParseConfigObject(config.model_config_json);

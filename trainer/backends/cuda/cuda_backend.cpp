@@ -69,7 +69,7 @@ using cuda::Emulated;
 using cuda::RecordedRun;
 
 // If a text does not name a setting, LibTorch resets it, or for some settings keeps the previous
-// run's value. This text therefore always names the latter.
+// run's value. So this text always names settings of the second kind.
 std::string Settings(const run::AllocConf& conf) {
   const std::string text = run::ToString(conf);
   const auto unless_named = [&](std::string_view key, std::string_view value) {
@@ -99,7 +99,7 @@ absl::StatusOr<const CudaLibrary*> LoadLibrary() {
   return entry();
 }
 
-// The tracker stays attached for the life of the process and reports to this run.
+// The tracker stays attached for the life of the process. It reports to this run, if there is one.
 std::atomic<RecordedRun*> g_run{nullptr};
 
 void Track(const AllocatorEntry& entry) {

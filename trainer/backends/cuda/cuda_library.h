@@ -1,5 +1,5 @@
-// The functions of libtorch_cuda that the loop needs, as plain function pointers. Through them the
-// worker need not link libtorch_cuda, which a process loads only for a run on it.
+// The functions of libtorch_cuda that the loop needs, as plain function pointers. So the worker
+// does not link libtorch_cuda, and a process loads libtorch_cuda only for a run that needs it.
 // `cuda_library.cpp` is a separate module (libvramscope_torch_cuda.so). cuda_backend.cpp loads it
 // after the CUDA libraries have been chosen: the real ones, or the emulated platform's.
 #pragma once
