@@ -33,7 +33,7 @@ struct RunHooks {
 
 struct TrainerOptions {
   // True: the CUDA libraries of this process are those of a real GPU, for backend=cuda. False: they
-  // are the emulated platform's, if they exist, for backend=plan.
+  // are the emulated platform's, if there are any, for backend=plan.
   bool gpu_is_there = false;
 };
 

@@ -24,7 +24,7 @@ struct ExplainPages {
   std::vector<explain::SegmentView> segments;
   explain::HeldGraph held_graph;  // shown on the leaks page
   std::optional<explain::Reclaim> reclaim;
-  std::string reclaim_error;  // why it could not be computed
+  std::string reclaim_error;  // why the page `reclaim` could not be computed
   explain::CallSites call_sites;
   std::optional<explain::Leaks> leaks;
   std::optional<std::vector<explain::SiteUse>> sites;

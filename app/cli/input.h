@@ -87,7 +87,7 @@ struct ShownDevice {
   std::optional<uint8_t> of_several;
 };
 ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace);
-// Selects the same trace, without the note.
+// Selects the same trace as DeviceToShow(), but prints no note.
 std::shared_ptr<const trace::Trace> ShownOf(std::shared_ptr<const trace::Trace> trace);
 absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOptions& range);
 

@@ -282,7 +282,7 @@ class ProgramFit {
         others.push_back(i);
     return others;
   }
-  // What the toggle of a single proposal did; "" if its figures are enough.
+  // What the toggle of a single proposal did; "" if the proposal's figures say enough.
   std::string OutcomeOf(const SwitchProposal& single) {
     const ProgramPlan plan = PlanOf(single);
     for (const ToggleReport& report : plan.toggles)

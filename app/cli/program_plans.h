@@ -67,11 +67,11 @@ class ProgramPlans {
   absl::StatusOr<std::vector<ProgramPlan>> All(const std::vector<ProgramQuestion>& questions);
 
   std::function<void(size_t done, size_t all)> progress = {};  // called several times a second
-  // Called when a plan of All() begins, and when it has been made. Not called for a plan that was
-  // made before.
+  // Called when a plan of All() begins, and when it is complete. Not called for plans that were
+  // already made.
   std::function<void(const ProgramQuestion&)> began = {};
   std::function<void(const ProgramQuestion&, const ProgramPlan&)> arrived = {};
-  int plans() const { return plans_; }  // number of plans made, including those with less memory
+  int plans() const { return plans_; }  // number of plans made, also on smaller GPUs
   // Why plans did not start from the warm process. "" if all but the first did, or if there was
   // only the first.
   const std::string& cold() const { return cold_; }

@@ -39,7 +39,7 @@ struct Results {
   std::shared_ptr<const trace::Trace> trace;  // trace of one device
   std::optional<replay::Replayed> exact;
   std::string why_not_exact;
-  std::optional<replay::Baseline> base;     // replayed under its own settings
+  std::optional<replay::Baseline> base;     // replayed under the recorded settings
   std::optional<replay::Replayed> what_if;  // replayed under the requested settings
   replay::Releases releases;
   // The replay with which the what-if is compared; both start from the same state.

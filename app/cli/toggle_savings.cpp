@@ -231,7 +231,7 @@ ExitCode ToggleSavings(const std::vector<std::string>& command, const ProgramOpt
   if (!platform.ok()) return ReportError(platform.status());
   const absl::StatusOr<std::vector<program::Toggle>> all = program::ReadToggles(*platform);
   if (!all.ok()) return ReportError(all.status());
-  // Each is planned alone, so toggles that exclude each other may be given together.
+  // Each toggle is planned alone, so toggles that exclude each other may be given together.
   for (const std::string& toggle : options.toggles) {
     if (const auto chosen = program::ChooseToggles(*all, {toggle}); !chosen.ok()) {
       NoteError(std::string(chosen.status().message()));

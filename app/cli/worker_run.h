@@ -25,8 +25,8 @@ struct WorkerRun {
 // `arguments`: arguments for the worker in addition to the usual ones.
 WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::string>& arguments = {});
 
-// Plans many runs on workers that keep running between them; two at a time if there are enough
-// processors.
+// Plans many runs, two at a time if there are enough processors, on workers that keep running from
+// one run to the next.
 class Planner {
  public:
   explicit Planner(int workers = 2);

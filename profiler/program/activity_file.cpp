@@ -182,7 +182,7 @@ absl::Status ActivityFile::ReadTail(const std::string& path) {
     at += size;
   }
   for (uint64_t i = std::min(rows, rows_ - first_row); i < rows; ++i) {
-    // Copied field by field. `kind` may be a number outside the enumeration.
+    // Copies the bytes of a row. `kind` may then be a number outside the enumeration.
     Activity activity;
     std::memcpy(static_cast<void*>(&activity),
                 bytes->data() + sizeof(ActivityTailHeader) + i * sizeof(Activity), sizeof activity);

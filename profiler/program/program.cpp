@@ -494,7 +494,7 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
                    });
   for (const About& about : program.processes) {
     absl::StatusOr<ProcessRun> run = ReadProcess(about, ended);
-    if (absl::IsNotFound(run.status())) continue;  // it did not use CUDA
+    if (absl::IsNotFound(run.status())) continue;  // the process did not use CUDA
     if (absl::IsCancelled(run.status())) return run.status();
     if (!run.ok()) {
       program.warnings.push_back(

@@ -54,7 +54,7 @@ struct About {
   std::string package;    // folder of the hooks
   bool virtual_clock = false;
   int64_t begin_ns = 0;  // wall clock
-  run::ReportedGpu gpu;  // the first one that it used
+  run::ReportedGpu gpu;  // the first GPU that the process used
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;
   std::vector<ToggleReport> toggles;  // empty: toggles were not looked for
@@ -75,7 +75,7 @@ struct ProcessRun {
 // runs with --no-activities.
 struct Unwatched {
   int64_t pid = 0;
-  std::string device;            // the GPU on which it used the most memory
+  std::string device;            // the GPU on which the process used the most memory
   uint64_t most_used_bytes = 0;  // the process's maximum on that GPU, without the context
   uint64_t memory_bytes = 0, context_bytes = 0;
   uint64_t launches = 0;

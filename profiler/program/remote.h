@@ -1,6 +1,6 @@
 // `record` on another computer. ssh starts vramscope there, which starts the program and sends the
-// files of its hooks while it runs (folder_stream.h). They are stored in a local folder as if the
-// program ran locally.
+// hooks' files while the program runs (folder_stream.h). The files are stored in a local folder as
+// if the program ran locally.
 //
 //   const Remote remote{.host = "user@box", .folder = "project"};
 //   const Outcome outcome = LaunchRemote(remote, {.command = {"python", "train.py"},

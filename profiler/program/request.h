@@ -52,8 +52,8 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request);
 std::string FolderOf(const Request& request);  // the folder on this computer
 // "plan", "--device", "h100-sxm", ...: the words before "--". Defaults are left out.
 std::vector<std::string> OptionsOf(const Request& request);
-// The options of a plan that the studies of a program take too (fit, toggles, waterfall): all but
-// the toggles.
+// The options of a plan that fit, toggles and waterfall, if they study a program, take, too: all
+// but the toggles.
 std::vector<std::string> StudyOptionsOf(const Request& request);
 // The command line, quoted for a shell. An incomplete request yields an incomplete command line.
 std::string CommandLineOf(const Request& request);

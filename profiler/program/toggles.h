@@ -88,7 +88,7 @@ struct ToggleReport {
 std::string ReasonText(const ToggleReport& report);
 // ReasonText(), and what the toggle applies to if there was nothing to change.
 std::string WhyText(const ToggleReport& report);
-// A reason of a report in English, alone or after a name ("lora: ..."), in the language of the
+// Translates a reason from a report, alone or after a name ("lora: ..."), to the language of the
 // output.
 std::string ReasonText(std::string_view english);
 

@@ -5,7 +5,7 @@
 //   while (!program->Ended(&status)) ...;
 //
 // The program is not a child of this process. Its parent, a helper process of the server, reports
-// how it ended, and ends it when this object is destroyed. One thread at a time.
+// how the program ended, and ends it when this object is destroyed. One thread at a time.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,8 +18,8 @@
 
 namespace vramscope::program {
 
-// The descriptor through which a served program finds its output folder. The number is always the
-// same, because the platform's library reads it only once.
+// The descriptor through which a served program finds its output folder. Its number never changes,
+// because the platform's library reads the path of the folder only once.
 inline constexpr int kServedOutput = 900;
 
 struct WarmRequest {

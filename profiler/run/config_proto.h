@@ -1,5 +1,5 @@
 // Converts RunConfig's serialised forms to and from flat (key, text) settings, with the field paths
-// and values of proto/run.proto. Internal to this folder; free of protobuf types.
+// and values of proto/run.proto. Internal to this folder; uses no protobuf types.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -29,7 +29,7 @@ absl::Status InvalidModelConfig(std::string text);
 // kInvalidArgument: too large, not JSON (with the position), or not an object.
 absl::StatusOr<nlohmann::json> ParseConfigObject(std::string_view text);
 
-// The names of the model in a config.json; one of the two may be empty.
+// The two names of the model in a config.json, one of which may be empty.
 struct ConfigNames {
   std::string architecture;  // the first of `architectures`
   std::string model_type;

@@ -50,8 +50,8 @@ KeySpec Integer(std::string_view key, std::string_view help, double low, double 
   return spec;
 }
 
-// Settings, and values of choices, that the format has and this version may lack. `only` is the
-// default, the only value allowed. They leave this table when a technique declares them.
+// Settings, and values of choices, that the format has and this version may lack. Only the default,
+// `only`, is allowed. An entry leaves this table when a technique declares it.
 struct ReservedKey {
   std::string_view key, help, only;
   std::vector<std::string_view> values;
@@ -169,7 +169,7 @@ std::vector<KeySpec> MakeSpecs() {
   s.push_back(Integer("batch",
                       TEXT_MARK("samples in one optimizer step, over all its micro-batches"), 1,
                       65536, [](RunConfig& c) -> int& { return c.batch; }));
-  // Other values of seq are passed by the builder to the settings that store them (seq.h).
+  // If seq is not a number, the builder passes the value to the settings that store it (seq.h).
   KeySpec seq = Integer("seq",
                         TEXT_MARK("tokens in a sample; or the lengths of successive micro-batches: "
                                   "a list (\"400,1536,400\"), ranges (\"256-1024\"), or a file "

@@ -23,8 +23,8 @@ absl::Status Invalid(std::string text) { return InvalidModelConfig(std::move(tex
 absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
   const std::string& type = config.type;
   config.max_positions = 32768;
-  // Without the key, Llama has as many key-value heads as heads; in the other families, the default
-  // depends on the version of transformers.
+  // Without num_key_value_heads, Llama has as many key-value as query heads; in other families, the
+  // default depends on the version of transformers.
   if (absl::Status status = ReadRotaryDecoder(object, {.needs_kv_heads = type != "llama"}, config);
       !status.ok()) {
     return status;

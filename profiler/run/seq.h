@@ -17,7 +17,7 @@
 
 namespace vramscope::run {
 
-// The error text for other values: "expected the tokens of a sample, ...".
+// The error text for values that are not allowed: "expected the tokens of a sample, ...".
 std::string_view ExpectedSeq();
 
 struct Seq {

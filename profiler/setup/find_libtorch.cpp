@@ -43,8 +43,8 @@ bool IsLibrary(const fs::path& path) {
          header.e_machine == EM_X86_64;
 }
 
-// VRAMSCOPE_TORCH_ROOT from the CMakeCache.txt above a program in a build tree; "" if the program
-// is in no build tree.
+// VRAMSCOPE_TORCH_ROOT from the CMakeCache.txt in a folder above a program in a build tree; "" if
+// the program is in no build tree.
 fs::path BuildTreeTorch(const fs::path& program_folder) {
   if (program_folder.empty()) return {};
   std::ifstream cache(program_folder.parent_path() / "CMakeCache.txt");

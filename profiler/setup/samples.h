@@ -17,7 +17,7 @@ namespace vramscope::setup {
 
 class Samples {
  public:
-  // Reads every `.trace` in a folder whose header contains a configuration.
+  // Reads those `.trace` files in a folder whose headers contain a configuration.
   static Samples In(const std::string& folder);
 
   const std::string* Find(const run::RunConfig& config) const;  // null: there is none

@@ -4,7 +4,7 @@
 //   auto store = MakeLoneStore();
 //   auto group = MakeProcessGroup(store, MakeEqualRanks(rank, ranks), c10::kCPU);
 //
-// A group belongs to one run and is used on the run's thread and autograd's.
+// A group belongs to one run and is used on the run's thread and on autograd's thread.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>

@@ -161,7 +161,7 @@ class Extender {
       if (unit < 0 || kStretches[stretch].backward != backward) continue;
       if (kStretches[stretch].unit != unit) continue;
       begins_[stretch] = i;
-      // Includes the backward node and the modules in which the section begins.
+      // The section includes the backward node and the modules in which it begins.
       while (backward && (events[begins_[stretch] - 1].kind == EventKind::kOpBegin ||
                           events[begins_[stretch] - 1].kind == EventKind::kModuleBegin)) {
         --begins_[stretch];

@@ -5,7 +5,7 @@
 //
 //   std::optional<ExtendedTape> whole = Extend(tape, strings, units);
 //   whole->tape, whole->strings                       // events use the ids of the new strings
-//   whole->RowOf(row, 1, 7)                           // the row of unit 7 like `row` of unit 1
+//   whole->RowOf(row, 1, 7)  // the row of unit 7 that matches `row` of unit 1
 //
 // Method: the tape is divided into sections, a forward and a backward section for each unit. An
 // allocation is identified within its section by its properties (bytes, operator, module within the

@@ -61,8 +61,8 @@ class Recorder {
   void OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uint64_t address,
                uint32_t stream, trace::Pool pool);
   void OnFree(uint64_t key);  // unknown keys (allocated before the recording) are ignored
-  // `expandable`: `bytes` is a range of addresses; its memory is reported by OnSegmentMap and
-  // OnSegmentUnmap.
+  // `expandable`: `bytes` is the size of a range of addresses; OnSegmentMap and OnSegmentUnmap
+  // report its memory.
   void OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool,
                       bool expandable = false);
   void OnSegmentFree(uint64_t address);

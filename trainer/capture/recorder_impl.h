@@ -27,8 +27,8 @@ using trace::Phase;
 using trace::StringId;
 
 inline constexpr size_t kBatchEvents = 4096;
-// The lookup from sequence number to module is cleared above this size. A step of a 100-layer model
-// needs about 10,000 entries.
+// The table from sequence number to module is cleared when it exceeds this size. A step of a
+// 100-layer model needs about 10,000 entries.
 inline constexpr size_t kMaxSequenceNumbers = size_t{1} << 22;
 inline constexpr size_t kMaxAddresses = size_t{1} << 16;
 

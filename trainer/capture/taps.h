@@ -2,7 +2,7 @@
 // every tensor that autograd saves and releases (saved-tensor hooks), every accumulated gradient.
 // Backends report allocations.
 //
-//   Taps taps({.ops = true});            // during its life, reports to Recorder::Current()
+//   Taps taps({.ops = true});            // while it exists, reports to Recorder::Current()
 //   TagStorage(weight, trace::Category::kParameter, "parameter");
 //   WatchGradients(model->parameters());
 //
@@ -100,8 +100,8 @@ class SavedTensorPacker {
   SavedTensorPacker& operator=(const SavedTensorPacker&) = delete;
   // Whether the tensor is packed; false: it is saved as it is.
   virtual bool Takes(const at::Tensor& tensor) const = 0;
-  // `tensor`: the elements as one dimension in memory order, or a copy without the gaps of a view.
-  // A tensor that several nodes save is passed only once.
+  // `tensor`: the elements in one dimension, in memory order; of a view with gaps, a copy without
+  // them. A tensor that several nodes save is passed only once.
   virtual std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) = 0;
 };
 // While this scope exists, `packer` packs the tensors that are saved on this thread.

@@ -333,7 +333,7 @@ class Loop {
     return true;
   }
 
-  // Reduces the layers of the current runner to those of the first two and the last two units.
+  // Leaves only the layers of the first two and the last two units to the current runner.
   void ShortenStack(const ShortenedStack& stack) {
     std::vector<size_t> chosen;
     size_t layer = 0;
@@ -399,7 +399,7 @@ class Loop {
       // The forward call has returned, and only its loss is still in use.
       if (!script_.keeps_outputs) logits_.reset();
       Release(held);
-      // Outside of autocast, as in transformers' Trainer.
+      // This is outside of autocast, as in transformers' Trainer.
       if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
     }
     if (micro_batch_ == 0 && ZeroesLate()) {

@@ -35,9 +35,9 @@ namespace vramscope::trainer {
 std::vector<run::FamilyDeclaration::LoraChoice> GatedDecoderAdapters();
 
 struct DecoderConfig : run::ModelConfig {
-  // Details of the additive mask: whether its lower triangle is cleared before the comparison with
-  // the positions; whether SDPA always gets a mask, even if it could be causal without one; the
-  // number of columns beyond the keys.
+  // Details of the additive mask: whether its lower triangle is cleared before it is compared with
+  // the positions; whether SDPA gets a mask even where its causal mode would do; how many more
+  // columns than keys it has.
   bool mask_by_triangle = false;
   bool mask_always = false;
   int64_t mask_extra_columns = 1;

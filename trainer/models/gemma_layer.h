@@ -1,5 +1,5 @@
 // The layer of Gemma 2 and 3: norms before and after each part, and in some layers a window. Each
-// layer with a window applies it to the mask itself.
+// layer with a window itself applies the window to the mask.
 //
 //   GemmaLayer layer("layers.0", config, options, /*window=*/4096);
 //

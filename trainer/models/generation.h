@@ -66,8 +66,8 @@ class DynamicCache final : public KeyValueCache {
   std::vector<at::Tensor> keys_, values_;
 };
 
-// Keys and values as tuples. A pass allocates all layers' keys and values again, while its
-// argument, the previous pass's tuples, still exists.
+// Keys and values as tuples. A pass allocates all layers' keys and values again while the tuples of
+// the previous pass, its argument, still exist.
 class TupleCache final : public KeyValueCache {
  public:
   void Begin() override;

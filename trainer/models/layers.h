@@ -40,7 +40,7 @@ class LoraAdapter : public Module {
   double dropout_;
 };
 
-// y = x W^T + b, weight [outputs, inputs]. With `transposed`, as GPT-2's Conv1D: y = b + x W,
+// y = x W^T + b, weight [outputs, inputs]. With `transposed`, like GPT-2's Conv1D: y = b + x W,
 // weight [inputs, outputs].
 class Linear : public Module {
  public:

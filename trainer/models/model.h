@@ -37,7 +37,7 @@ struct ModelOptions {
 // the Hugging Face Trainer.
 struct TrainingScript {
   // All inputs and targets of a run are created on the device before the first step, and each step
-  // uses views of them. Otherwise every step creates its own.
+  // uses views of them. If false, every step creates its own inputs.
   bool inputs_up_front = false;
   // The script's variables keep logits and loss alive during backward and optimizer.
   bool keeps_outputs = false;

@@ -9,7 +9,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Turns autocast off on `device` during its life.
+// Turns autocast off on `device` while the object exists.
 class AutocastOff {
  public:
   explicit AutocastOff(c10::DeviceType device)

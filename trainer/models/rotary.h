@@ -29,7 +29,7 @@ class RotaryEmbedding : public Module {
   RotaryEmbedding(std::string name, const run::ModelConfig& config)
       : RotaryEmbedding(std::move(name), config, Own{}) {}
   // Returns cos and sin, [1, seq, head_dim], of type `dtype`. position_ids: int64 [1, seq].
-  // Computed in fp32 outside of autograd and autocast.
+  // They are computed in fp32, outside of autograd and autocast.
   std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& position_ids, at::ScalarType dtype);
 
  private:

@@ -38,7 +38,7 @@ double Epsilon(at::ScalarType type) {
   }
 }
 
-// The root of the mean square. Where nothing is computed, values count as zero.
+// The root of the mean square. On a device that computes nothing, values count as zero.
 double RootMeanSquare(const at::Tensor& tensor) {
   return tensor.norm(2).item<double>() / std::sqrt(static_cast<double>(tensor.numel()));
 }

@@ -82,7 +82,7 @@ struct FlatSharded::Impl {
     }
   }
 
-  // Makes a unit of all tensors below these modules that belong to no unit yet.
+  // Makes a unit of those tensors below these modules that belong to no unit yet.
   void Shard(std::span<Module* const> modules, bool is_model) {
     const auto take = [&](std::vector<Coming>& from, std::vector<Coming>& to) {
       std::erase_if(from, [&](const Coming& one) {
@@ -273,7 +273,7 @@ void FlatSharded::ClipNorm(double most) {
   }
   at::Tensor local = impl_->zero;
   if (shared.options.offloads) {
-    // The gradients are measured and scaled on the host, where a plan computes nothing.
+    // Offloaded gradients are measured and scaled on the host, where a plan computes nothing.
     gradients.clear();
     local = at::zeros({}, at::kFloat).to(shared.options.device);
   } else if (!gradients.empty()) {

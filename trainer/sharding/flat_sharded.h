@@ -12,7 +12,7 @@
 // Only for devices that compute nothing: the other ranks' data does not exist, and parameters are
 // created without values.
 //
-// Used on the loop's thread and autograd's; must be destroyed before the model.
+// Used on the loop's thread and on autograd's thread; must be destroyed before the model.
 #pragma once
 
 #include <memory>
@@ -36,8 +36,8 @@ struct FlatOptions {
   FlatPrefetch backward_prefetch = FlatPrefetch::kBeforeUnit;
   // use_orig_params: an optimizer gets this rank's part of each parameter; false: flat parameters.
   bool original_parameters = true;
-  // True: a checkpoint contains a unit, as in transformers, and gathers it again when it runs
-  // again. False: a unit contains a checkpoint.
+  // True: checkpoints contain units, as in transformers, and gather them again when they run again.
+  // False: units contain checkpoints.
   bool checkpoints_hold_units = false;
   bool offloads = false;  // CPUOffload: parts and their gradients are in pinned host memory
   // MixedPrecision(param_dtype=...): the type in which units are gathered and gradients are
@@ -59,7 +59,7 @@ class FlatSharded {
   std::vector<at::Tensor> TrainedTensors() const;
   // `reduces`: false within no_sync().
   void BeforeForward(bool reduces);
-  // `outputs`: of the model's forward call.
+  // `outputs`: the results of the model's forward call.
   void AfterForward(const std::vector<at::Tensor>& outputs);
   // Gathers each unit before it runs, and frees it afterwards. `inner` runs the layers (null: they
   // are called directly).

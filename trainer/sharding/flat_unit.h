@@ -115,7 +115,7 @@ class FlatUnit {
   int64_t elements_ = 0;
   at::Tensor flat_;   // the flat parameter, a leaf of autograd's graph; see above
   at::Tensor local_;  // this rank's part
-  // the part in the type in which it is gathered, if that differs
+  // the part in the type in which it is gathered, if that is not its own type
   at::Tensor narrow_;
   at::Tensor gathered_;  // [ranks * part]; has no memory between uses
   // temporary device copy of a part that is kept on the host

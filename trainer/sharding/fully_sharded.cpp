@@ -145,7 +145,7 @@ struct UnitHandle : torch::CustomClassHolder {
   ShardUnit& unit;
 };
 
-// Wraps a unit's inputs, so that backward reports that it has left the unit.
+// Wraps a unit's inputs, so that backward calls this when it leaves the unit.
 struct LeavesUnit : torch::autograd::Function<LeavesUnit> {
   static variable_list forward(AutogradContext* context, at::TensorList inputs,
                                const c10::intrusive_ptr<UnitHandle>& unit) {

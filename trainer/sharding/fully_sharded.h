@@ -12,7 +12,7 @@
 // Only for devices that compute nothing: the other ranks' data does not exist, and parameters are
 // created without values.
 //
-// Used on the loop's thread and autograd's; must be destroyed before the model.
+// Used on the loop's thread and on autograd's thread; must be destroyed before the model.
 #pragma once
 
 #include <memory>
@@ -27,8 +27,8 @@ struct ShardOptions {
   c10::Device device = c10::Device(c10::kCPU);
   bool reshards_after_forward = true;  // false: gathered tensors remain until backward is done
   int layers_per_unit = 1;             // 0: the model is the only unit
-  // Number of units gathered ahead of the running one. Values above FSDP2's defaults of 0 and 1
-  // correspond to set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.
+  // Number of units that are gathered ahead of the running unit. Values above FSDP2's defaults of 0
+  // and 1 correspond to set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.
   int forward_prefetch = 0, backward_prefetch = 1;
   bool offloads = false;  // CPUOffloadPolicy: shards and their gradients are in pinned host memory
 };
@@ -42,7 +42,7 @@ class FullySharded {
   FullySharded& operator=(const FullySharded&) = delete;
 
   void BeforeForward();
-  // `outputs`: of the model's forward call.
+  // `outputs`: the results of the model's forward call.
   void AfterForward(const std::vector<at::Tensor>& outputs);
   // Gathers each unit before it runs, and frees it afterwards. `inner` runs the layers (null: they
   // are called directly).

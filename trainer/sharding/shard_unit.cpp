@@ -182,7 +182,7 @@ void ShardUnit::WaitForGathered() {
   if (!result_.has_value()) return;
   at::NoGradGuard no_grad;
   const c10::Stream now = CurrentStream(streams_.device);
-  std::optional<Gathered> former;  // FSDP2 keeps it until the end of this function
+  std::optional<Gathered> former;  // FSDP2 keeps the buffer until this function ends
   if (state == ShardState::kForward && streams_.former.has_value()) {
     Wait(streams_.copy_in, streams_.former_event);
     Wait(streams_.gather, streams_.former_event);

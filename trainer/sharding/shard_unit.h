@@ -57,7 +57,7 @@ class ShardUnit {
   // Takes a parameter that is on the device, and creates this rank's rows of it.
   void Add(Parameter* parameter, const std::string& name);
 
-  // The units to gather ahead when this one runs; replaces FSDP2's own choice.
+  // The units to gather ahead when this unit runs, instead of the units that FSDP2 would choose.
   std::vector<ShardUnit*> forward_prefetch, backward_prefetch;
 
   void BeforeForward();

@@ -5,11 +5,11 @@
 //
 //   auto parallel = SplitModel(model, {.rank = 0, .ranks = 2});  // changes only shapes
 //   Materialize(model, ...);
-//   parallel->Join(group, model);                           // from here on layers reduce
+//   parallel->Join(group, model);  // from here on, layers sum over the ranks
 //
 // Call SplitModel before Materialize(), which creates each whole weight and keeps this rank's part.
 // Only for devices that compute nothing: the other ranks' sums do not exist. Used on the loop's
-// thread and autograd's; lives as long as the model.
+// thread and on autograd's; must live as long as the model.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -10,7 +10,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// How a segment is run again.
+// How checkpointed segments are run and run again.
 struct Form {
   bool reentrant = true;
   MakeOpPolicy policy = nullptr;  // selects outputs that are kept
@@ -44,7 +44,7 @@ class Checkpointing final : public Technique {
       : form_(form), layers_(layers), alternate_(alternate) {}
 
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
-    // Without a trained embedding, the inputs of re-entrant segments would not require a gradient.
+    // Without a trained embedding, inputs of re-entrant segments would not require a gradient.
     const bool leads_on = model.embeds() && model.Parameters().front()->trainable;
     if (form_.reentrant) model.inputs_require_grad = !leads_on;
     LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));

@@ -75,7 +75,7 @@ class Layout {
   at::Tensor signed_table_, unsigned_table_;
 };
 
-// One kernel per tensor, in place.
+// Launches one kernel per tensor, which updates it in place.
 void UpdateByKernel(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const char* kernel = moments.first.scale.defined() ? kStep8 : kStep32;
   RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());

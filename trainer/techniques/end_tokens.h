@@ -13,11 +13,11 @@ class EndTokens {
   explicit EndTokens(at::Device device);
 
   void Check() const;
-  // With several sequences, checks whether a prompt ends in padding.
+  // If there are several sequences, checks whether a prompt ends in padding.
   void CheckForPadding(const at::Tensor& ids) const;
   // The mask of a prompt's present tokens.
   at::Tensor MaskOf(const at::Tensor& ids) const;
-  // Returns `next`, replaced by padding for finished sequences.
+  // Returns the tokens `next`, with padding in place of those of finished sequences.
   at::Tensor Padded(const at::Tensor& next, const at::Tensor& unfinished) const;
   // Returns whether each sequence has ended with its last token.
   at::Tensor Ended(const at::Tensor& ids) const;

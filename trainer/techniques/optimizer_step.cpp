@@ -139,7 +139,7 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
                                  {"optimizer.name", false, {"sgd"}}},
                         .what = "optimizer.momentum has no effect: only SGD has momentum"}}},
       .fit = Moves(),
-      .order = 50,  // after techniques with an optimizer of their own
+      .order = 50,  // after techniques that have their own optimizer
       .place = 42,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         return std::make_unique<OptimizerStep>(OptimizerConfigOf(config));

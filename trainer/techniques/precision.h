@@ -46,7 +46,7 @@ class GradScaler {
  public:
   explicit GradScaler(c10::Device device) : device_(device) {}
   at::Tensor Scale(const at::Tensor& loss);
-  // unscale_(): called before the step if the unscaled gradients are needed.
+  // PyTorch's unscale_(). Call it before the step if unscaled gradients are needed.
   void UnscaleFirst(const std::vector<at::Tensor>& gradients);
   // Unscales if necessary, and steps unless a gradient overflowed. The tensor with the overflow
   // flag lives until Update().

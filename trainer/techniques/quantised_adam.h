@@ -19,7 +19,7 @@
 namespace vramscope::trainer {
 
 struct QuantisedMoment {
-  // a byte per element (8 bits) or per two elements (4 bits); plain values if there is no scale
+  // one byte per element (8 bits) or per two elements (4 bits); without scales: the plain values
   at::Tensor codes = {};
   at::Tensor scale = {};  // the scale of each block
   at::Tensor table = {};  // value of each code, if each moment has a table

@@ -19,7 +19,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 constexpr int64_t kBlock = 64;        // weights that share a scale
-constexpr int64_t kScaleBlock = 256;  // scales that share a scale of their own
+constexpr int64_t kScaleBlock = 256;  // scales that share a scale
 constexpr int64_t kTable = 256;       // number of values that a byte of a scale can have
 // activations of at least this value are multiplied in 16 bits
 constexpr double kOutlier = 6;

@@ -91,7 +91,7 @@ class Quantization final : public Technique {
   std::set<std::string> narrow_;  // parameters that preparation leaves in 16 bits
 };
 
-// The blocks that bitsandbytes' kernels output, in every category.
+// The blocks that bitsandbytes' kernels allocate for their outputs, in every category.
 std::vector<run::ModelledBlocks> Modelled() {
   const std::vector<std::string> of_four = {
       "bitsandbytes::quantize_4bit", "bitsandbytes::quantize_blockwise",

@@ -86,15 +86,15 @@ class Technique {
   virtual void AfterSetUp(const RunContext&, Model&, std::span<const at::Tensor> trained) {
     static_cast<void>(trained);
   }
-  // Wraps the calls of a stack's layers. `inner`: the runner without this technique; null: it calls
-  // the layers one by one.
+  // Wraps the calls of a stack's layers. `inner`: the runner without this technique; null: the
+  // layers are called one by one.
   virtual LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) { return inner; }
   // Returns a scope around forward and loss.
   virtual std::unique_ptr<Held> AroundForward(const RunContext&) { return nullptr; }
   virtual LossFunction AroundLoss(LossFunction inner) { return inner; }
   // Returns the tensor on which backward is called.
   virtual at::Tensor BeforeBackward(const RunContext&, const at::Tensor& loss) { return loss; }
-  // Returns null if the technique makes no optimizer. The loop uses the first one that is not null.
+  // Returns null if the technique makes no optimizer. The loop uses the first non-null result.
   virtual std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
                                                    const std::vector<at::Tensor>& trained) {
     static_cast<void>(trained);
@@ -155,7 +155,7 @@ struct TechniqueEntry {
   // Techniques with a smaller order are called first and enclose the others: precision around
   // attention around layers.
   int order = 100;
-  int place = 0;  // position in the catalogue; 0: as `order`
+  int place = 0;  // position in the catalogue; 0: that of `order`
   // Returns null if the configuration does not use the technique. `make` itself is null for a
   // declaration without hooks.
   std::function<std::unique_ptr<Technique>(const run::RunConfig&)> make;

@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kPollMs = 100;
-constexpr auto kEndsWithin = std::chrono::seconds(10);  // after a cancellation
+constexpr auto kEndsWithin = std::chrono::seconds(10);  // time to end after a cancellation
 constexpr size_t kMostNotes = 100, kMostNoteBytes = 4000;
 
 class Descriptor {

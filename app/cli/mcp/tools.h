@@ -27,8 +27,8 @@ struct Access {
 // A command to run.
 struct Call {
   enum class How {
-    kHere,   // within this process, for commands that only read
-    kChild,  // run in a process of its own, because it takes long and a client may cancel it
+    kHere,   // in this process, for commands that only read
+    kChild,  // in a separate process, for slow commands, which a client may cancel
     kShow,   // shown in the window
   };
   How how = How::kHere;

@@ -242,8 +242,8 @@ class Cuda final : public Backend {
   }
 
   // LibTorch reads the properties of a device only once, so each kind of GPU gets its own device
-  // number, in order of first use. Number 0 is not used: LibTorch may read it before the first run
-  // chooses a GPU. The memory size is read every time and may differ between runs.
+  // number, in order of first use. Number 0 is not used: LibTorch may read its properties before
+  // the first run chooses a GPU. The memory size is read every time and may differ between runs.
   absl::Status ChooseGpu(const run::DeviceProfile& profile) {
     run::DeviceProfile kind = profile;
     kind.memory_bytes = 1;

@@ -33,8 +33,8 @@ MemorySpace SpaceOf(emulated::Place place) {
   return MemorySpace::kUnknown;
 }
 
-// Returns the demangled name, cached by the address of the mangled one. Both live as long as the
-// process.
+// Returns the demangled name, cached by the address of the mangled one. Both names live as long as
+// the process.
 std::string_view KernelName(const char* mangled) {
   static auto* names = new std::unordered_map<const char*, std::string>;
   static std::mutex mutex;

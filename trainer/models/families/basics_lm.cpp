@@ -402,7 +402,7 @@ class BasicsLm : public Model {
   }
   std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig& config,
                                               const std::vector<Tensor>& trained) override {
-    // The model's script has its own AdamW in loop form. Foreach and fused are PyTorch's.
+    // The model's script has its own AdamW in loop form. The foreach and fused forms are PyTorch's.
     if (config.name != "adamw" || config.impl != OptimizerImpl::kLoop) {
       return nullptr;
     }

@@ -219,7 +219,7 @@ class BlockSparseAttention : public FullAttention {
     return at::einsum("blq,bhlk->bhlqk", {blocked.slice(1, 1, -1), mask});
   }
 
-  // The second block or the last but one. It attends to its neighbours, the first and the last
+  // The second block, or the last but one: these attend to their neighbours, the first and the last
   // block, and random blocks.
   struct Edge {
     at::Tensor keys, values, product, sequence_pad, random_pad, weights, context;

@@ -50,7 +50,7 @@ class Attention : public Module {
     AddChild(&output_);
   }
 
-  // `mask`: added to the scores of eager attention; undefined: none.
+  // `mask` is added to the scores of eager attention; undefined: nothing is added.
   at::Tensor Forward(const at::Tensor& x, const at::Tensor& mask) {
     ModuleScope scope(name());
     const int64_t batch = x.size(0), seq = x.size(1);

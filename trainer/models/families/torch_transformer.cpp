@@ -1,5 +1,5 @@
 // torch.nn.Transformer on float inputs: post-norm encoder and decoder layers of
-// nn.MultiheadAttention and a ReLU MLP, and a norm after each stack. Dense targets, with cross
+// nn.MultiheadAttention and a ReLU MLP, and a norm after each stack. Targets are dense, with cross
 // entropy over dimension 1 as in nn.CrossEntropyLoss. Mirrors torch 2.11:
 // nn/modules/transformer.py.
 //

@@ -78,7 +78,7 @@ class FillingHook final : public SavedVariableHooks {
   at::Tensor call_unpack_hook() override { return tensor_; }
 
  private:
-  Frame& frame_;  // valid: the frame is running
+  Frame& frame_;  // valid, because the frame is running
   at::Tensor tensor_;
 };
 
@@ -194,7 +194,7 @@ struct BudgetPlan {
       kept[i] = true;
       left -= size[i];
     }
-    // Everything fits, even if the rounded shares do not.
+    // With a share of 1, everything fits, even if the rounded shares do not.
     if (share >= 1) kept.assign(calls.size(), true);
   }
 };

@@ -1,4 +1,4 @@
-// Outputs of selected operators of a code section, kept in its first run and reused in its second.
+// Outputs of selected operators in a code section, kept in the first run and reused in the second.
 //
 //   OpCache cache;
 //   { OpCacheScope first(&cache, policy.get(), OpCacheScope::Mode::kKeep); out = segment(); }
