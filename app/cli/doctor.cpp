@@ -193,7 +193,7 @@ ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
   return printed != kDone ? printed : good ? kDone : kNo;
 }
 
-// Runs the same checks on the emulated platform, by starting this program there once more.
+// Starts this program once more, on the emulated platform, where it runs the same checks.
 ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::string& python) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(device);
   const absl::StatusOr<run::DeviceProfile> gpu =

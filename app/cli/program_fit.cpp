@@ -134,7 +134,7 @@ class ProgramFit {
     }
     return static_cast<uint64_t>(bytes * share);
   }
-  // Differences below a thousandth of the needed memory may come from the rounding of blocks.
+  // Differences below a thousandth of the needed memory do not count: rounding may cause them.
   bool HasEffect(const Planned& planned) const {
     const uint64_t with = planned.needed(), without = start_.planned.needed();
     return std::max(with, without) - std::min(with, without) > without / 1000;
@@ -150,7 +150,7 @@ class ProgramFit {
     return planned;
   }
 
-  // Looks up the proposal's plan, which the search has already made.
+  // Returns the plan of the proposal, which was already made during the search.
   ProgramPlan PlanOf(const SwitchProposal& proposal) {
     const auto known = plans_.All({Question(proposal.set)});
     return known.ok() ? known->front() : ProgramPlan{};
@@ -282,7 +282,7 @@ class ProgramFit {
         others.push_back(i);
     return others;
   }
-  // What the toggle of a single proposal did; "" if its figures are enough.
+  // What the toggle of a single proposal did; "" if the proposal's figures say enough.
   std::string OutcomeOf(const SwitchProposal& single) {
     const ProgramPlan plan = PlanOf(single);
     for (const ToggleReport& report : plan.toggles)
@@ -369,7 +369,7 @@ class ProgramVary {
 
  private:
   struct Row {
-    std::vector<std::string> values;  // the values of the variations, in the same order
+    std::vector<std::string> values;  // one value for each variation, in the same order
     ProgramQuestion question;
     ProgramPlan plan;
   };
@@ -414,8 +414,8 @@ class ProgramVary {
     return absl::OkStatus();
   }
 
-  // With one range and a budget: searches for the largest value that fits, between the last row
-  // that fits and the first row that does not.
+  // If there is one range and a budget, searches for the largest value that fits, between the last
+  // row that fits and the first that does not.
   absl::Status FindLargest() {
     if (variations_.size() != 1 || !variations_[0].is_range || !budget_) return absl::OkStatus();
     const auto first_not = std::ranges::find_if(rows_, [&](const Row& row) { return !Fits(row); });

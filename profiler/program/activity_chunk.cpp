@@ -123,7 +123,7 @@ bool TakeRows(PayloadReader& in, ActivityChunk& chunk) {
   if (names > in.left()) return false;
   for (uint64_t i = 0; i < names && in.good(); ++i) chunk.names.push_back(in.Text());
   const uint64_t rows = in.Number(kMostRowsOfChunk);
-  constexpr size_t kLeastRow = 13;  // one byte per field
+  constexpr size_t kLeastRow = 13;  // every field takes at least one byte
   if (!in.good() || rows > in.left() / kLeastRow) return false;
   chunk.activities.reserve(rows);
   Before before;

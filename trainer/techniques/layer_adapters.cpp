@@ -1,6 +1,6 @@
-// Adapters for whole layers instead of linear modules. They are either inside each layer (its input
-// also goes through the adapter), or a separate tower that reads the layers' outputs and passes
-// nothing back, so that the layers need no backward.
+// Adapters for whole layers instead of linear modules. Adapters are either inside each layer (the
+// layer's input also goes through the adapter), or form a separate tower that reads the layers'
+// outputs and passes nothing back to them, so that the layers need no backward.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -73,7 +73,7 @@ class LayerAdapters final : public Technique {
       return hidden + more.back();
     };
   }
-  // Later steps use the outputs cached in the first one, so the trunk leaves the GPU.
+  // Later steps use the outputs that the first step cached, so the trunk can leave the GPU.
   void AfterStep(const RunContext&, int step) override {
     if (!caches_ || step != 0) return;
     at::NoGradGuard no_grad;
@@ -90,7 +90,7 @@ class LayerAdapters final : public Technique {
     trunk_.clear();
     for (at::Tensor& output : outputs_) output.reset();
   }
-  // A layer's adapter is found by the layer's position, which rehearsals change.
+  // A layer's position, which a rehearsal changes, determines its adapter.
   bool rehearses() const override { return false; }
   bool repeats() const override { return !caches_; }
 

@@ -12,7 +12,7 @@ namespace {
 
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // one per parameter
 
-// Replaces the optimizer after backward. Its step does nothing.
+// Stands for the optimizer after backward, when nothing is left to do in a step.
 class Done final : public Optimizer {
  public:
   Done(std::vector<at::Tensor> parameters, const Optimizers& each)
@@ -50,7 +50,7 @@ class OptimizerInBackward final : public Technique {
     optimizers_[at->second]->ZeroGrad(ZeroGradMode::kNone);
   }
   bool steps_in_backward() const override { return true; }
-  // The first backward allocates the state.
+  // Micro-batches differ: only the first backward allocates the state.
   bool repeats() const override { return false; }
   void AfterRun() override {
     optimizers_.clear();

@@ -12,7 +12,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Contains the keys and values of all layers as rows of one table.
+// The module with the trained keys and values of all layers, as rows of one table.
 class Encoder : public Module {
  public:
   Encoder(int64_t tokens, int64_t width) : Module("prompt_encoder") {
@@ -82,7 +82,7 @@ class Prefix final : public Technique {
     held->scope = std::make_unique<GenerationScope>(held->pass);
     return held;
   }
-  // A layer's rows are found by the layer's position, which rehearsals change.
+  // A layer's position, which a rehearsal changes, determines its rows.
   bool rehearses() const override { return false; }
 
  private:
