@@ -256,10 +256,10 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
   if (options.program.device.empty()) return kDone;
   const absl::StatusOr<int64_t> number = run::ParseInteger(options.program.device);
   if (!number.ok() || *number < 0 || *number > 255) {
-    NoteError(
-        i18n::Format("--device: \"{}\" is not the number of a device in FILE (0 to 255); use "
-                     "--context for the CUDA context of a named GPU",
-                     Printable(options.program.device)));
+    NoteError(i18n::Format(
+        "--device: \"{}\" is not a number from 0 to 255. With FILE, it selects one of the "
+        "file's devices; the CUDA context of a named GPU is --context",
+        Printable(options.program.device)));
     return kUsage;
   }
   options.range.device = static_cast<int>(*number);

@@ -505,10 +505,10 @@ class ProgramVary {
 
 void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options) {
   command
-      .add_option(
-          "--vary", options.vary,
-          "with -- PROGRAM: plan it with other values of one of its arguments, such as "
-          "--vary=--batch-size=1..64, or --vary seq=512,1024 with {seq} in the command; repeatable")
+      .add_option("--vary", options.vary,
+                  "with -- PROGRAM: plan it for several values of an argument. "
+                  "--vary=--batch-size=1..64 sets "
+                  "that option; --vary seq=512,1024 replaces {seq} in the command; repeatable")
       ->type_name("ARGUMENT=VALUES");
   command
       .add_option("--patience", options.patience,

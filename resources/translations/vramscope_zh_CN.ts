@@ -5961,10 +5961,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>跟踪头部（后端 {}）</translation>
     </message>
     <message>
-        <source>trace header (content {})</source>
-        <translation>跟踪头部（内容 {}）</translation>
-    </message>
-    <message>
         <source>unexpected error: {}</source>
         <translation>意外错误：{}</translation>
     </message>
@@ -6499,10 +6495,6 @@ most of it allocated by {}</source>
         <translation>，减去第一个微批次留下的梯度 {}</translation>
     </message>
     <message>
-        <source>--device: "{}" is not the number of a device in FILE (0 to 255); use --context for the CUDA context of a named GPU</source>
-        <translation>--device："{}" 不是 FILE 中设备的编号（0 到 255）；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
-    </message>
-    <message>
         <source>--from reads an existing run; remove the program after --</source>
         <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
     </message>
@@ -6573,10 +6565,6 @@ most of it allocated by {}</source>
     <message>
         <source>Adam uses the operators of PyTorch 2.0, executed by this build's PyTorch</source>
         <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
-    </message>
-    <message>
-        <source>Adam's moments of a linear layer's gradient are projected to a few dimensions: twice rank x the longer side, plus a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
-        <translation>线性层梯度的 Adam 矩只取少数维度：两份“秩 × 长边”和一个投影。梯度本身保持完整，未选中的部分（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
     </message>
     <message>
         <source>Adam-mini uses one block per row for queries and keys, too; torch.optim has no Adam-mini</source>
@@ -6729,10 +6717,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>从 4.49 起，解码器的标签移动一位，logits 以 fp32 原样使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此旁边没有 16 位副本。损失相同。</translation>
     </message>
     <message>
-        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They are dequantized temporarily: NF4 for each product, int8 only in backward, which keeps quantized inputs instead. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
-        <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8），并会短暂反量化：NF4 每次乘法都反量化，int8 只在反向传播中反量化，为此保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
-    </message>
-    <message>
         <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained one keep nothing for backward.</source>
         <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
     </message>
@@ -6787,10 +6771,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>Moments are in host memory, and the step runs on the host. Gradients are copied to the host and new weights back. The GPU keeps weights, gradients and activations. nvme: the state is on disk between steps, which makes no difference for the GPU.</source>
         <translation>矩和优化器步位于主机内存；梯度经总线传过去，新权重传回来。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘；对 GPU 来说相同。</translation>
-    </message>
-    <message>
-        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than 4 bits save compared with 8.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位相对 8 位节省的量。</translation>
     </message>
     <message>
         <source>Muon updates every matrix, including embeddings; AdamW (foreach) updates the other parameters</source>
@@ -6971,10 +6951,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>The program's changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
         <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
-    </message>
-    <message>
-        <source>The size of the updates in each step. It takes no memory and no time. A learning rate that falls at the end of a run often helps an optimizer with little state (SGD) to keep up.</source>
-        <translation>每一步更新的幅度。不占用内存和时间。学习率在运行末尾下降，往往有助于状态少的优化器（SGD）跟得上。</translation>
     </message>
     <message>
         <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop as large as the largest one, fused none.</source>
@@ -7449,10 +7425,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>用于网页：要比较的跟踪</translation>
     </message>
     <message>
-        <source>for a recording: read only these entries, counted from 0; earlier ones form the initial state</source>
-        <translation>用于录制：只读取这些条目，从 0 计数；更早的条目构成初始状态</translation>
-    </message>
-    <message>
         <source>for a snapshot: leave out steps, phases and named ranges</source>
         <translation>用于快照：不写入步、阶段和命名区间</translation>
     </message>
@@ -7463,10 +7435,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>for a tower: its frozen trunk runs for each batch, or only in the first step, which stores the outputs of its layers in host memory (later steps represent later epochs)</source>
         <translation>关于塔：其冻结的主干对每个批运行，或只在第一步运行并将各层结果放入主机内存（之后的步代表后续轮次）</translation>
-    </message>
-    <message>
-        <source>for budget: the share of the bytes of a layer's products and attention that is kept; the most expensive to recompute are kept</source>
-        <translation>用于 budget：一层的乘法和注意力的字节中可保留的比例；保留重新计算代价最大的</translation>
     </message>
     <message>
         <source>for loss=chunked: each chunk is recomputed in a nested backward (use_reentrant), or in a second run</source>
@@ -7519,10 +7487,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>freed by the program, but still in use by another stream</source>
         <translation>已被程序释放；另一个流尚未用完</translation>
-    </message>
-    <message>
-        <source>fsdp1: before a gather, the host waits until the weights of the second unit before are freed (limit_all_gathers); false: no limit</source>
-        <translation>fsdp1：每次收集之前，主机等待往前第二个单元的权重释放（limit_all_gathers）；false：不限制</translation>
     </message>
     <message>
         <source>fsdp1: gradients of all micro-batches but the last are accumulated unsharded (no_sync)</source>
@@ -7999,10 +7963,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>no GPU memory, but time for copies</source>
         <translation>不占显存，但拷贝需要时间</translation>
-    </message>
-    <message>
-        <source>no host copy; a tied output layer exists briefly</source>
-        <translation>主机上没有副本；绑定的输出层短暂存在</translation>
     </message>
     <message>
         <source>no memory is allocated here</source>
@@ -8773,10 +8733,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>更新权重的优化器</translation>
     </message>
     <message>
-        <source>the optimizer's state is with the parameters, and its step runs on the host</source>
-        <translation>优化器的状态与参数在同一处；它在主机上更新</translation>
-    </message>
-    <message>
         <source>the package index sent a page that is too large</source>
         <translation>软件包索引返回的页面过大</translation>
     </message>
@@ -8819,10 +8775,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>the run produced no trace</source>
         <translation>运行没有产生跟踪</translation>
-    </message>
-    <message>
-        <source>the same, by time since the first entry (1s:2.5s)</source>
-        <translation>同上，按距第一个条目的时间（1s:2.5s）</translation>
     </message>
     <message>
         <source>the scale of an image must be between 0.5 and 4</source>
@@ -8899,10 +8851,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>torch {} in {} has no usable {}</source>
         <translation>torch {}（位于 {}）没有此处可用的 {}</translation>
-    </message>
-    <message>
-        <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without one for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
-        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location="cuda"（或文件从 GPU 保存且未指定）时，权重在释放检查点之前有两份；"cpu" 时 GPU 只占所需的部分。</translation>
     </message>
     <message>
         <source>torch.load(map_location="cpu"): nothing exists twice</source>
@@ -9103,10 +9051,6 @@ Without a command, opens the FILEs in the window.</source>
     <message>
         <source>with -- PROGRAM: plan it under each of these versions of a package, such as transformers==4.46.0,4.51.0, and print the changes between them; the environments are made by pip and kept</source>
         <translation>用于 -- PROGRAM：在软件包的每个版本下规划，例如 transformers==4.46.0,4.51.0，并输出各版本之间的变化；环境由 pip 创建并保留</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: plan it with other values of one of its arguments, such as --vary=--batch-size=1..64, or --vary seq=512,1024 with {seq} in the command; repeatable</source>
-        <translation>用于 -- PROGRAM：用其某个参数的其他取值进行规划，例如 --vary=--batch-size=1..64，或 --vary seq=512,1024 并在命令中使用 {seq}；可重复给出</translation>
     </message>
     <message>
         <source>with -- PROGRAM: record only memory, without kernels, memcpys and API calls</source>
@@ -13645,24 +13589,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 超过 run.json 的上限</translation>
     </message>
     <message>
-        <source>{} live blocks after {} events, {} in _snapshot(), not the same ones</source>
-        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个，并不相同</translation>
-    </message>
-    <message>
-        <source>{} live blocks after {} events, {} in _snapshot(), the same ones</source>
-        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个，完全相同</translation>
-    </message>
-    <message>
         <source>{} of host memory are allocated; none is reserved.</source>
         <translation>主机内存已分配 {}；没有预留。</translation>
     </message>
     <message>
         <source>{} of live activations and temporaries, and of the </source>
         <translation>存活的 {} 激活值和临时张量，以及 </translation>
-    </message>
-    <message>
-        <source>{} of {} allocate, reserve and request as planned{}</source>
-        <translation>{1} 个中有 {0} 个的分配、预留和请求与规划一致{2}</translation>
     </message>
     <message>
         <source>{} of {} requests equal ({} if the order of frees between two allocations is ignored)</source>
@@ -14717,10 +14649,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>带评估且保留预测的 transformers Trainer</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: plan it without toggles and with each that applies (with --toggle: only with these), and print what each saves</source>
-        <translation>用于 -- PROGRAM：在没有开关以及分别启用每个适用的开关（有 --toggle 时：仅这些开关）的情况下规划程序，并输出各自节省多少</translation>
-    </message>
-    <message>
         <source>{} is created with {}</source>
         <translation>{} 以 {} 创建</translation>
     </message>
@@ -14805,10 +14733,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>; both replays start by allocating the blocks that are older than the recording</source>
         <translation>；两次重放都先重新分配早于录制的块</translation>
-    </message>
-    <message>
-        <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and those of two passes exist at once while a variable still refers to the last loss. Logits that are collected on the GPU add up.</source>
-        <translation>在验证批上运行一遍。没有 no_grad 时会为反向传播保留激活值，若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
     </message>
     <message>
         <source>A snapshot without history</source>
@@ -15291,10 +15215,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>段可以增长，因此对某次分配而言过小的段中的空闲显存不会浪费</translation>
     </message>
     <message>
-        <source>Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and uses as much host memory</source>
-        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并占用同样多的主机内存</translation>
-    </message>
-    <message>
         <source>The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once</source>
         <translation>每步的批次拆成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
     </message>
@@ -15329,10 +15249,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>use_cache is for generation; in training, keys and values of all layers are kept as long as the model's outputs</source>
         <translation>use_cache 用于生成；训练时，所有层的键和值会与模型输出保留同样长的时间</translation>
-    </message>
-    <message>
-        <source>with --savings: print a line with a JSON object when a toggle begins to be planned and when it is planned; the last line is the object of --json</source>
-        <translation>用于 --savings：每个开关开始规划和规划完成时各输出一行 JSON 对象；最后一行是 --json 的对象</translation>
     </message>
     <message>
         <source> The largest difference: {} ({}{}).</source>
@@ -15533,6 +15449,90 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} without a time: shown one microsecond after the entry before</source>
         <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
+    </message>
+    <message>
+        <source>--device: "{}" is not a number from 0 to 255. With FILE, it selects one of the file's devices; the CUDA context of a named GPU is --context</source>
+        <translation>--device："{}" 不是 0 到 255 之间的数字。给出 FILE 时，它选择文件中的一个设备；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
+    </message>
+    <message>
+        <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU add up.</source>
+        <translation>在验证批上运行一遍。没有 no_grad 时会为反向传播保留激活值，若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
+    </message>
+    <message>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
+        <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重每次乘法都会短暂反量化，int8 权重只在反向传播中反量化；int8 层保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
+    </message>
+    <message>
+        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
+    </message>
+    <message>
+        <source>Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and they take as much host memory as they took on the GPU</source>
+        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并在主机上占用与 GPU 上同样多的内存</translation>
+    </message>
+    <message>
+        <source>The gradient of a linear layer is projected to a few dimensions, and Adam's moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
+        <translation>线性层的梯度被投影到少数维度，Adam 只保留投影的矩：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身保持完整，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
+    </message>
+    <message>
+        <source>The learning rate sets the size of the updates in each step, and takes no memory and no time. If it falls at the end of a run, an optimizer with little state (SGD) often keeps up with Adam.</source>
+        <translation>学习率决定每一步更新的幅度，不占用内存和时间。若学习率在运行末尾下降，状态少的优化器（SGD）往往跟得上 Adam。</translation>
+    </message>
+    <message>
+        <source>for a recording: read only these entries, counted from 0; earlier entries form the initial state</source>
+        <translation>用于录制：只读取这些条目，从 0 计数；更早的条目构成初始状态</translation>
+    </message>
+    <message>
+        <source>for budget: the share that is kept of the bytes of a layer's products and attention; what is most expensive to recompute is kept first</source>
+        <translation>用于 budget：一层的乘法和注意力的字节中保留的比例；优先保留重新计算代价最大的</translation>
+    </message>
+    <message>
+        <source>fsdp1: before a gather, the host waits until the weights of the unit before the previous one are freed (limit_all_gathers); false: no limit</source>
+        <translation>fsdp1：每次收集之前，主机等待前一个单元之前的那个单元的权重释放（limit_all_gathers）；false：不限制</translation>
+    </message>
+    <message>
+        <source>like --entries, but by time since the first entry (1s:2.5s)</source>
+        <translation>与 --entries 相同，但按距第一个条目的时间（1s:2.5s）</translation>
+    </message>
+    <message>
+        <source>no host copy; a tied output layer briefly has its own weight</source>
+        <translation>主机上没有副本；绑定的输出层短暂拥有自己的权重</translation>
+    </message>
+    <message>
+        <source>the optimizer's state is in host memory with the parameters, and the optimizer's step runs on the host</source>
+        <translation>优化器的状态与参数一起在主机内存中，优化器的更新在主机上运行</translation>
+    </message>
+    <message>
+        <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location="cuda"（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；"cpu" 时 GPU 只得到恢复的张量。</translation>
+    </message>
+    <message>
+        <source>trace header (unknown content type {})</source>
+        <translation>跟踪头部（未知的内容类型 {}）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it for several values of an argument. --vary=--batch-size=1..64 sets that option; --vary seq=512,1024 replaces {seq} in the command; repeatable</source>
+        <translation>用于 -- PROGRAM：对某个参数的多个取值进行规划。--vary=--batch-size=1..64 设置该选项；--vary seq=512,1024 替换命令中的 {seq}；可重复给出</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it without toggles and with each toggle that applies (or only with each --toggle), and print what each saves</source>
+        <translation>用于 -- PROGRAM：规划不带开关的程序，再分别规划启用每个适用开关（或仅每个 --toggle）的程序，并输出各自节省多少</translation>
+    </message>
+    <message>
+        <source>with --savings: print one line with a JSON object when the plan of a toggle begins, and one when it is complete; the last line is the object of --json</source>
+        <translation>用于 --savings：每个开关的规划开始时输出一行 JSON 对象，完成时再输出一行；最后一行是 --json 的对象</translation>
+    </message>
+    <message>
+        <source>{} live blocks after {} events, {} in _snapshot(): not the same blocks</source>
+        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个：不是相同的块</translation>
+    </message>
+    <message>
+        <source>{} live blocks after {} events, {} in _snapshot(): the same blocks</source>
+        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个：是相同的块</translation>
+    </message>
+    <message>
+        <source>{} of {} allocate and reserve as many bytes, in as many requests, as planned{}</source>
+        <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
     </message>
 </context>
 <context>

@@ -61,8 +61,8 @@ bool TimelineWidget::event(QEvent* event) {
 
 void TimelineWidget::paintEvent(QPaintEvent*) {
   if (impl_->gl_view) return;
-  // Further movement does not restart exact_timer, so that moved images are shown for at most
-  // kExactAfterMs.
+  // If the view moves on, exact_timer is not restarted, so that the shifted copy of the last image
+  // is replaced after kExactAfterMs at the latest.
   const absl::StatusOr<bool> moved =
       trace::CatchStatus([&] { return impl_->raster.Paint(this, impl_->exact); });
   impl_->exact = false;

@@ -10,9 +10,9 @@
 namespace vramscope::run {
 namespace {
 
-// GPUs that share a driver name are distinguished by their other figures.
+// GPUs for which the driver reports the same name are distinguished by other properties.
 TEST(GpuProfile, IsFoundByTheNameOfTheDriver) {
-  // The driver reports the same name, multiprocessors and memory for each of these and another GPU.
+  // Each of these has the same reported name, multiprocessors and memory as another GPU.
   const std::set<std::string> alike = {
       "gtx-1650-gddr6",        "gtx-1660-ti-laptop",     "rtx-2060-laptop",   "rtx-2070-laptop",
       "rtx-2080-super-laptop", "jetson-orin-nano-super", "jetson-orin-nx-8gb"};

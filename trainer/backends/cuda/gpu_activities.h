@@ -22,7 +22,7 @@ namespace vramscope::trainer::cuda {
 
 class GpuActivities final : public cupti::Receiver {
  public:
-  // `origin_ns`: time 0 of the recorder on cupti::ClockOfProcess().
+  // `origin_ns`: what cupti::ClockOfProcess() showed at the recorder's time 0.
   GpuActivities(Recorder& recorder, int64_t origin_ns);
   ~GpuActivities() override { Finish(); }
   GpuActivities(const GpuActivities&) = delete;

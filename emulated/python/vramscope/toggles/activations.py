@@ -142,7 +142,7 @@ def repeated_blocks(module):
 @toggle
 class Offload(Toggle):
     name, label, group, changes, slow = "offload", "Saved tensors in host memory", "activations", NOTHING, True
-    explains = "Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and uses as much host memory"
+    explains = "Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and they take as much host memory as they took on the GPU"
     reduces = {"Activation": 0.9, "Autograd detail": 0.2}
     applies_to = "models that the program's own training loop calls"
 
@@ -248,7 +248,7 @@ class Attention(Toggle):
     applies_to = "models created by transformers' from_pretrained or from_config"
 
     def install(self):
-        self.by_default = ""  # the method of a model that has sdpa by default, if it supports it
+        self.by_default = ""  # the call that leaves the choice to transformers, which uses sdpa if it can
 
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")
