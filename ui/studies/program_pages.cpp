@@ -185,18 +185,18 @@ void ProgramFitPage::ShowResult(const QJsonObject& result) {
   }
   model_->setTable(std::move(table));
   for (size_t i = 0; i < open_.size(); ++i) open_[i]->setVisible(i < proposals_.size());
-  QString found = fits_now ? tr("It already fits. ") : QString();
-  found += fitting > 0
-               ? tr("%1 combinations planned in %2 s.")
-                         .arg(result.value(QLatin1String("plans")).toInt())
-                         .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
-                     (result.value(QLatin1String("cut_short")).toBool()
-                          ? tr(" The time limit was reached: other combinations may fit with "
-                               "smaller changes.")
-                          : QString())
-           : proposals_.empty() ? tr("No technique applies to this program, or none could be "
-                                     "planned.")
-                                : tr("None of the combinations fits; this is the smallest.");
+  const QString found =
+      fits_now && proposals_.empty() ? tr("It already fits, without any technique.")
+      : fitting > 0                  ? tr("%1 combinations planned in %2 s.")
+                              .arg(result.value(QLatin1String("plans")).toInt())
+                              .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
+                          (result.value(QLatin1String("cut_short")).toBool()
+                               ? tr(" The time limit was reached: other combinations may fit with "
+                                    "smaller changes.")
+                               : QString())
+      : proposals_.empty() ? tr("No technique applies to this program, or none could be "
+                                "planned.")
+                           : tr("None of the combinations fits; this is the smallest.");
   Found(found);
 }
 
