@@ -15,9 +15,10 @@ using Clock = std::chrono::steady_clock;
 using run::Changes;
 
 constexpr Changes kLevels[] = {Changes::kNothing, Changes::kRounding, Changes::kTraining};
-constexpr double kWorth = 0.002;  // fraction of the budget; smaller savings do not count
-constexpr double kDoubt = 1.25;   // factor by which switches may save more than expected
-constexpr double kFar = 1.5;      // the same factor where a wrong guess costs more than a plan
+constexpr double kWorth = 0.002;   // fraction of the budget; smaller savings do not count
+constexpr double kDoubt = 1.25;    // factor by which switches may save more than expected
+constexpr double kFar = 1.5;       // the same factor where a wrong guess costs more than a plan
+constexpr size_t kMostOthers = 6;  // searches for other proposals
 
 // One search. It adds switches, largest saving first, until the program fits.
 struct Way {
@@ -311,21 +312,32 @@ class Search {
     return absl::OkStatus();
   }
 
-  // If there are too few proposals, searches for others. A set that contains no proposal lacks at
-  // least one switch of each of them, so each search does without one switch of each.
+  // A set that contains no proposal lacks at least one switch of each of them. Returns the names of
+  // such switches, one for each proposal; first those without which the others save most.
+  std::vector<std::set<std::string>> Withouts() const {
+    std::vector<std::set<std::string>> withouts = {{}};
+    for (const SwitchProposal& one : Fit()) {
+      std::vector<std::set<std::string>> more;
+      for (const std::set<std::string>& without : withouts)
+        for (const size_t i : one.set) {
+          more.push_back(without);
+          more.back().insert(s_.switches[i].name);
+        }
+      withouts = std::move(more);
+    }
+    std::ranges::stable_sort(withouts, {}, [&](const std::set<std::string>& without) {
+      int64_t saves = 0;
+      for (size_t i = 0; i < s_.switches.size(); ++i)
+        if (without.contains(s_.switches[i].name)) saves += Saves(i);
+      return saves;
+    });
+    return withouts;
+  }
+  // If there are too few proposals, searches for others, each time without these switches.
   absl::Status Others() {
     std::set<std::set<std::string>> tried;
-    while (Fitting() > 0 && Fitting() < s_.proposals) {
-      std::vector<std::set<std::string>> withouts = {{}};
-      for (const SwitchProposal& one : Fit()) {
-        std::vector<std::set<std::string>> more;
-        for (const std::set<std::string>& without : withouts)
-          for (const size_t i : one.set) {
-            more.push_back(without);
-            more.back().insert(s_.switches[i].name);
-          }
-        withouts = std::move(more);
-      }
+    while (Fitting() > 0 && Fitting() < s_.proposals && tried.size() < kMostOthers) {
+      const std::vector<std::set<std::string>> withouts = Withouts();
       std::vector<Way> others;
       for (const std::set<std::string>& without : withouts)
         if (others.size() < s_.at_once && tried.insert(without).second)

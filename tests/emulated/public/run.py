@@ -117,7 +117,8 @@ class Runner:
         trace = keep / "start.trace"
         start = self.plan("--all-toggles", "--keep", os.fspath(keep / "first"), "-o", os.fspath(trace), *self.command())
         if start["status"] != 0:
-            return {"problem": start["said"].strip().splitlines()[-1:]}
+            print(program["name"], start["said"], file=sys.stderr, flush=True)
+            return before or {"problem": start["said"].strip().splitlines()[-1:]}
         peak = start["peak"]["allocated"]
         row = {"source": program["source"], "model": (start.get("model") or {}), "peak": peak, "needed": start["needed"], "seconds": round(start["took"], 1),
                "read_by_program": start.get("program_counters"), "toggles": [], "does_not_apply": {}}
