@@ -15,10 +15,11 @@ using Clock = std::chrono::steady_clock;
 using run::Changes;
 
 constexpr Changes kLevels[] = {Changes::kNothing, Changes::kRounding, Changes::kTraining};
-constexpr double kWorth = 0.002;   // fraction of the budget; smaller savings do not count
-constexpr double kDoubt = 1.25;    // factor by which switches may save more than expected
-constexpr double kFar = 1.5;       // the same factor where a wrong guess costs more than a plan
-constexpr size_t kMostOthers = 6;  // searches for other proposals
+constexpr double kWorth = 0.002;       // fraction of the budget; smaller savings do not count
+constexpr double kDoubt = 1.25;        // factor by which switches may save more than expected
+constexpr double kFar = 1.5;           // the same factor where a wrong guess costs more than a plan
+constexpr double kSearchShare = 0.75;  // of the patience
+constexpr size_t kMostOthers = 6;      // searches for other proposals
 
 // One search. It adds switches, largest saving first, until the program fits.
 struct Way {
@@ -34,7 +35,7 @@ struct Way {
 
 class Search {
  public:
-  explicit Search(const SwitchSearch& search) : s_(search), end_(Clock::now() + search.patience) {}
+  explicit Search(const SwitchSearch& search) : s_(search) {}
 
   absl::StatusOr<SwitchesFitted> Run() {
     if (Fits(s_.start)) return SwitchesFitted{};
@@ -53,9 +54,10 @@ class Search {
 
  private:
   // Whether there is time for half of another round of plans, if it takes as long as the longest so
-  // far.
-  bool InTime() {
-    const bool in_time = Clock::now() + longest_ / 2 < end_;
+  // far. A search that has a proposal leaves time to reduce it.
+  bool InTime(bool leaves_time = false) {
+    const auto patience = leaves_time ? s_.patience * kSearchShare : s_.patience;
+    const bool in_time = Clock::now() + longest_ / 2 < begin_ + patience;
     cut_short_ |= !in_time;
     return in_time;
   }
@@ -210,13 +212,13 @@ class Search {
 
   // Advances all searches together step by step, so that their plans run in parallel.
   absl::Status Descend(std::vector<Way>& ways) {
-    while (InTime()) {
+    for (;;) {
       std::vector<SwitchSet> next;
       for (Way& way : ways) {
         Step(way);
         if (!way.done) next.push_back(way.next);
       }
-      if (next.empty()) break;
+      if (next.empty() || !InTime(Fitting() > 0)) break;
       if (const absl::Status status = Plan(next); !status.ok()) return status;
       for (Way& way : ways)
         if (!way.done) Took(way);
@@ -342,7 +344,7 @@ class Search {
       for (const std::set<std::string>& without : withouts)
         if (others.size() < s_.at_once && tried.insert(without).second)
           others.push_back(WayOf(Changes::kTraining, without));
-      if (others.empty() || !InTime()) break;
+      if (others.empty() || !InTime(true)) break;
       if (const absl::Status status = Descend(others); !status.ok()) return status;
       if (const absl::Status status = Reduce(); !status.ok()) return status;
     }
@@ -396,7 +398,7 @@ class Search {
   }
 
   const SwitchSearch& s_;
-  const Clock::time_point end_;
+  const Clock::time_point begin_ = Clock::now();
   std::map<SwitchSet, Planned> planned_;
   std::set<SwitchSet> reduced_;  // those of which no switch can be left out
   SwitchSet smallest_;           // needs the least memory, if nothing fits
