@@ -21,7 +21,7 @@ using Members = std::vector<size_t>;  // ascending
 struct LeavingOut {
   std::vector<size_t> order = {};  // the members; the first one is left out first
   Planned planned = {};            // the plan with all of them
-  size_t at_once = 2;         // plans that `plan` runs in parallel
+  size_t at_once = 2;              // plans that `plan` runs in parallel
   // Plans all sets and returns the results in order. A set that cannot be planned has an error in
   // its result.
   std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<Members>&)> plan = {};

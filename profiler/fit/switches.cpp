@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 using run::Changes;
 
 constexpr Changes kLevels[] = {Changes::kNothing, Changes::kRounding, Changes::kTraining};
+constexpr std::string_view kCached = "cached";  // Switch::reduces_only
 constexpr double kWorth = 0.002;       // fraction of the budget; smaller savings do not count
 constexpr double kDoubt = 1.25;        // factor by which switches may save more than expected
 constexpr double kFar = 1.5;           // the same factor where a wrong guess costs more than a plan
@@ -98,11 +100,20 @@ class Search {
   int64_t Missing(const Planned& planned) const {
     return static_cast<int64_t>(planned.needed()) - static_cast<int64_t>(s_.budget);
   }
+  // The bytes that have to be saved at least: memory that is only cached is released before the
+  // budget is exceeded.
+  int64_t LeastMissing(const Planned& planned) const {
+    const uint64_t cached =
+        planned.peak > 0 ? planned.reserved - std::min(planned.reserved, planned.peak) : 0;
+    return std::max<int64_t>(1, Missing(planned) - static_cast<int64_t>(cached));
+  }
   bool MayDo(size_t i) const {
     const std::optional<uint64_t>& expected = s_.switches[i].expected;
+    const bool cached = s_.switches[i].reduces_only == kCached;
+    const int64_t missing = cached ? Missing(s_.start) : LeastMissing(s_.start);
     constexpr double kLittleDoubt = 1.15;
     return !expected ||
-           kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(Missing(s_.start));
+           kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(missing);
   }
   // Whether another value of the same switch should be tried first, because it saves enough with
   // less surplus.
@@ -207,7 +218,7 @@ class Search {
     if (next.size() == way.set.size()) return;
     way.next = std::move(next);
     way.done = (way.level != Changes::kTraining || !way.without.empty()) &&
-               kDoubt * static_cast<double>(saves) < static_cast<double>(missing);
+               kDoubt * static_cast<double>(saves) < static_cast<double>(LeastMissing(way.planned));
   }
 
   // Advances all searches together step by step, so that their plans run in parallel.
@@ -252,7 +263,7 @@ class Search {
         static_cast<double>(s_.start.needed()) - static_cast<double>(PlanOf(all).needed());
     const double more = saved / static_cast<double>(std::max<int64_t>(1, SavesTogether(all)));
     return kFar * std::max(1.0, more) * static_cast<double>(SavesTogether(set)) <
-           static_cast<double>(Missing(s_.start));
+           static_cast<double>(LeastMissing(s_.start));
   }
   // Leaves out the set's switches that it does not need: to fit, or to need at most `most` bytes.
   // Those that change the training most are tried first, then those that save least.

@@ -30,8 +30,8 @@ struct Switch {
   run::Changes changes = run::Changes::kNothing;
   bool slow = false;                      // tried after all other switches
   std::optional<uint64_t> expected = {};  // estimated saving in bytes; nullopt: unknown
-  // The only kind of memory that it reduces; "": several, or unknown. Of switches that reduce the
-  // same, only the largest expected saving counts.
+  // The only kind of memory that it reduces ("cached": reserved, but not allocated); "": several,
+  // or unknown. Of switches that reduce the same, only the largest expected saving counts.
   std::string reduces_only = {};
 };
 using SwitchSet = std::vector<size_t>;  // ascending indexes in SwitchSearch::switches

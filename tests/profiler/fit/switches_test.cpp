@@ -262,6 +262,32 @@ TEST(Switches, ProposesOnlyTogglesThatAreNeeded) {
   EXPECT_LE(p.calls, 12);
 }
 
+// 4 GiB are only cached, and are released if the GPU is full: 2 GiB are missing, not 6.
+TEST(Switches, CountsOnCachedMemoryToBeReleased) {
+  static constexpr uint64_t kBudget = 24 * kGiB;
+  SwitchSearch search{
+      .start = {.peak = 26 * kGiB, .reserved = 30 * kGiB, .step_ms = 100},
+      .budget = kBudget,
+      .switches = {
+          {.name = "checkpointing", .expected = 3 * kGiB},
+          {.name = "expandable-segments", .expected = 4 * kGiB, .reduces_only = "cached"}}};
+  search.plan = [](const std::vector<SwitchSet>& sets) {
+    std::vector<Planned> all;
+    for (const SwitchSet& set : sets) {
+      const uint64_t peak = (Has(set, 0) ? 23 : 26) * kGiB;
+      const uint64_t reserved = Has(set, 1) ? peak : peak + 4 * kGiB;
+      all.push_back({.peak = peak,
+                     .reserved = peak <= kBudget ? std::min(reserved, kBudget) : reserved,
+                     .step_ms = 100});
+    }
+    return all;
+  };
+  const auto fitted = FitSwitches(search);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 1u);
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({0}));
+}
+
 TEST(Switches, FirstLeavesOutWhatChangesTheTraining) {
   Program p;
   p.Add("lora", Changes::kTraining, 0, 1.0);
