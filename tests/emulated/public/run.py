@@ -88,6 +88,7 @@ class Runner:
                     text = path.read_text(encoding="utf-8")
                     found += text.count(old)
                     path.write_text(text.replace(old, new), encoding="utf-8")
+                    compile(text.replace(old, new), path, "exec")  # a wrong indentation is not the toggle's fault
                 assert found, (self.program["name"], old)
             script = os.fspath(folder / source.name)
         warm = ["--warm", os.fspath(socket)] if "environment" not in change else []
