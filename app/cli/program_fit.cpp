@@ -116,7 +116,9 @@ class ProgramFit {
              .value = report.proposals[i],
              .changes = ChangesOf(*toggle),
              .slow = toggle->slow,
-             .expected = Expected(*toggle, i < report.shares.size() ? report.shares[i] : 1)});
+             .expected = Expected(*toggle, i < report.shares.size() ? report.shares[i] : 1),
+             .reduces_only =
+                 toggle->reduces.size() == 1 ? toggle->reduces.begin()->first : std::string()});
     }
   }
 
@@ -244,6 +246,7 @@ class ProgramFit {
         fitted.proposals, [&](const SwitchProposal& one) { return one.planned.FitsInto(budget_); });
     if (!any && !fitted.proposals.empty())
       text += i18n::Text("No tried combination fits. The smallest:\n\n");
+    if (StartFits()) return text + Footer(fitted);
     if (fitted.proposals.empty())
       text += i18n::Text("No toggle applies to this program, or none could be planned.\n\n");
     for (size_t i = 0; i < fitted.proposals.size(); ++i)
@@ -257,14 +260,20 @@ class ProgramFit {
       text +=
           Prose(i18n::Format("These toggles were not planned alone: {}.", fmt::join(names, ", ")));
     }
+    return text + "\n" + Footer(fitted);
+  }
+  // How the plans were made.
+  std::string Footer(const fit::SwitchesFitted& fitted) const {
+    std::string text;
     if (!plans_.cold().empty())
-      text += "\n" +
-              Prose(i18n::Format("Some plans had to import everything again: {}.", plans_.cold()));
+      text += Prose(i18n::Format("Some plans had to import everything again: {}.", plans_.cold())) +
+              "\n";
     if (plans_.ServerBytes() > 0)
-      text += "\n" + Prose(i18n::Format("While plans are made, a process that has imported the "
-                                        "program's modules uses {} of host memory.",
-                                        run::FormatBytes(plans_.ServerBytes())));
-    return text + "\n" +
+      text += Prose(i18n::Format("While plans are made, a process that has imported the "
+                                 "program's modules uses {} of host memory.",
+                                 run::FormatBytes(plans_.ServerBytes()))) +
+              "\n";
+    return text +
            Prose(i18n::Format(
                "{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why "
                "other toggles do not apply.",

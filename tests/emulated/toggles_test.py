@@ -240,9 +240,17 @@ class Fit(Toggles):
             self.assertTrue(row["fits"])
             self.assertLessEqual(row["needed"], budget)
             self.assertTrue(all(toggle["change"] for toggle in row["toggles"]))
+        sets = [{(toggle["name"], toggle["value"]) for toggle in row["toggles"]} for row in answer["proposals"]]
+        self.assertFalse([one for one in sets for other in sets if other < one], "no proposal contains another")
         names = [toggle["name"] + ("=" + toggle["value"] if toggle["value"] else "") for toggle in answer["proposals"][0]["toggles"]]
         own = self.plan(PLAIN, options=[word for name in names for word in ("--toggle", name)] + ["--gpu-memory", "%dB" % budget])
         self.assertEqual((own["peak"]["allocated"], own["needed"]), (answer["proposals"][0]["peak"], answer["proposals"][0]["needed"]))
+
+    def test_a_program_that_fits(self):
+        answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "40GiB", *command(PLAIN)))
+        self.assertTrue(answer["start"]["fits"])
+        self.assertEqual((answer["proposals"], answer["single"]), ([], []))
+        self.assertLessEqual(answer["plans"], 2)
 
     def test_nothing_fits(self):
         answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "500MiB", "--patience", "1", *command(PLAIN), status=NO))

@@ -513,6 +513,11 @@ class Reports(Program):
         modules = {g["name"] for g in self.json("peak", self.path("a.trace"), "--by", "module")["groups"]}
         self.assertTrue(any(name.startswith("model.layers.3.") for name in modules), modules)
 
+    def test_the_model_is_the_one_that_trains(self):
+        """The program calls a module without parameters and a frozen encoder before it."""
+        model = self.plan("encoded.py")["model"]
+        self.assertEqual(model, "Head")
+
     def test_two_gpus_in_one_process(self):
         """Categories are known on both GPUs, whichever is current. The evaluation after each step
         is a separate phase."""

@@ -237,6 +237,39 @@ TEST(Fit, ProposesTheSmallestRunIfNothingFits) {
   EXPECT_LE(fitted->proposals[0].planned.reserved, 3 * kGiB);
 }
 
+// With micro-batches, checkpointing saves nothing more. The search applies it first.
+TEST(Fit, ProposalHasNoIdleMove) {
+  const auto model =
+      [](const std::vector<run::RunConfig>& configs) -> absl::StatusOr<std::vector<Planned>> {
+    std::vector<Planned> out;
+    for (const run::RunConfig& config : configs) {
+      Planned p{.reserved = 12 * kGiB, .step_ms = 100};
+      if (config.micro_batches > 1) {
+        p.reserved -= 5 * kGiB;
+        p.step_ms += 10;
+      } else if (config.Is("checkpointing.mode", "layer")) {
+        p.reserved -= 3 * kGiB;
+      }
+      if (config.Integer("lora.rank") > 0) {
+        p.reserved -= 4 * kGiB;
+        p.step_ms += 50;
+      }
+      p.peak = p.reserved;
+      out.push_back(p);
+    }
+    return out;
+  };
+  const absl::StatusOr<Fitted> fitted =
+      Fit(Config({{"batch", "2"}}), kGiB, model, {.limits = false});
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  ASSERT_EQ(fitted->proposals.size(), 1u);
+  const Proposal& smallest = fitted->proposals[0];
+  EXPECT_EQ(smallest.planned.reserved, 3 * kGiB);
+  EXPECT_EQ(smallest.steps.size(), 2u);
+  EXPECT_FALSE(smallest.config.Is("checkpointing.mode", "layer"));
+  EXPECT_EQ(smallest.config.micro_batches, 2);
+}
+
 TEST(Fit, FindsLargestBatchAndLongestSequence) {
   // Memory grows with the length: linearly, quadratically, in steps (like an allocator's), or with
   // the square root. Sequences longer than 16384 are refused.
