@@ -16410,8 +16410,8 @@ Remedy: %2</source>
         <translation> 随后时间用尽：可能还有改动更小的可行方案。</translation>
     </message>
     <message>
-        <source>The run already fits. </source>
-        <translation>该运行原样即可放下。</translation>
+        <source>The run already fits.</source>
+        <translation>当前运行已能容纳。</translation>
     </message>
 </context>
 <context>
