@@ -16411,7 +16411,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>The run already fits.</source>
-        <translation>当前运行已能容纳。</translation>
+        <translation>该运行原样即可放下。</translation>
     </message>
 </context>
 <context>
