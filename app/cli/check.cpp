@@ -273,8 +273,9 @@ void DeclareCheck(CLI::App* command, Context& context) {
                  "memory (for --host-budget: the driver's allocations) was not recorded.\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file,
-                      "a .trace or CUDA memory snapshot; if it is missing, RUN is planned");
+  command->add_option(
+      "FILE", options->file,
+      "a .trace file or CUDA memory snapshot; without FILE, RUN or PROGRAM is planned");
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")

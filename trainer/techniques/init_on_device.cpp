@@ -50,8 +50,8 @@ TechniqueEntry DeclareTechnique_init_on_device() {
                          .choices = {{"false", ""}, {"true", "with torch.device(\"cuda\")"}}}},
            .toggles = {{.id = "init-on-device",
                         .title = "Create weights on the GPU",
-                        .explanation =
-                            "no host copy; a tied output layer briefly has its own weight",
+                        .explanation = "no copy of the weights on the host; a tied output layer "
+                                       "has its own weight until it is tied",
                         .on = {on},
                         .ways = {{{"init_on_device", "true"}}}}},
            .rules =

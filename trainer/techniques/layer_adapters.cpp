@@ -175,8 +175,8 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                      "lora.trunk=cached leaves nothing to recompute: set checkpointing.mode=none",
                  .instead = {{"checkpointing.mode", "none"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"lengths", false, {""}}},
-                 .why = "lora.trunk=cached is only supported for batches of one length: leave "
-                        "lengths empty",
+                 .why = "lora.trunk=cached needs batches of equal length: leave the setting "
+                        "\"lengths\" empty",
                  .instead = {{"lengths", ""}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"eval", false, {"none"}}},
                  .why = "lora.trunk=cached has no trunk on the GPU for evaluation: set eval=none",
@@ -186,8 +186,8 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                         "generate.tokens=0",
                  .instead = {{"generate.tokens", "0"}, {"mode", "train"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"samples.file", false, {""}}},
-                 .why = "lora.trunk=cached is only supported for batches of one length: leave "
-                        "samples.file empty",
+                 .why = "lora.trunk=cached needs batches of equal length: leave the setting "
+                        "\"samples.file\" empty",
                  .instead = {{"samples.file", ""}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"lora.rank", true, {"0"}}},

@@ -102,9 +102,9 @@ TechniqueEntry DeclareTechnique_optimizer_in_backward() {
                      {.when = {{"optimizer.in_backward", true, {"true"}},
                                {"loss", true, {"chunked"}},
                                {"loss_reentrant", true, {"true"}}},
-                      .why = "optimizer.in_backward: with loss=chunked in re-entrant checkpoints, "
-                             "the output layer's gradient is accumulated for every chunk and "
-                             "complete only after the last; set loss_reentrant=false",
+                      .why = "optimizer.in_backward: with loss=chunked and re-entrant checkpoints, "
+                             "every chunk adds to the output layer's gradient, so it is complete "
+                             "only after the last chunk; set loss_reentrant=false",
                       .instead = {{"loss_reentrant", "false"}}},
                      {.when = {{"optimizer.in_backward", true, {"true"}},
                                {"zero_grad", true, {"zero"}}},

@@ -162,11 +162,12 @@ TechniqueEntry DeclareTechnique_prefix() {
                              "generation from a prefix is not supported: set generate.tokens=0",
                              {{"generate.tokens", "0"}, {"mode", "train"}}),
                      NotWith({"lengths", false, {""}},
-                             "only batches of one length are supported: leave lengths empty",
+                             "needs batches of equal length: leave the setting \"lengths\" empty",
                              {{"lengths", ""}}),
-                     NotWith({"samples.file", false, {""}},
-                             "only batches of one length are supported: leave samples.file empty",
-                             {{"samples.file", ""}})}},
+                     NotWith(
+                         {"samples.file", false, {""}},
+                         "needs batches of equal length: leave the setting \"samples.file\" empty",
+                         {{"samples.file", ""}})}},
       .order = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("prefix.tokens") == 0) return nullptr;

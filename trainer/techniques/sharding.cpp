@@ -310,9 +310,9 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
                 {.when = {any, {"loss", true, {"chunked"}}, {"loss_reentrant", true, {"true"}}},
-                 .why = "shard.strategy: with loss=chunked in re-entrant checkpoints, the output "
-                        "layer's gradient is accumulated for every chunk but may be averaged only "
-                        "once; set loss_reentrant=false",
+                 .why = "shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk "
+                        "adds to the output layer's gradient, which may be averaged only once; "
+                        "set loss_reentrant=false",
                  .instead = {{"loss_reentrant", "false"}}},
                 {.when = {units, fsdp2, {"optimizer.name", true, {"adafactor"}}},
                  .why = "shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed "

@@ -164,8 +164,8 @@ void ProgramPanel::BuildForm() {
   const auto [skip_init, weights] = toggle("programSkipInit", tr("skip parameter initialization"));
   skip_init_ = skip_init;
   AddRow(tr("Weights"), weights,
-         tr("Initialization is slow on the CPU and does not change the planned memory. Turn "
-            "skipping off if the script reads parameter values"));
+         tr("Skips parameter initialization, which is slow on the CPU and does not change the "
+            "planned memory. Turn this off if the script reads parameter values"));
   const auto [operators, kernels] = toggle("programOperators", tr("record the launching op"));
   operators_ = operators;
   AddRow(tr("Kernels"), kernels,
