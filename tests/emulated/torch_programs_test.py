@@ -831,6 +831,20 @@ class Processes(Program):
         self.assertTrue(any(a["what"].startswith("the host takes as long as") for a in answer["assumptions"]), answer["assumptions"])
         self.assertIsNone(answer["program"]["exception"])
 
+    def test_what_a_process_recorded_before_exec_is_kept(self):
+        kept = self.path("kept")
+        answer = self.plan("replaced.py", options=("--steps", "0", "--keep", kept))
+        self.assertEqual(self.stderr.count("run "), 3, self.stderr)
+        # A call of the model after the last step begins another one.
+        self.assertEqual(sorted(process["steps"] for process in answer["ranks"]), [3, 4, 4], answer["ranks"])
+        self.assertEqual(len({process["peak"]["allocated"] for process in answer["ranks"]}), 3, answer["ranks"])
+        self.assertFalse([a for a in answer["assumptions"] if "damaged" in a["what"]], answer["assumptions"])
+        abouts = [json.load(open(path)) for path in glob.glob(os.path.join(kept, "process-*.json"))]
+        self.assertEqual(sorted(about["ended"] for about in abouts), ["end", "exec", "exec"])
+        for about in abouts:
+            self.assertTrue(os.path.exists(os.path.join(kept, "platform-%d.json" % about["pid"])))
+            self.assertTrue(os.path.exists(os.path.join(kept, "process-%d" % about["pid"], "activities.bin")))
+
     def test_the_failure_of_a_child_is_reported_if_the_program_continues(self):
         answer = self.plan("children.py", "raise", options=("--steps", "0"))
         self.assertEqual((answer["program"]["exit_status"], answer["program"]["exception"]), (0, "ValueError: the child's own"))
