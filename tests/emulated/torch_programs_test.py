@@ -814,6 +814,10 @@ class Values(Program):
         self.assertTrue(evenly and all("values.py" in a["where"] for a in evenly), evenly)
 
 
+    def test_what_is_written_into_a_tensor(self):
+        self.plan("written_into.py", options=("--steps", "0"))
+        self.assertIn("as on the CPU", self.stderr)
+
     def test_what_is_compared(self):
         self.plan("compared.py", options=("--steps", "0"))
         self.assertIn("all comparisons hold", self.stderr)
@@ -839,7 +843,10 @@ class Processes(Program):
         self.assertEqual(sorted(process["steps"] for process in answer["ranks"]), [3, 4, 4], answer["ranks"])
         self.assertEqual(len({process["peak"]["allocated"] for process in answer["ranks"]}), 3, answer["ranks"])
         self.assertFalse([a for a in answer["assumptions"] if "damaged" in a["what"]], answer["assumptions"])
-        abouts = [json.load(open(path)) for path in glob.glob(os.path.join(kept, "process-*.json"))]
+        abouts = []
+        for path in glob.glob(os.path.join(kept, "process-*.json")):
+            with open(path) as file:
+                abouts.append(json.load(file))
         self.assertEqual(sorted(about["ended"] for about in abouts), ["end", "exec", "exec"])
         for about in abouts:
             self.assertTrue(os.path.exists(os.path.join(kept, "platform-%d.json" % about["pid"])))

@@ -18,8 +18,9 @@ RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
 DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
            "where", "sort", "argsort", "topk", "argmax", "argmin", "cummax", "cummin", "aminmax", "median", "count_nonzero", "isin", "diff",
            "searchsorted", "bucketize", "take", "take_along_dim", "index_copy", "index_fill", "index_put", "index_add", "scatter", "scatter_add",
-           "combinations", "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round")
-DERIVED_BY_TENSOR = ("__neg__", "__abs__", "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max")
+           "combinations", "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round",
+           "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max", "fmod", "sign", "trunc", "square", "exp", "log")
+DERIVED_BY_TENSOR = ("__neg__", "__abs__")
 DERIVED_WITHIN = (("_VF", ("meshgrid",)), ("_C._nn", ("pad", "pad_sequence")))  # called by torch functions that are written in Python
 # Binary operators.
 ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod", "truediv",
@@ -34,7 +35,10 @@ PARTS = ("unbind", "split", "chunk", "tensor_split")  # return many views, as a 
 # Methods that write into their tensor.
 CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_put_",
            "index_copy_", "copy_", "sub_", "mul_", "div_", "floor_divide_", "remainder_", "clamp_", "clamp_min_", "clamp_max_", "logical_and_",
-           "logical_or_", "logical_not_", "__isub__", "__imul__", "__ifloordiv__", "__iand__", "__ior__", "__ixor__")
+           "logical_or_", "logical_not_", "logical_xor_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "bitwise_not_", "eq_", "ne_", "lt_", "le_",
+           "gt_", "ge_", "neg_", "abs_", "pow_", "sqrt_", "square_", "sign_", "ceil_", "floor_", "round_", "trunc_", "fmod_", "cumsum_", "tril_",
+           "triu_", "masked_scatter_", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__iand__", "__ior__",
+           "__ixor__", "__ilshift__", "__irshift__")
 
 
 def _some(arguments):
@@ -71,12 +75,39 @@ class Following(Known):
             values.append(value)
         return values
 
+    def into(self, function, args, kwargs, **more):
+        """Calls a function that writes its result into the tensors `out`. `more`: additional arguments on the CPU."""
+        out = kwargs["out"]
+        parts = out if isinstance(out, (tuple, list)) else (out,)
+        rest = {key: value for key, value in kwargs.items() if key != "out"}
+        values, before = None, []
+        if not self.compiling() and all(self.plain(part) and part.is_cuda for part in parts):
+            values = self.values_of((*args, *rest.values()))
+            before = [version(part) for part in parts]
+            for part in parts if values is not None else ():
+                self.expose(part._base)
+        result = function(*args, **kwargs)
+        known = None
+        if values is not None:
+            known = self.computed(function, *values[:len(args)], **dict(zip(rest, values[len(args):]), **more))
+        if known is not None:
+            for part, value, last in zip(parts, known if isinstance(out, (tuple, list)) else (known,), before):
+                if self.small(part) and part.shape == value.shape:
+                    self.settle(part, value.to(part.dtype))
+                    self.wrote(part, last)
+        for part in parts if before else ():
+            if "_vramscope_stays" in part.__dict__ and self.kept(part) is None:
+                self.release(part)
+        return result
+
     def made(self, function):
         """Wraps a factory that fills a tensor with one value or a range."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
+            if kwargs.get("out") is not None:
+                return self.into(function, args, {key: value for key, value in kwargs.items() if key != "device"}, device="cpu")
             result = function(*args, **kwargs)
-            if self.small(result) and kwargs.get("out") is None:
+            if self.small(result):
                 self.keep(result, function(*args, **dict(kwargs, dtype=result.dtype, device="cpu")))
             return result
 
@@ -130,8 +161,10 @@ class Following(Known):
     def derived(self, function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
+            if kwargs.get("out") is not None:
+                return self.into(function, args, kwargs)
             values = None
-            if not self.compiling() and self.small(_some(args or tuple(kwargs.values()))) and kwargs.get("out") is None:
+            if not self.compiling() and self.small(_some(args or tuple(kwargs.values()))):
                 values = self.values_of((*args, *kwargs.values()))
             result = function(*args, **kwargs)
             if values is not None:
@@ -227,8 +260,10 @@ class Following(Known):
         1."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
+            if kwargs.get("out") is not None:
+                return self.into(function, args, kwargs)
             tensor = args[0] if args else kwargs.get("input")
-            if (not self.plain(tensor) or not tensor.is_cuda or tensor.is_complex() or kwargs.get("out") is not None or
+            if (not self.plain(tensor) or not tensor.is_cuda or tensor.is_complex() or
                     any(isinstance(arg, self.torch.Tensor) for arg in args[1:])):
                 return function(*args, **kwargs)
             value = None
@@ -400,7 +435,7 @@ class Following(Known):
         def wrapper(tensors, other, *args, **kwargs):
             if isinstance(other, self.torch.Tensor) and not args and not kwargs and self.small(tensors):
                 return self.sum_in_place(function, tensors, other)
-            if isinstance(tensors, self.torch.Tensor) and tensors.numel() > 1:
+            if isinstance(tensors, self.torch.Tensor) and (tensors.numel() > 1 or args or kwargs):
                 return changed(tensors, other, *args, **kwargs)
             known = []
             if type(other) in (int, float) and not args and not kwargs:

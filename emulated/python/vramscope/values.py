@@ -62,6 +62,8 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(input, other, **more):  # PyTorch's parameter name
             tensor = input
+            if more.get("out") is not None:
+                return self.into(function, (tensor, other), more)
             if self.compiling():
                 return function(tensor, other, **more)
             parts = [part for part in (tensor, other) if self.small(part)]
@@ -135,6 +137,8 @@ class Values(Following):
         def wrapper(*parts, **kwargs):
             torch = self.torch
             parts += tuple([kwargs.pop(name) for name in ("input", "other") if name in kwargs])
+            if kwargs.get("out") is not None:
+                return self.into(function, parts, kwargs)
             if self.compiling() or not all(isinstance(part, (torch.Tensor, int)) for part in parts):
                 return function(*parts, **kwargs)
             values = [(self.value(part) if self.small(part) else None) if isinstance(part, torch.Tensor) and part.is_cuda else part for part in parts]
@@ -300,6 +304,8 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
             tensor = input
+            if kwargs.get("out") is not None:
+                return self.into(function, (tensor, *args), kwargs)
             result = function(tensor, *args, **kwargs)
             if self.compiling() or not getattr(result, "is_cuda", False) or not getattr(tensor, "is_cuda", False):
                 return result
@@ -309,7 +315,7 @@ class Values(Following):
                 truth = False
             if truth is not None:
                 self.say(result, truth)
-            if value is not None and kwargs.get("out") is None:
+            if value is not None:
                 self.keep(result, function(value, *args, **kwargs))
             return result
 
