@@ -157,14 +157,16 @@ class HostMemory(Program):
             self.assertEqual(result.returncode, status, result.stdout + result.stderr)
             self.assertIn(largest, " ".join(result.stdout.split()))
 
-    def test_memory_pinned_before_the_recording_is_unknown(self):
+    def test_memory_pinned_before_cuda_is_initialized_is_counted(self):
         with open(self.path("early.py"), "w") as file:
-            file.write("import torch\nkept = torch.empty(1 << 20, pin_memory=True)\n"
+            file.write("import torch\nkept = torch.empty(1 << 20, pin_memory=True)\nassert not torch.cuda.is_initialized()\n"
                        "x = kept.to('cuda', non_blocking=True)\ny = torch.ones(9).pin_memory().cuda()\n")
         command = [VRAMSCOPE, "check", "--budget", "24GiB", "--host-budget", "1MiB", "--json", "--steps", "0", "--", PYTHON, self.path("early.py")]
         result = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
-        self.assertEqual(result.returncode, 3, result.stderr[-4000:])
-        self.assertIsNone(json.loads(result.stdout)["host"]["needed"])
+        self.assertEqual(result.returncode, 1, result.stderr[-4000:])
+        host = json.loads(result.stdout)["host"]
+        self.assertEqual(host["needed"], (4 << 20) + 64)
+        self.assertEqual([(os.path.basename(site["file"]), site["line"]) for site in host["sites"]], [("early.py", 2), ("early.py", 5)])
 
     def test_a_part_lacks_what_was_allocated_before(self):
         path = self.path("pinned.trace")
