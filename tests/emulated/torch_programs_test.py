@@ -820,6 +820,10 @@ class Values(Program):
         self.plan("written_into.py", options=("--steps", "0"))
         self.assertIn("as on the CPU", self.stderr)
 
+    def test_values_follow_copies_and_other_tensors_of_their_memory(self):
+        self.plan("followed.py", options=("--steps", "0"))
+        self.assertIn("as on the CPU", self.stderr)
+
     def test_what_is_compared(self):
         self.plan("compared.py", options=("--steps", "0"))
         self.assertIn("all comparisons hold", self.stderr)

@@ -4,6 +4,7 @@ guesses."""
 import functools
 import math
 
+from vramscope import aliases
 from vramscope.known import FEW, MANY, SMALL, Known, version
 
 PRODUCTS = 1 << 20  # maximum size of an integer tensor in arithmetic, such as pairs and triplets of a batch's labels
@@ -19,9 +20,10 @@ DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_
            "where", "sort", "argsort", "topk", "argmax", "argmin", "cummax", "cummin", "aminmax", "median", "count_nonzero", "isin", "diff",
            "searchsorted", "bucketize", "take", "take_along_dim", "index_copy", "index_fill", "index_put", "index_add", "scatter", "scatter_add",
            "combinations", "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round",
-           "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max", "fmod", "sign", "trunc", "square", "exp", "log")
+           "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max", "fmod", "sign", "trunc", "square", "exp", "log",
+           "diag", "trace", "kthvalue", "mode", "msort", "std", "var", "quantile", "cumprod")
 DERIVED_BY_TENSOR = ("__neg__", "__abs__")
-DERIVED_WITHIN = (("_VF", ("meshgrid",)), ("_C._nn", ("pad", "pad_sequence")))  # called by torch functions that are written in Python
+DERIVED_WITHIN = (("_VF", ("meshgrid", "_pack_padded_sequence", "_pad_packed_sequence")), ("_C._nn", ("pad", "pad_sequence")))  # called by torch functions that are written in Python
 # Binary operators.
 ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod", "truediv",
                                                  "rtruediv", "pow", "rpow", "lshift", "rshift"))
@@ -75,6 +77,29 @@ class Following(Known):
             values.append(value)
         return values
 
+    def whole(self, tensor):
+        """(tensor, value) of the tensor whose part is about to change; None if its values are unknown or many."""
+        part = tensor._base
+        if part is None:
+            part = aliases.source(tensor, getattr(tensor, "__dict__", {}))
+        if part is None or not self.small(part, PRODUCTS) or not part.is_contiguous():
+            return None
+        value = self.kept(part)
+        self.expose(part)
+        return None if value is None else (part, value)
+
+    def changed_part(self, whole, tensor, value):
+        """Known values were written into a part of a tensor that had known values."""
+        if whole is None:
+            return
+        base, before = whole
+        if aliases.same_place(base, tensor):
+            after = value.clone()
+        else:
+            after = before.clone(memory_format=self.torch.contiguous_format)
+            after.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset() - base.storage_offset()).copy_(value)
+        self.settle(base, after)
+
     def into(self, function, args, kwargs, **more):
         """Calls a function that writes its result into the tensors `out`. `more`: additional arguments on the CPU."""
         out = kwargs["out"]
@@ -83,9 +108,7 @@ class Following(Known):
         values, before = None, []
         if not self.compiling() and all(self.plain(part) and part.is_cuda for part in parts):
             values = self.values_of((*args, *rest.values()))
-            before = [version(part) for part in parts]
-            for part in parts if values is not None else ():
-                self.expose(part._base)
+            before = [(version(part), self.whole(part) if values is not None else None) for part in parts]
         result = function(*args, **kwargs)
         known = None
         if values is not None:
@@ -94,7 +117,8 @@ class Following(Known):
             for part, value, last in zip(parts, known if isinstance(out, (tuple, list)) else (known,), before):
                 if self.small(part) and part.shape == value.shape:
                     self.settle(part, value.to(part.dtype))
-                    self.wrote(part, last)
+                    self.wrote(part, last[0])
+                    self.changed_part(last[1], part, value)
         for part in parts if before else ():
             if "_vramscope_stays" in part.__dict__ and self.kept(part) is None:
                 self.release(part)
@@ -159,6 +183,8 @@ class Following(Known):
             self.keep(tensor, value)
 
     def derived(self, function):
+        sorts = function.__name__ in ("sort", "argsort")
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             if kwargs.get("out") is not None:
@@ -173,9 +199,22 @@ class Following(Known):
                 for part, value in zip(result, known or ()) if several else ((result, known),):
                     if value is not None and self.small(part) and part.shape == value.shape:
                         self.settle(part, value)
+            elif sorts:
+                self.in_order(result if function.__name__ == "argsort" else result[1], args, kwargs)
             return result
 
         return wrapper
+
+    def in_order(self, places, args, kwargs):
+        """The places of sorted numbers that are unknown must be different."""
+        if not self.small(places, MANY) or not places.dim() or not self.unknown(places):
+            return
+        dim = kwargs.get("dim", next((arg for arg in args[1:] if type(arg) is int), -1))
+        if type(dim) is not int:
+            return
+        self.assume("computed numbers that are sorted are assumed to be in that order already")
+        order = self.torch.arange(places.size(dim), device="cpu").view([-1 if d == dim % places.dim() else 1 for d in range(places.dim())])
+        self.settle(places, order.expand(places.shape).clone())
 
     def changed(self, function):
         """Wraps a method that writes known values into a tensor whose values are known, or overwrites one."""
@@ -183,7 +222,7 @@ class Following(Known):
 
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
-            values = None
+            values = whole = None
             if self.small(tensor):
                 if overwrites and not tensor.is_floating_point():
                     values = self.values_of((*args, *kwargs.values()))
@@ -191,7 +230,7 @@ class Following(Known):
                 else:
                     values = self.values_of((tensor, *args, *kwargs.values()))
                 if values is not None:
-                    self.expose(tensor._base)
+                    whole = self.whole(tensor)
                 before = version(tensor)
             result = function(tensor, *args, **kwargs)
             if values is not None:
@@ -199,6 +238,7 @@ class Following(Known):
                 if self.computed(lambda: (function(value, *more, **named),)):
                     self.settle(tensor, value)
                     self.wrote(tensor, before)
+                    self.changed_part(whole, tensor, value)
             if "_vramscope_stays" in getattr(tensor, "__dict__", ()) and self.kept(tensor) is None:
                 self.release(tensor)
             return result
@@ -214,6 +254,8 @@ class Following(Known):
                 return result
             value = self.kept(tensor)
             known = None if value is None else self.values_of(args)
+            if function.__name__ == "detach":
+                aliases.detached(result, tensor)
             if known is not None:
                 self.keep_part(result, function(value, *known, **kwargs))
             return result
@@ -417,14 +459,15 @@ class Following(Known):
     def sum_in_place(self, function, tensor, other):
         values = self.values_of((tensor, other)) if tensor.numel() <= MANY else None
         before = version(tensor)
-        if values is not None:
-            self.expose(tensor._base)
+        whole = self.whole(tensor) if values is not None else None
         result = function(tensor, other)
         if values is None:
             self.release(tensor)
         else:
-            self.restore(tensor, function(values[0].clone(), values[1]))
+            value = function(values[0].clone(), values[1])
+            self.restore(tensor, value)
             self.wrote(tensor, before)
+            self.changed_part(whole, tensor, value)
         return result
 
     def counted(self, function):
@@ -441,14 +484,16 @@ class Following(Known):
             if type(other) in (int, float) and not args and not kwargs:
                 for tensor in tensors if isinstance(tensors, (list, tuple)) else (tensors,):
                     number = self.number(tensor)
+                    if number is None and self.small(tensor) and tensor.numel() == 1:
+                        number = self.kept(tensor)
                     if number is not None:
-                        self.expose(tensor._base)
-                        known.append((tensor, number, version(tensor)))
+                        known.append((tensor, number, version(tensor), self.whole(tensor)))
             result = function(tensors, other, *args, **kwargs)
-            for tensor, number, before in known:
+            for tensor, number, before, whole in known:
                 self.put(tensor, number + other)
                 self.wrote(tensor, before)
                 tensor.__dict__.pop("_vramscope_value", None)
+                self.changed_part(whole, tensor, number + other)
             return result
 
         return wrapper
