@@ -9,6 +9,7 @@ from vramscope.known import FEW
 _NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gather_coalesced", "all_reduce", "all_reduce_coalesced", "all_to_all",
           "all_to_all_single", "broadcast", "gather", "irecv", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor",
           "_reduce_scatter_base", "scatter")
+_SENDING = ("isend", "send")  # read a tensor argument
 
 
 def install(process, values):
@@ -63,13 +64,39 @@ def install(process, values):
 
         return wrapper
 
+    def sending(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            if not values.compiling():
+                sent(args)
+                sent(tuple(kwargs.values()))
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    def batched(function):
+        """Wraps batch_isend_irecv, whose operations run when all are collected."""
+        @functools.wraps(function)
+        def wrapper(p2p_op_list):
+            found = []
+            if not values.compiling():
+                for operation in p2p_op_list:
+                    if operation.op is distributed.distributed_c10d.irecv:
+                        tensors(operation.tensor, found)
+            result = function(p2p_op_list)
+            for value, before in found:
+                written(value, before)
+            return result
+
+        return wrapper
+
     distributed = getattr(torch, "distributed", None)
     if distributed is None or not distributed.is_available():
         return
-    for name in _NAMES:
+    for name in (*_NAMES, *_SENDING, "batch_isend_irecv"):
         function = getattr(distributed.distributed_c10d, name, None)
         if function is not None:
-            wrapper = writing(function)
+            wrapper = (batched if name == "batch_isend_irecv" else sending if name in _SENDING else writing)(function)
             for module in (distributed.distributed_c10d, distributed):
                 if getattr(module, name, None) is function:
                     setattr(module, name, wrapper)
