@@ -803,6 +803,10 @@ class Values(Program):
         self.plan("messages.py", options=("--steps", "0", "--ranks", "2"))
         self.assertEqual(self.stderr.count("exchanged"), 2)
 
+    def test_a_ring_that_receives_before_it_sends(self):
+        self.plan("ring.py", options=("--steps", "0", "--ranks", "3"), VRAMSCOPE_EMULATED_NCCL_TIMEOUT_S="60")
+        self.assertEqual(self.stderr.count("passed on"), 3)
+
     def test_what_is_read_back(self):
         answer = self.plan("values.py", options=("--steps", "0"))
         self.assertIn("as expected", self.stderr)

@@ -59,6 +59,12 @@ def install(process, values):
                 found = tensors((args, tuple(kwargs.values())), found)
             result = function(*args, **kwargs)
             for value, before in found:
+                if function.__name__ == "irecv":  # has not arrived yet; reading it would wait
+                    values.forget(value)
+                    values.release(value)
+                    continue
+                if function.__name__ == "recv" and values.plain(value) and value.is_cuda:
+                    values.readable(value, value.numel() * value.element_size())  # waits until it has arrived
                 written(value, before)
             return result
 
