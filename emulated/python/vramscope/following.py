@@ -10,7 +10,8 @@ from vramscope.known import FEW, MANY, SMALL, Known, version
 PRODUCTS = 1 << 20  # maximum size of an integer tensor in arithmetic, such as pairs and triplets of a batch's labels
 
 # Factory functions of torch.
-MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "eye", "tril_indices", "triu_indices")
+MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "logspace", "eye", "tril_indices",
+        "triu_indices")
 WRITTEN = ("tensor", "as_tensor", "asarray")  # copies of host data
 MADE_BY_TENSOR = ("new_ones", "new_zeros", "new_full")
 # Random factories, and the maximum number of elements whose values are also drawn on the CPU. Any values will do.
@@ -21,7 +22,11 @@ DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_
            "searchsorted", "bucketize", "take", "take_along_dim", "index_copy", "index_fill", "index_put", "index_add", "scatter", "scatter_add",
            "combinations", "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round",
            "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max", "fmod", "sign", "trunc", "square", "exp", "log",
-           "diag", "trace", "kthvalue", "mode", "msort", "std", "var", "quantile", "cumprod")
+           "diag", "trace", "kthvalue", "mode", "msort", "std", "var", "std_mean", "var_mean", "quantile", "cumprod", "nansum", "nanmean", "log2",
+           "log10", "log1p", "expm1", "sin", "cos", "tanh", "sigmoid", "reciprocal", "rsqrt", "frac", "negative", "absolute", "isfinite", "nan_to_num",
+           "clip", "true_divide", "divide", "multiply", "subtract", "fmax", "fmin", "gcd", "lcm", "heaviside", "bitwise_left_shift",
+           "bitwise_right_shift", "lerp", "addcmul", "addcdiv", "outer", "kron", "cross", "put", "scatter_reduce", "rot90", "column_stack", "dstack",
+           "block_diag", "cartesian_prod", "vander", "trapezoid")
 DERIVED_BY_TENSOR = ("__neg__", "__abs__")
 DERIVED_WITHIN = (("_VF", ("meshgrid", "_pack_padded_sequence", "_pad_packed_sequence")), ("_C._nn", ("pad", "pad_sequence")))  # called by torch functions that are written in Python
 # Binary operators.
@@ -31,6 +36,9 @@ ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "m
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
           "narrow", "select", "long", "int", "bool", "byte", "short", "char", "float", "double", "ravel", "unflatten", "swapaxes", "swapdims", "movedim",
           "moveaxis", "t", "tile", "broadcast_to", "diagonal")
+# Those of VIEWED that are also functions of torch; the names of types are not.
+VIEWED_BY_TORCH = ("reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "clone", "detach", "narrow", "select", "ravel", "unflatten",
+                   "swapaxes", "swapdims", "movedim", "moveaxis", "t", "tile", "broadcast_to", "diagonal")
 # Like VIEWED, with the shape of another tensor, whose values need not be known.
 SHAPED = {"expand_as": "expand", "view_as": "view", "reshape_as": "reshape"}
 PARTS = ("unbind", "split", "chunk", "tensor_split")  # return many views, as a loop over labels does
@@ -300,14 +308,17 @@ class Following(Known):
         """Wraps reductions and scans (sum, max, cumsum, ...) of small integer tensors: lengths, message sizes, offsets.
         They also compute a few known values of other types, and empty tensors, whose sum is 0 and whose product is
         1."""
+        binary = self.derived(function)  # max(a, b)
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             if kwargs.get("out") is not None:
                 return self.into(function, args, kwargs)
             tensor = args[0] if args else kwargs.get("input")
-            if (not self.plain(tensor) or not tensor.is_cuda or tensor.is_complex() or
-                    any(isinstance(arg, self.torch.Tensor) for arg in args[1:])):
+            if not self.plain(tensor) or not tensor.is_cuda or tensor.is_complex():
                 return function(*args, **kwargs)
+            if any(isinstance(arg, self.torch.Tensor) for arg in (*args[1:], kwargs.get("other"))):
+                return binary(*args, **kwargs)
             value = None
             if not tensor.numel() and not self.compiling():
                 value = self.torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu")

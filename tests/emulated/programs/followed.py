@@ -74,7 +74,22 @@ def ordered(device):
     return said + [sorted(torch.randn(6, device=device).argsort().argsort().tolist())]
 
 
-for check in (through_others, copied, saved, ordered):
+def computed(device):
+    a, f = torch.tensor([1, 2, 3], device=device), torch.tensor([float("nan"), 1, float("inf")], device=device)
+    counter = torch.zeros(1, device=device)
+    counter += 3
+    said = [counter.item(), f.isnan().tolist(), torch.isinf(f).tolist(), f.isfinite().tolist(), bool(f.isnan().any()), torch.nan_to_num(f).tolist()[:2]]
+    b = a + 1  # a kernel computes it, so its bytes are unknown
+    for result in (torch.outer(a, b), torch.kron(a, b), torch.max(a, b), a.max(other=b * -1), torch.gcd(a, b), torch.true_divide(a, b), a.clip(2, 3), b.type(torch.int8),
+                   b.type_as(f), b.half(), torch.column_stack([a, b]), torch.rot90(b.view(1, 3)), torch.tile(b, (2,)), torch.unsqueeze(b, 0), torch.flatten(input=b),
+                   torch.squeeze(b.view(1, 3)), torch.transpose(b.view(1, 3), 0, 1), torch.clone(b), torch.cartesian_prod(a, b), torch.block_diag(a, b),
+                   torch.scatter_reduce(a, 0, a - 1, b, "sum"), torch.addcmul(a, a, b), torch.logspace(0, 2, 3, device=device), torch.var_mean(b.double())[1],
+                   torch.fft.fftfreq(4, device=device), torch.fft.fftshift(b)):
+        said.append(result.tolist())
+    return said + [repr(b.double()).replace(", device='cuda:0'", ""), b.type()[-10:]]
+
+
+for check in (computed, through_others, copied, saved, ordered):
     for number, (got, expected) in enumerate(zip(check("cuda"), check("cpu"), strict=True)):
         assert got == expected, (check.__name__, number, got, expected)
 print("as on the CPU")
