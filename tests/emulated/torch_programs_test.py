@@ -803,6 +803,10 @@ class Values(Program):
         self.plan("messages.py", options=("--steps", "0", "--ranks", "2"))
         self.assertEqual(self.stderr.count("exchanged"), 2)
 
+    def test_several_objects_go_to_another_rank(self):
+        self.plan("objects.py", options=("--steps", "0", "--ranks", "2"), VRAMSCOPE_EMULATED_NCCL_TIMEOUT_S="60")
+        self.assertEqual(self.stderr.count("exchanged"), 2)
+
     def test_a_ring_that_receives_before_it_sends(self):
         self.plan("ring.py", options=("--steps", "0", "--ranks", "3"), VRAMSCOPE_EMULATED_NCCL_TIMEOUT_S="60")
         self.assertEqual(self.stderr.count("passed on"), 3)

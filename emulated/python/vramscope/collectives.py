@@ -9,6 +9,7 @@ from vramscope.known import FEW
 _NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gather_coalesced", "all_reduce", "all_reduce_coalesced", "all_to_all",
           "all_to_all_single", "broadcast", "gather", "irecv", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor",
           "_reduce_scatter_base", "scatter")
+MOST_SENT = 4 << 20  # bytes of an object that ranks exchange
 _SENDING = ("isend", "send")  # read a tensor argument
 
 
@@ -41,10 +42,12 @@ def install(process, values):
     def sent(value):
         """Copies known values, for example those that a kernel wrote, to the platform's bytes, which the ranks
         exchange."""
-        if values.small(value, FEW):
+        if values.small(value, FEW) or values.small(value, MOST_SENT) and value.dtype is torch.uint8:  # an object
             number = values.kept(value)
             if number is not None:
                 values.restore(value, number)
+                if value.numel() > FEW and value.is_contiguous():
+                    values.put(value, number.contiguous())
         elif type(value) in (list, tuple):
             for part in value:
                 sent(part)
