@@ -10,10 +10,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "emulated/core/api.h"
 
@@ -49,6 +51,16 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
                                        uint64_t element_bytes) const;
 
+  // A message from another process will be written into the range, which happens on a GPU while the
+  // host goes on. `arrive` is called once, without locks held: with true before the bytes are read,
+  // so that it waits for the message and writes it; with false when something else was written into
+  // the range. Returns a number for ExpectNoMore.
+  using Arrive = std::function<void(bool needed)>;
+  uint64_t Expect(uint64_t address, uint64_t bytes, Arrive arrive);
+  void ExpectNoMore(uint64_t number);
+  // Waits for all messages, as a synchronisation with the device does.
+  void AwaitMessages() const { Due(0, ~uint64_t{0}, true); }
+
   // Call when a library's call wrote to the range, or when the range was freed.
   void Overwritten(uint64_t address, uint64_t bytes);
   void Freed(uint64_t address, uint64_t bytes);
@@ -57,8 +69,11 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   // Call when an unknown kernel was launched: it may overwrite all merely copied-in bytes.
   void LaunchedUnknown();
 
-  // Whether there are bytes that a launch could make unknown.
-  bool HasFleeting() const { return fleeting_.load(std::memory_order_relaxed) > 0; }
+  // Whether there are bytes, or messages that have not arrived, that a launch could make unknown.
+  bool HasFleeting() const {
+    return fleeting_.load(std::memory_order_relaxed) > 0 ||
+           expecting_.load(std::memory_order_relaxed) > 0;
+  }
   uint64_t known_bytes() const;
 
  private:
@@ -72,6 +87,8 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Insert(uint64_t address, uint64_t bytes, bool pinned);
   uint64_t PrefixLocked(uint64_t address, uint64_t bytes) const;
   bool KnownLocked(uint64_t address, uint64_t bytes) const;
+  // Calls the functions of the messages that are expected in the range.
+  void Due(uint64_t address, uint64_t bytes, bool needed) const;
   Ranges::iterator Put(uint64_t address, const Range& range);
   Ranges::iterator Drop(Ranges::iterator it);
 
@@ -80,6 +97,15 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   uint64_t bytes_ = 0;
   uint64_t age_ = 0;
   std::atomic<uint64_t> fleeting_{0};  // ranges that launches can make unknown
+
+  struct Expected {
+    uint64_t number = 0, address = 0, bytes = 0;
+    Arrive arrive;
+  };
+  mutable std::mutex expected_mutex_;  // never held together with mutex_
+  mutable std::vector<Expected> expected_;
+  mutable std::atomic<size_t> expecting_{0};
+  uint64_t last_expected_ = 0;
 };
 
 }  // namespace vramscope::emulated

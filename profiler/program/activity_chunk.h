@@ -8,10 +8,12 @@
 //   size_t used = 0;
 //   while (DecodeChunk(bytes, used, chunk) == Decoded::kChunk) Use(chunk);
 //
-// A chunk consists of "VSAC", a type, the payload's length and CRC-32C (four bytes each,
-// little-endian), and the payload in varints. There are three types of payload: names (after
-// the number of the first name) with rows (each stored as the difference from the previous row);
-// the facts; and names of streams.
+// A chunk consists of "VSAC", a type, the payload's length, a CRC-32C (four bytes each,
+// little-endian), and the payload in varints. The checksum covers the type, the length and the
+// payload. Older versions wrote the checksum of the payload alone, which is read, too; in such a
+// chunk a changed type is not noticed. There are three types of payload: names (after the number of
+// the first name) with rows (each stored as the difference from the previous row); the facts; and
+// names of streams.
 #pragma once
 
 #include <cstddef>

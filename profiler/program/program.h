@@ -48,7 +48,7 @@ struct About {
   uint32_t rank = 0, world_size = 1;
   std::string host;                      // name of the computer
   std::string torch, cuda, hip, python;  // versions; `cuda` is "" in a build without it
-  std::string ended;      // "end", "enough", "exception", "exit"; "": it was killed or still runs
+  std::string ended;      // "end", "enough", "exception", "exit", "exec"; "": killed or still runs
   int64_t ended_ns = 0;   // wall clock; 0: not known
   std::string exception;  // "OutOfMemoryError: CUDA out of memory. ..."
   std::string package;    // folder of the hooks

@@ -28,6 +28,24 @@ def tell(tensor, value):
             other._vramscope_value, other._vramscope_version = value.clone(), other._version
 
 
+def detached(tensor, source):
+    """A tensor of detach() has the memory and the version counter of its source, but is no view of it."""
+    if not tensor.is_nested:
+        tensor._vramscope_source = weakref.ref(source)
+
+
+def source(tensor, said):
+    """The tensor of which this one was detached if both still have the same memory; else None."""
+    other = said.get("_vramscope_source")
+    other = other and other()
+    return other if other is not None and other._version == tensor._version and same_place(other, tensor) else None
+
+
+def same_place(tensor, other):
+    return (tensor.shape == other.shape and tensor.dtype is other.dtype and tensor.stride() == other.stride() and
+            tensor.data_ptr() == other.data_ptr())
+
+
 def _share(values, tensor, other):
     shared = tensor.__dict__.setdefault(_NAME, [])
     if len(shared) == MOST:
@@ -77,6 +95,35 @@ def install(process, values):
         return result
 
     torch.Tensor.as_subclass = same
+    deepcopy = torch.Tensor.__deepcopy__
+
+    @functools.wraps(deepcopy)
+    def __deepcopy__(tensor, memo):
+        """Without the values: the copy has another version counter."""
+        said = getattr(tensor, "__dict__", {})
+        value = values.value(tensor) if values.small(tensor) else None
+        ours = {name: said.pop(name) for name in list(said) if name.startswith("_vramscope_")}
+        try:
+            result = deepcopy(tensor, memo)
+        finally:
+            said.update(ours)
+        if value is not None and result is not tensor and values.small(result):
+            values.settle(result, value.clone())
+        return result
+
+    torch.Tensor.__deepcopy__ = __deepcopy__
+    reduce_ex = torch.Tensor.__reduce_ex__
+
+    @functools.wraps(reduce_ex)
+    def __reduce_ex__(tensor, protocol):
+        """What is saved are the bytes of the storage."""
+        if values.small(tensor) and not tensor.is_floating_point() and tensor.is_contiguous():
+            value = values.kept(tensor)
+            if value is not None:
+                values.put(tensor, value.contiguous())
+        return reduce_ex(tensor, protocol)
+
+    torch.Tensor.__reduce_ex__ = __reduce_ex__
     torch.Tensor.data = property(get, put, doc=data.__doc__)
     process.part("values that another process writes are taken to be the old ones", _sent, torch, values)
     state_of = torch._utils._get_obj_state

@@ -4,6 +4,7 @@ import functools
 import math
 
 from vramscope import overrides
+from vramscope.known import MANY
 
 
 def install(process, values):
@@ -14,12 +15,36 @@ def install(process, values):
     for name, wrap, *more in (("eig", values.sound, 2), ("eigvals", values.sound, 2), ("matrix_exp", _exponentials, values)):
         if hasattr(linalg, name):
             overrides.replace(torch, linalg, name, wrap(getattr(linalg, name), *more))
+    fft = getattr(torch, "fft", None)
+    for name, wrap in (("fftfreq", values.made), ("rfftfreq", values.made), ("fftshift", values.derived), ("ifftshift", values.derived)):
+        if hasattr(fft, name):
+            overrides.replace(torch, fft, name, wrap(getattr(fft, name)))
+    shown = getattr(torch, "_tensor_str", None)
+    if hasattr(shown, "_tensor_str"):
+        shown._tensor_str = _shown(shown._tensor_str, values)
     stand_in(torch.Tensor, ("to_sparse", "to_sparse_csr"), _sparse, values)
     stand_in(torch, ("combinations",), _combinations, values)
     stand_in(torch, ("isin",), _isin, values)
     for owner in (torch, torch.Tensor):
         stand_in(owner, ("masked_select",), _selected, values)
         stand_in(owner, ("matrix_exp",), _exponentials, values)
+
+
+def _shown(function, values):
+    """Wraps the text of a tensor's numbers. PyTorch computes their width on the GPU, where it is unknown."""
+    torch = values.torch
+
+    @functools.wraps(function)
+    def wrapper(self, indent):
+        text = function(self, indent)  # allocates as on a GPU
+        if not values.counted_on_gpu(self) or self.numel() > MANY or self.layout is not torch.strided or self.is_nested:
+            return text
+        value = values.peek(self)
+        if value is None:
+            value = torch.zeros(self.shape, dtype=self.dtype, device="cpu")
+        return function(value, indent)
+
+    return wrapper
 
 
 def _combinations(function, values):

@@ -151,7 +151,24 @@ class Known:
         said = getattr(tensor, "__dict__", {})
         self.check(tensor, said)
         value = said.get("_vramscope_value")
-        return value if value is not None and said["_vramscope_version"] == version(tensor) and value.shape == tensor.shape else None
+        if value is not None and said["_vramscope_version"] == version(tensor) and value.shape == tensor.shape:
+            return value
+        return self.kept_elsewhere(tensor, said)
+
+    def kept_elsewhere(self, tensor, said):
+        """The values of the tensor from which this one was detached, or of which it is a view, which was written to
+        later."""
+        source = aliases.source(tensor, said)
+        if source is not None:
+            return self.kept(source)
+        base = getattr(tensor, "_base", None)
+        if base is None or "_vramscope_value" not in getattr(base, "__dict__", ()) or not tensor.is_cuda:
+            return None
+        whole = self.kept(base)
+        if whole is None or base.dtype is not tensor.dtype or base.is_complex() or not base.is_contiguous() or not tensor.numel():
+            return None
+        offset = tensor.storage_offset() - base.storage_offset()
+        return self.keep(tensor, whole.contiguous().as_strided(tensor.shape, tensor.stride(), offset).clone())
 
     def check(self, tensor, said):
         """Drops attributes that are no longer true of the tensor."""
@@ -277,11 +294,14 @@ class Known:
             self.sure.pop(storage, None)
 
     def loaded(self, value, depth=0):
-        """Keeps numbers that a checkpoint loaded onto the GPU."""
+        """Keeps what a checkpoint loaded onto the GPU: numbers, and the values of small integer and boolean tensors, such
+        as the state of a random generator."""
         if isinstance(value, self.torch.Tensor):
             number = self.number(value)
             if number is not None:
                 self.put(value, number)
+            elif not self.compiling():
+                self.value(value)
         elif depth < 8 and isinstance(value, dict):
             for part in value.values():
                 self.loaded(part, depth + 1)

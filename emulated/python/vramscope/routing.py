@@ -101,6 +101,9 @@ class Routing:
                         values.settle(result, function(value, *known, minlength=bins))
                 return result
             result = function(tensor, *args, **kwargs)
+            if value is not None and function.__name__ == "histc" and values.small(result):
+                values.settle(result, function(value, *args, **kwargs))
+                return result
             if (type(bins) is int and bins > 1 and values.unknown(tensor) and type(result) is torch.Tensor and
                     result.shape == (bins,) and result.is_contiguous()):
                 classes = getattr(tensor, "_vramscope_classes", None)
