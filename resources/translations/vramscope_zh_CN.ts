@@ -6993,16 +6993,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>.trace 文件或 CUDA 内存快照（'-'：标准输入）</translation>
     </message>
     <message>
-        <source>a .trace or CUDA memory snapshot; if it is missing, RUN is planned</source>
-        <translation>.trace 文件或 CUDA 内存快照；如未给出，则规划 RUN</translation>
-    </message>
-    <message>
         <source>a .trace or CUDA memory snapshot; with --requests also the output file of `vramscope requests`</source>
         <translation>.trace 文件或 CUDA 内存快照；给出 --requests 时，也可以是 `vramscope requests` 的输出文件</translation>
-    </message>
-    <message>
-        <source>a .trace, CUDA memory snapshot or Kineto trace; if it is missing, RUN is planned</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；如未给出，则规划 RUN</translation>
     </message>
     <message>
         <source>a Hugging Face config.json ('-': standard input)</source>
@@ -8117,10 +8109,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: with loss=chunked in re-entrant checkpoints, the output layer's gradient is accumulated for every chunk and complete only after the last; set loss_reentrant=false</source>
-        <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，最后一块之后才完整；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
         <source>optimizer.paged is only supported for 8-bit moments: set optimizer.bits=8</source>
         <translation>optimizer.paged 只规划 8 位矩：请设 optimizer.bits=8</translation>
     </message>
@@ -8475,10 +8463,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>shard.strategy: the basics model's script has its own optimizer; use shard.strategy=ddp</source>
         <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.strategy: with loss=chunked in re-entrant checkpoints, the output layer's gradient is accumulated for every chunk but may be averaged only once; set loss_reentrant=false</source>
-        <translation>shard.strategy：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，而只应取平均一次；请设 loss_reentrant=false</translation>
     </message>
     <message>
         <source>shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, Qwen2, Qwen3, Mistral and Gemma; this model has other layers</source>
@@ -14939,14 +14923,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>跨步保留：没有同大小的梯度</translation>
     </message>
     <message>
-        <source>lora.trunk=cached is only supported for batches of one length: leave lengths empty</source>
-        <translation>lora.trunk=cached 只规划长度相同的批：请将 lengths 留空</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached is only supported for batches of one length: leave samples.file empty</source>
-        <translation>lora.trunk=cached 只规划长度相同的批：请将 samples.file 留空</translation>
-    </message>
-    <message>
         <source>loss_reentrant determines how chunks are recomputed, but loss_keeps=logits recomputes none; set loss_reentrant=false</source>
         <translation>loss_reentrant 指定如何重新计算各块：loss_keeps=logits 时无需重新计算；请设 loss_reentrant=false</translation>
     </message>
@@ -14993,14 +14969,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>pipeline stage, counted from 0</source>
         <translation>流水线阶段，从 0 数起</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only batches of one length are supported: leave lengths empty</source>
-        <translation>prefix.tokens：只规划长度相同的批：请将 lengths 留空</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only batches of one length are supported: leave samples.file empty</source>
-        <translation>prefix.tokens：只规划长度相同的批：请将 samples.file 留空</translation>
     </message>
     <message>
         <source>prepare_model_for_kbit_training is not called. Calling it (prepare_kbit_training=true) casts norms, embeddings and the output layer to fp32; the output layer and the embedding then need this much more</source>
@@ -15495,10 +15463,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>与 --entries 相同，但按距第一个条目的时间（1s:2.5s）</translation>
     </message>
     <message>
-        <source>no host copy; a tied output layer briefly has its own weight</source>
-        <translation>主机上没有副本；绑定的输出层短暂拥有自己的权重</translation>
-    </message>
-    <message>
         <source>the optimizer's state is in host memory with the parameters, and the optimizer's step runs on the host</source>
         <translation>优化器的状态与参数一起在主机内存中，优化器的更新在主机上运行</translation>
     </message>
@@ -15533,6 +15497,46 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} of {} allocate and reserve as many bytes, in as many requests, as planned{}</source>
         <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
+    </message>
+    <message>
+        <source>a .trace file or CUDA memory snapshot; without FILE, RUN or PROGRAM is planned</source>
+        <translation>.trace 文件或 CUDA 内存快照；未给出 FILE 时，规划 RUN 或 PROGRAM</translation>
+    </message>
+    <message>
+        <source>a .trace file, CUDA memory snapshot or Kineto trace; without FILE, RUN is planned</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出 FILE 时，规划 RUN</translation>
+    </message>
+    <message>
+        <source>computed numbers that are sorted are assumed to be in that order already</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting "lengths" empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批：请将 "lengths" 设置留空</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting "samples.file" empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批：请将 "samples.file" 设置留空</translation>
+    </message>
+    <message>
+        <source>no copy of the weights on the host; a tied output layer has its own weight until it is tied</source>
+        <translation>主机上没有权重的副本；绑定的输出层在绑定之前拥有自己的权重</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
+        <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，最后一块之后才完整；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: needs batches of equal length: leave the setting "lengths" empty</source>
+        <translation>prefix.tokens：需要长度相同的批：请将 "lengths" 设置留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: needs batches of equal length: leave the setting "samples.file" empty</source>
+        <translation>prefix.tokens：需要长度相同的批：请将 "samples.file" 设置留空</translation>
+    </message>
+    <message>
+        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, which may be averaged only once; set loss_reentrant=false</source>
+        <translation>shard.strategy：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，而该梯度只应取平均一次；请设 loss_reentrant=false</translation>
     </message>
 </context>
 <context>
@@ -19120,10 +19124,6 @@ Move the file away to write new ones.</source>
         <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
     </message>
     <message>
-        <source>Initialization is slow on the CPU and does not change the planned memory. Turn skipping off if the script reads parameter values</source>
-        <translation>在 CPU 上初始化很慢，且不改变规划的显存。如果脚本会读取参数值，请关闭跳过</translation>
-    </message>
-    <message>
         <source>record the launching op</source>
         <translation>记录启动内核的算子</translation>
     </message>
@@ -19146,6 +19146,10 @@ Move the file away to write new ones.</source>
     <message>
         <source>Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU time. A plan always records these operators</source>
         <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步处理器时间的五分之一。规划总会记录这些算子</translation>
+    </message>
+    <message>
+        <source>Skips parameter initialization, which is slow on the CPU and does not change the planned memory. Turn this off if the script reads parameter values</source>
+        <translation>跳过参数初始化：在 CPU 上初始化很慢，且不改变规划的显存。如果脚本会读取参数值，请关闭此项</translation>
     </message>
 </context>
 <context>
