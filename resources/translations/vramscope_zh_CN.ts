@@ -15508,7 +15508,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>computed numbers that are sorted are assumed to be in that order already</source>
-        <translation type="unfinished" />
+        <translation>被排序的计算所得数值假定已按该顺序排列</translation>
     </message>
     <message>
         <source>lora.trunk=cached needs batches of equal length: leave the setting "lengths" empty</source>
