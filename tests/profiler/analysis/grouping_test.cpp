@@ -55,7 +55,7 @@ TEST(GroupExpression, RejectsWhatItDoesNotKnow) {
   EXPECT_THAT(error("module,"), HasSubstr("a field is missing"));
   EXPECT_THAT(error("op,\nage\x1b"), HasSubstr("cannot group by \"age?\""));
   EXPECT_LT(error(std::string(100'000, 'x')).size(), 300u);
-  EXPECT_THAT(error("phase:2"), HasSubstr("\"phase\" takes no \":\""));
+  EXPECT_THAT(error("phase:2"), HasSubstr("\"phase\" cannot have a \":\""));
   for (const char* text : {"module:", "module:0", "module:-1", "module:65", "module:99999999999",
                            "module:2:3", "module:**"})
     EXPECT_THAT(error(text), HasSubstr("neither * nor a number from 1 to 64")) << text;

@@ -169,11 +169,11 @@ TEST(Reclaim, UsesTheEndStateWithoutHistory) {
     EXPECT_EQ(reclaim->context.event, m.last());
     EXPECT_EQ(reclaim->reserved - reclaim->allocated, 109 * kMiB);
     EXPECT_THAT(reclaim->headline, HasSubstr("109.00 MiB of 1000.00 MiB reserved are unused"));
-    EXPECT_THAT(reclaim->headline, HasSubstr("needs a history"));
+    EXPECT_THAT(reclaim->headline, HasSubstr("only with a history of allocations"));
     ASSERT_GT(reclaim->remedies.size(), 1u);
     EXPECT_EQ(reclaim->remedies[0].given_back, static_cast<int64_t>(100 * kMiB));
     for (size_t i = 1; i < reclaim->remedies.size(); ++i) {
-      EXPECT_THAT(reclaim->remedies[i].error, HasSubstr("needs a history"));
+      EXPECT_THAT(reclaim->remedies[i].error, HasSubstr("only with a history of allocations"));
     }
   }
 }
