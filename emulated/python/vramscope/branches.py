@@ -65,7 +65,7 @@ def _way(filename, line):
 
 
 def sound(decision):
-    """The result of the test with which the program does not fail; None if it fails with neither result."""
+    """The result of the test with which the program does not fail; None if neither result makes it fail."""
     if isinstance(decision, (ast.Assert, Filter)):
         return True
     if isinstance(decision, ast.If):

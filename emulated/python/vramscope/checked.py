@@ -60,7 +60,7 @@ def _combinations(function, values):
 
 
 def _sparse(function, values):
-    """Wraps to_sparse() and similar functions, which read the number of nonzero elements from the GPU."""
+    """Wraps to_sparse() and to_sparse_csr(), which read the number of nonzero elements from the GPU."""
     @functools.wraps(function)
     def wrapper(tensor, *args, **kwargs):
         if values.small(tensor):
@@ -69,7 +69,7 @@ def _sparse(function, values):
                 tensor = tensor.contiguous()
             if known is not None:
                 values.tell(tensor, int(known.count_nonzero()))
-                values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # if PyTorch counts a mask
+                values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # for a mask that PyTorch counts instead
             elif values.unknown(tensor):
                 values.assume("a computed tensor that is made sparse is assumed to have no zeros")
         return function(tensor, *args, **kwargs)

@@ -50,7 +50,7 @@ def install(process):
             pass
 
         def check(self, keys):
-            # Programs do not use check() to wait for keys that other ranks set.
+            # Keys of other ranks are absent here, because programs do not wait for them with check().
             return all(key in self.said for key in keys)
 
         def delete_key(self, key):
@@ -118,7 +118,7 @@ def _objects(process, rank, module):
         if scatter_object_input_list:
             scatter(scatter_object_output_list, scatter_object_input_list, *args, **kwargs)
             scatter_object_output_list[0] = scatter_object_input_list[min(rank, len(scatter_object_input_list) - 1)]
-        else:  # the length is unknown; uses the object that was sent
+        else:  # the length of the list is unknown, so the object that this rank sent is used
             scatter_object_output_list[0] = own()
 
     @functools.wraps(broadcast)

@@ -17,7 +17,7 @@ MAGIC = b"vramscope: shapes as JSON\n"
 SMALL = 1 << 10  # size of storages whose contents are also written
 DEEPEST = 64  # nesting limit of containers
 MOST_TEXT, MOST_TENSORS, MOST_BYTES = 1 << 27, 1 << 20, 1 << 44  # limits for reading
-UNTOUCHED = 1 << 25  # from this size on the allocator maps fresh pages, which are zero and use no memory
+UNTOUCHED = 1 << 25  # from this size on, the C library maps fresh pages, which are zero and use no memory until written
 
 
 def blank(torch, size):
@@ -98,7 +98,7 @@ def describe(value, torch):
 
 
 def described(source):
-    """The JSON text after the magic bytes; None for other data, after which a stream is back at its position."""
+    """The JSON text after the magic bytes; None for other data; a stream then is at the same position as before."""
     if isinstance(source, (str, os.PathLike)):
         try:
             with open(source, "rb") as file:

@@ -214,7 +214,7 @@ def _target(name, call):
     if name in TARGETS:
         return TARGETS[name](call)
     found = [call[key] for key in _TARGETS if isinstance(call.get(key), (str, os.PathLike))]
-    if not found:  # for a blob, its container
+    if not found:  # the object's own name, for example that of a container of blobs
         found = [getattr(call.get("self"), key, None) for key in ("path", "url", "name")]
     return next((str(one) for one in found if isinstance(one, (str, os.PathLike))), "")
 
