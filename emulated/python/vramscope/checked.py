@@ -31,7 +31,7 @@ def install(process, values):
 
 
 def _shown(function, values):
-    """Wraps the text of a tensor's numbers. PyTorch computes their width on the GPU, where it is unknown."""
+    """Wraps the formatting of a tensor's numbers. PyTorch computes their width on the GPU, where it is unknown."""
     torch = values.torch
 
     @functools.wraps(function)

@@ -177,7 +177,7 @@ class Following(Known):
         return wrapper
 
     def computed(self, function, *args, **kwargs):
-        """The function's result on the CPU; None if the function fails there (unsupported types, an index out of range, which stops the GPU later)."""
+        """The function's result on the CPU; None if it raises an error, for example for an unsupported type or an index out of range."""
         try:
             return function(*args, **kwargs)
         except (RuntimeError, IndexError, NotImplementedError):

@@ -14,7 +14,7 @@ class MissingGradients:
     def step_begins(self, optimizer):
         """Not called for optimizers that compute gradients within their step."""
         collects = gc.isenabled()
-        gc.disable()  # reading gradients creates objects, which must not change when garbage collections run
+        gc.disable()  # reading gradients creates objects, which must not influence when garbage collections run
         try:
             known = self.optimizers.get(optimizer)
             if known is None:

@@ -23,7 +23,7 @@ class Calls(threading.local):
 
     def __init__(self):
         self.modules = []
-        self.ran = host.ENGINE  # what the thread ran before the outermost module was called
+        self.ran = host.ENGINE  # the kind of code that the thread ran before the outermost module was called
 
 
 class Hooks:
@@ -209,7 +209,7 @@ class Hooks:
         self.recorder.native.tag(OPTIMIZER_STATE, list(optimizer.state.values()))
 
     def tag_what_is_kept(self):
-        """Tags tensors that the program keeps outside of modules, whose purpose is unknown."""
+        """Tags tensors of unknown purpose that the program keeps outside of modules."""
         address = self.recorder.address
         for value in gc.get_objects():
             if type(value) in self.plain and value.is_cuda and address(value):
@@ -249,7 +249,7 @@ class Hooks:
                 return step(*args, **kwargs)
             optimizer = args[0]
             if (args[1] if len(args) > 1 else kwargs.get("closure")) is not None:
-                self.something_begins()  # forward and backward are within the step, as with L-BFGS
+                self.something_begins()  # the optimizer runs forward and backward within its step, as L-BFGS does
             elif self.optimizer_depth == 0 and self.backward_depth == 0:
                 self.missing_gradients.step_begins(optimizer)
             if self.optimizer_depth == 0:

@@ -78,7 +78,7 @@ class Recorder:
         if self.tail.requests is not None:
             return self.tail.requests(device)
         collects = gc.isenabled()
-        gc.disable()  # the statistics are some hundred objects, which must not change when collections run
+        gc.disable()  # reading the statistics creates hundreds of objects, which must not influence when collections run
         count = self.torch._C._cuda_memoryStats(device)["allocation"]["all"]
         requests = count["allocated"] + count["freed"] + self.bases.get(device, 0)
         if collects:

@@ -2,8 +2,8 @@
 every tensor unchanged.
 
 For each tensor, the hooks return an object (cupti/python_marks.cpp), which Python's garbage collector does not count.
-The object is destroyed when the graph releases the tensor. When backward unpacks the object, that object names the module that
-saved the tensor; that module's backward is running."""
+The object is destroyed when the graph releases the tensor. When backward unpacks the object, it learns from the object which
+module saved the tensor, and therefore which module's backward is running."""
 
 import functools
 import weakref

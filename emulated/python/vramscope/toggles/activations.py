@@ -160,7 +160,7 @@ class Offload(Toggle):
 @toggle
 class NoUseCache(Toggle):
     name, label, group, changes = "no-use-cache", "No key-value cache in training", "activations", NOTHING
-    explains = "use_cache is for generation; in training, keys and values of all layers are kept as long as the model's outputs"
+    explains = "use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model's outputs"
     reduces = {"KV cache": 1, "Activation": 0.05}
     applies_to = "transformers models that keep keys and values in training"
 

@@ -50,7 +50,7 @@ class _Setting(Toggle):
 @toggle
 class ExpandableSegments(_Setting):
     name, label, key, snapshots = "expandable-segments", "Expandable segments", "expandable_segments", "expandable_segments"
-    explains = "Segments can grow, so free memory in segments that are too small for an allocation is not wasted"
+    explains = "Segments can grow, so a free block that is too small for an allocation can be extended instead of staying unused"
     reduces = {"cached": 0.8}
 
     def same(self, have):
