@@ -126,7 +126,7 @@ def replace(torch, owner, name, function):
 
 
 def install(process, originals):
-    """Call after functions of torch were replaced. originals: {name: function}, also of functions that stayed."""
+    """Call after functions of torch were replaced. `originals`: {name: function}, also for functions that were not replaced."""
     torch, with_device = process.torch, constructors(process.torch)
     for name, original in originals.items():
         function = getattr(torch, name)

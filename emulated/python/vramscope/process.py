@@ -41,7 +41,7 @@ class Settings:
 
 
     def writes_to_disk(self, path):
-        """Whether a file that the program writes to this path is really the user's file."""
+        """Whether a write by the program to this path changes the user's own file."""
         path = os.path.realpath(path)
         return self.isolation == "none" or any(path == real or path.startswith(real.rstrip(os.sep) + os.sep) for real in self.real)
 
