@@ -84,7 +84,7 @@ class PlainLoop(Toggles):
     def test_gradients_filled_with_zeros(self):
         self.same(PLAIN, "zero-grad-to-none", "--zero")
         answer = self.already_on(PLAIN, ["zero-grad-to-none"])
-        self.assertIn("already frees them", answer["toggles"][0]["why"])
+        self.assertIn("already frees the gradients", answer["toggles"][0]["why"])
 
     def test_settings_of_the_allocator(self):
         for toggle, setting in (("expandable-segments", "expandable_segments:True"), ("max-split-size=64", "max_split_size_mb:64"),

@@ -1,4 +1,4 @@
-"""First on PYTHONPATH of a program that vramscope plans or records. It waits for `import torch`, then calls the package
+"""Lies first on the PYTHONPATH of a program that vramscope plans or records. It waits for `import torch`, then calls the package
 next to this folder. The user's own sitecustomize runs as usual."""
 import importlib.machinery
 import importlib.util
@@ -78,7 +78,7 @@ def _own_allocator():
 
 
 def _failed(error):
-    """The loader's message names what is missing; the command line repeats it."""
+    """Writes the error of the import for the command line, which prints it. The loader's message names what is missing."""
     text = "%s: %s" % (type(error).__name__, str(error)[:1500])
     missing = re.search(r"undefined symbol: (\w+)", text)
     if missing and re.match(r"(cu|nccl|nv)", missing[1]):
@@ -111,7 +111,7 @@ if os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
         _package()
         from vramscope import warm
 
-        warm.begins()  # before the hooks set variables, which a fork must get, too
+        warm.begins()  # first, so that forks also get the variables that the hooks set later
     if os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         _without_uploads()
     sys.meta_path.insert(0, _AfterTorch())

@@ -16,7 +16,7 @@ def install(process):
         start, flush, stop, sample = (getattr(library, "vramscope_activities_" + name)
                                       for name in ("start", "flush", "stop", "sample"))
     except (OSError, AttributeError):
-        return  # the history is enough
+        return  # the allocator's history is recorded nevertheless
     for function in (start, flush, stop, sample):
         function.restype, function.argtypes = None, []
     sample.restype = ctypes.c_int
@@ -71,8 +71,8 @@ class _AtTheEnd:
 
 
 class _Operators:
-    """Lets PyTorch's profiler report the begin and end of operators to an NVTX tool, which is the same library
-    (cupti/operators.cpp). The profiler does so in the state that torch.autograd.profiler.emit_nvtx sets. Autograd's
+    """Lets PyTorch's profiler report the begin and end of operators to an NVTX tool: the library that also
+    records activities (cupti/operators.cpp). The profiler does so in the state that torch.autograd.profiler.emit_nvtx sets. Autograd's
     threads inherit that state from the thread that calls backward."""
 
     def __init__(self, process):
@@ -92,7 +92,7 @@ class _Operators:
         except (AttributeError, RuntimeError, TypeError):
             return  # kernels then have no operator
         self.telling = threading.get_ident()
-        self.thread.end = _AtTheEnd(self.be_silent)  # PyTorch warns if a thread ends while reporting
+        self.thread.end = _AtTheEnd(self.be_silent)  # PyTorch warns if a thread ends while its operators are reported
 
     def be_silent(self):
         if self.telling != threading.get_ident():

@@ -1,14 +1,17 @@
-"""Keeps known values apart from what the program sees and writes: x.data shares the memory of x but not its version counter, so writes into one
-are looked for in the counters of both; and the values, which are attributes of tensors, are not saved with the tensors."""
+"""Keeps known values correct for tensors that share memory, and out of saved files. x.data shares the memory of x but
+not its version counter, so both counters are checked for writes. Known values are attributes of tensors; they are
+removed when a tensor is saved."""
 import functools
 import weakref
 
-MOST = 8  # tensors that are followed for one tensor
-_NAME = "_vramscope_shared"  # detached tensors that have the counters of tensors sharing the memory, and their versions
+MOST = 8  # for one tensor, the most tensors sharing its memory that are tracked; beyond that, its value is forgotten
+# Attribute: a list with one entry per tensor that shares the memory: a detached tensor with the same version counter, the
+# version last seen, and a weak reference.
+_NAME = "_vramscope_shared"
 
 
 def changed(tensor):
-    """Whether a tensor that shares the memory was written to since the last call."""
+    """Whether a tensor that shares this tensor's memory was written to since the last call."""
     found = False
     shared = tensor.__dict__[_NAME]
     for number, (other, before, itself) in enumerate(shared):
@@ -20,7 +23,7 @@ def changed(tensor):
 
 def tell(tensor, value):
     """Stores that the tensor, and each tensor that shares its memory, has this value."""
-    changed(tensor)  # what was written before does not matter
+    changed(tensor)  # earlier writes no longer matter
     for *_, itself in tensor.__dict__[_NAME]:
         other = itself()
         if other is not None and other.shape == tensor.shape and other.dtype is tensor.dtype and other.data_ptr() == tensor.data_ptr():
@@ -29,13 +32,14 @@ def tell(tensor, value):
 
 
 def detached(tensor, source):
-    """A tensor of detach() has the memory and the version counter of its source, but is no view of it."""
+    """Stores from which tensor this one was detached: both have the same memory and version counter, but this one has no
+    `_base` that names the other."""
     if not tensor.is_nested:
         tensor._vramscope_source = weakref.ref(source)
 
 
 def source(tensor, said):
-    """The tensor of which this one was detached if both still have the same memory; else None."""
+    """The tensor from which this one was detached if both still have the same memory; otherwise None."""
     other = said.get("_vramscope_source")
     other = other and other()
     return other if other is not None and other._version == tensor._version and same_place(other, tensor) else None
@@ -99,7 +103,7 @@ def install(process, values):
 
     @functools.wraps(deepcopy)
     def __deepcopy__(tensor, memo):
-        """Without the values: the copy has another version counter."""
+        """Copies a tensor without the attributes that contain versions, because the copy has another version counter."""
         said = getattr(tensor, "__dict__", {})
         value = values.value(tensor) if values.small(tensor) else None
         ours = {name: said.pop(name) for name in list(said) if name.startswith("_vramscope_")}
@@ -116,7 +120,7 @@ def install(process, values):
 
     @functools.wraps(reduce_ex)
     def __reduce_ex__(tensor, protocol):
-        """What is saved are the bytes of the storage."""
+        """Writes known values into the memory first, because the bytes of the storage are what is saved."""
         if values.small(tensor) and not tensor.is_floating_point() and tensor.is_contiguous():
             value = values.kept(tensor)
             if value is not None:
@@ -125,7 +129,7 @@ def install(process, values):
 
     torch.Tensor.__reduce_ex__ = __reduce_ex__
     torch.Tensor.data = property(get, put, doc=data.__doc__)
-    process.part("values that another process writes are taken to be the old ones", _sent, torch, values)
+    process.part("writes by another process into a shared tensor are not noticed, and its old values are used", _sent, torch, values)
     state_of = torch._utils._get_obj_state
 
     @functools.wraps(state_of)
@@ -139,7 +143,8 @@ def install(process, values):
 
 
 def _sent(torch, values):
-    """Handles tensors that another process gets, into which it may write (torch.multiprocessing)."""
+    """Forgets the known values of a tensor that is sent to another process (torch.multiprocessing), because that process
+    may write into it."""
     reductions = torch.multiprocessing.reductions
     reduce = reductions.reduce_tensor
 

@@ -49,7 +49,7 @@ def _way(filename, line):
     if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):
         return False
     if filename.endswith("lbfgs.py") and any(node.id == "ys" for node in ast.walk(best.test) if isinstance(node, ast.Name)):
-        return True  # then L-BFGS keeps the pair of vectors
+        return True  # otherwise L-BFGS would store no history
     wanted = sound(best)
     if wanted is not None:
         pass
@@ -109,7 +109,7 @@ def _trains(body):
 
 @functools.lru_cache(maxsize=256)
 def _skipping(filename):
-    """Conditions with which a training loop skips an iteration."""
+    """The `if` statements by which a training loop skips the rest of an iteration."""
     found = []
 
     def look(node, loop):
@@ -162,7 +162,7 @@ def nonzero(filename, line):
 
 
 def _but_lengths(node):
-    """The parts of an expression, without the parts of len(x): the length of a list does not depend on its numbers."""
+    """The nodes of an expression except those within len(x), because the length of a list does not depend on its numbers."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len":
         return
     yield node
@@ -180,7 +180,7 @@ def reads(call):
 
 
 def _part(test, wanted):
-    """The value that each part of the test must have, if it is the same for all parts."""
+    """The value that each condition in the test must have for the test to be `wanted`; None if they must differ."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _part(test.operand, not wanted)
     if isinstance(test, ast.BoolOp):

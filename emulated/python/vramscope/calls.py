@@ -34,7 +34,7 @@ def plan(command: Optional[Sequence[Path]] = None, *, device: Optional[str] = No
         plan = vramscope.plan(["train.py", "--batch", "8"], device="rtx-4090")
         print(plan.peak_allocated, plan.categories, plan.fits)
 
-    `command` is a list; if it begins with a script's name, this Python runs it. Alternatively, plans a built-in model:
+    `command` is a list; if it begins with a script's name, this Python runs it. Without `command`, a built-in model is planned:
     `preset="gpt2"` or `model="config.json"`, with `settings={"batch": 8, "precision": "amp-bf16"}`.
 
     `device`: a name listed by `vramscope devices`. `steps`: the program is ended after that many optimizer steps
@@ -42,7 +42,7 @@ def plan(command: Optional[Sequence[Path]] = None, *, device: Optional[str] = No
     files are discarded. `output`: the trace is stored there. `options`: more options of `vramscope plan`. `tell`: the
     program's output is passed on to this process's stderr while it runs.
 
-    A program that runs out of memory also returns a result (`out_of_memory`). One that fails in another way raises
+    A program that runs out of memory also returns a result (`out_of_memory`). A program that fails in another way raises
     VramscopeError, whose `result` has what was recorded until then.
     """
     own = preset is not None or model is not None
@@ -99,7 +99,7 @@ def snapshot(path: Optional[Path] = None, *, overwrite: bool = False) -> Any:
         vramscope.snapshot("snapshot.pickle")      # vramscope snapshot.pickle opens it
         vramscope.show(vramscope.snapshot())
 
-    Without a recorded history it contains the current state only. An existing file is not replaced unless `overwrite`.
+    Without a recorded history the snapshot contains only the current state. An existing file is not replaced unless `overwrite`.
     """
     import torch
 

@@ -1,5 +1,5 @@
-"""Functions of PyTorch whose C++ code reads conditions or counts of its own from the GPU: checks of arguments, which are assumed to pass, and
-numbers of elements that follow from sizes or from known values."""
+"""Handles functions of PyTorch whose C++ code reads conditions or counts back from the GPU: checks of arguments, which
+are assumed to pass, and numbers of elements, which follow from sizes or from known values."""
 import functools
 import math
 
@@ -31,7 +31,7 @@ def install(process, values):
 
 
 def _shown(function, values):
-    """Wraps the text of a tensor's numbers. PyTorch computes their width on the GPU, where it is unknown."""
+    """Wraps the formatting of a tensor's numbers. PyTorch computes their width on the GPU, where it is unknown."""
     torch = values.torch
 
     @functools.wraps(function)
@@ -48,7 +48,7 @@ def _shown(function, values):
 
 
 def _combinations(function, values):
-    """The number of combinations follows from the length; PyTorch counts them in a mask."""
+    """Wraps combinations(), where PyTorch counts a mask to get the number of combinations. It follows from the length."""
     @functools.wraps(function)
     def wrapper(input, r=2, with_replacement=False):
         if values.counted_on_gpu(input) and input.dim() == 1 and type(r) is int and r > 0:
@@ -60,7 +60,7 @@ def _combinations(function, values):
 
 
 def _sparse(function, values):
-    """The number of elements that are not zero."""
+    """Wraps to_sparse() and to_sparse_csr(), which read the number of nonzero elements from the GPU."""
     @functools.wraps(function)
     def wrapper(tensor, *args, **kwargs):
         if values.small(tensor):
@@ -69,7 +69,7 @@ def _sparse(function, values):
                 tensor = tensor.contiguous()
             if known is not None:
                 values.tell(tensor, int(known.count_nonzero()))
-                values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # of a mask
+                values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # for a mask that PyTorch counts instead
             elif values.unknown(tensor):
                 values.assume("a computed tensor that is made sparse is assumed to have no zeros")
         return function(tensor, *args, **kwargs)
@@ -89,7 +89,7 @@ def _selected(function, values):
 
 
 def _isin(function, values):
-    """With many elements to look for, PyTorch sorts unique elements, whose number its C++ code reads."""
+    """Wraps isin(). To look for many elements, PyTorch sorts the unique ones, whose number its C++ code reads."""
     torch = values.torch
 
     def sorts(elements, wanted):
@@ -119,7 +119,7 @@ def _isin(function, values):
 
 
 def _exponentials(function, values):
-    """For a batch, PyTorch reads from the GPU which matrices need equally many steps for their exponentials."""
+    """Wraps matrix_exp(). For a batch, PyTorch reads from the GPU which matrices need the same number of steps."""
     torch = values.torch
 
     @functools.wraps(function)

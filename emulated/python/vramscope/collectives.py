@@ -1,5 +1,5 @@
-"""Exchanges between ranks: NCCL writes into tensors without incrementing PyTorch's version counter. So known values of
-these tensors are dropped, and after the exchange values are read from the platform's bytes if those are known."""
+"""Handles exchanges between ranks. NCCL writes into tensors without incrementing PyTorch's version counter, so known
+values of these tensors are dropped. After the exchange, values are read from the platform's bytes if those are known."""
 import functools
 
 from vramscope import known
@@ -42,7 +42,7 @@ def install(process, values):
     def sent(value):
         """Copies known values, for example those that a kernel wrote, to the platform's bytes, which the ranks
         exchange."""
-        if values.small(value, FEW) or values.small(value, MOST_SENT) and value.dtype is torch.uint8:  # an object
+        if values.small(value, FEW) or values.small(value, MOST_SENT) and value.dtype is torch.uint8:  # an object as bytes
             number = values.kept(value)
             if number is not None:
                 values.restore(value, number)
@@ -62,7 +62,7 @@ def install(process, values):
                 found = tensors((args, tuple(kwargs.values())), found)
             result = function(*args, **kwargs)
             for value, before in found:
-                if function.__name__ == "irecv":  # has not arrived yet; reading it would wait
+                if function.__name__ == "irecv":  # the message has not arrived yet, and reading it would wait
                     values.forget(value)
                     values.release(value)
                     continue

@@ -3,7 +3,7 @@
     before = model.weight.sum().item()
     ...
     after = model.weight.sum().item()
-    if after == before:                          # one is 0, the other 1
+    if after == before:                          # one is assumed to be 0, the other 1
         raise RuntimeError("nothing was learned")
     assert accuracy(model, test) > 0.5           # 1
 
@@ -84,7 +84,7 @@ class _Numbers:
     def __init__(self, scope, reader):
         self.nodes = set(_own(scope))
         self.reader = reader
-        self.keys = {}  # name: lines in which it is read
+        self.keys = {}  # name: lines with the reads whose results are assigned to it
         for node in self.nodes:
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -143,7 +143,7 @@ def _dotted(node):
 
 
 def _evaluate(node, numbers, values):
-    """The value of a condition with these numbers; None if it depends on something else."""
+    """The value of a condition if the numbers have these values; None if it depends on anything else."""
     def go(node):
         return _evaluate(node, numbers, values)
 

@@ -78,7 +78,7 @@ class Compiling:
             tuner.check_disk_cache = check_disk_cache
 
     def measures(self, module):
-        """Wraps do_bench, which runs a kernel until a number of milliseconds has passed."""
+        """Wraps do_bench, which repeats a kernel for a number of milliseconds."""
         measure = module.do_bench
 
         @functools.wraps(measure)

@@ -1,6 +1,6 @@
-"""Replaces decompositions of weights that are not filled. Adapters that are initialised from the weights (PiSSA, OLoRA,
-FRoD, ...) decompose the weights on the CPU, which takes minutes per layer. Weights that are not filled are zeros, and
-the factors of a zero matrix are known: identity and zeros.
+"""Replaces decompositions of weights that have no initial values. Adapters that are initialised from the weights (PiSSA,
+OLoRA, FRoD, ...) decompose the weights on the CPU, which takes minutes per layer. Weights without initial values are
+zeros, and the factors of a zero matrix are known: identity and zeros.
 
 scikit-learn's KMeans would put the equal rows of such factors into one cluster. Clusters are assumed to be equally
 large instead."""
@@ -9,7 +9,7 @@ import functools
 from vramscope import imports, overrides
 from vramscope.known import place
 
-LARGE = 1 << 18  # smaller matrices are really decomposed
+LARGE = 1 << 18  # number of elements; smaller matrices are really decomposed
 
 # function: indices of its orthogonal results
 _FACTORS = {"svd": (0, 2), "qr": (0,), "eigh": (1,), "inv": (), "pinv": (), "solve": (), "svdvals": (), "eigvalsh": ()}

@@ -1,6 +1,6 @@
-"""torchvision's detectors train on a sample of their proposals, of which at most a given share may contain objects. The
-share is assumed to be that maximum; the rest is background. The sizes of boxes, masks and keypoints follow from
-this."""
+"""Handles torchvision's detectors, which train on a sample of their proposals. At most a given share of the sample may
+contain objects, and the share is assumed to be that maximum; the other proposals are background. The sizes of boxes,
+masks and keypoints follow from this."""
 import functools
 
 from vramscope import imports

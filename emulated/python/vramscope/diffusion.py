@@ -1,5 +1,5 @@
-"""from_pretrained() of diffusers' models without weights, like initialization.py for transformers: the model is built
-from its config.json."""
+"""Replaces from_pretrained() of diffusers' models that have no weights, as initialization.py does for transformers: the
+model is built from its config.json."""
 import functools
 import os
 import tempfile

@@ -7,7 +7,7 @@ import math
 from vramscope import aliases
 from vramscope.known import FEW, MANY, SMALL, Known, version
 
-PRODUCTS = 1 << 20  # maximum size of an integer tensor in arithmetic, such as pairs and triplets of a batch's labels
+PRODUCTS = 1 << 20  # most elements of an integer tensor in arithmetic, for example of all pairs or triplets of a batch's labels
 
 # Factory functions of torch.
 MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "logspace", "eye", "tril_indices",
@@ -36,12 +36,12 @@ ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "m
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
           "narrow", "select", "long", "int", "bool", "byte", "short", "char", "float", "double", "ravel", "unflatten", "swapaxes", "swapdims", "movedim",
           "moveaxis", "t", "tile", "broadcast_to", "diagonal")
-# Those of VIEWED that are also functions of torch; the names of types are not.
+# The methods of VIEWED that are also functions of torch. Conversions such as float() are not: torch.float is a type.
 VIEWED_BY_TORCH = ("reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "clone", "detach", "narrow", "select", "ravel", "unflatten",
                    "swapaxes", "swapdims", "movedim", "moveaxis", "t", "tile", "broadcast_to", "diagonal")
 # Like VIEWED, with the shape of another tensor, whose values need not be known.
 SHAPED = {"expand_as": "expand", "view_as": "view", "reshape_as": "reshape"}
-PARTS = ("unbind", "split", "chunk", "tensor_split")  # return many views, as a loop over labels does
+PARTS = ("unbind", "split", "chunk", "tensor_split")  # return several views; a loop over a tensor calls unbind
 # Methods that write into their tensor.
 CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_put_",
            "index_copy_", "copy_", "sub_", "mul_", "div_", "floor_divide_", "remainder_", "clamp_", "clamp_min_", "clamp_max_", "logical_and_",
@@ -52,7 +52,7 @@ CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "s
 
 
 def _some(arguments):
-    """One of the tensors: the first, or the first of a list."""
+    """The first argument or, if that is a list, its first element."""
     first = arguments[0] if arguments else None
     return first[0] if type(first) in (list, tuple) and first else first
 
@@ -61,7 +61,7 @@ class Following(Known):
     generator = None
 
     def small(self, tensor, most=None):
-        """Whether it is a CUDA tensor that is small enough for its values to be tracked."""
+        """Whether the tensor is on the GPU and small enough for its values to be tracked."""
         torch = self.torch
         if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or tensor.layout is not torch.strided:
             return False
@@ -86,7 +86,8 @@ class Following(Known):
         return values
 
     def whole(self, tensor):
-        """(tensor, value) of the tensor whose part is about to change; None if its values are unknown or many."""
+        """Returns (whole tensor, its value) if `tensor`, which is about to change, is a part of another tensor; None if there
+        is none, or if its values are unknown or too many."""
         part = tensor._base
         if part is None:
             part = aliases.source(tensor, getattr(tensor, "__dict__", {}))
@@ -97,7 +98,7 @@ class Following(Known):
         return None if value is None else (part, value)
 
     def changed_part(self, whole, tensor, value):
-        """Known values were written into a part of a tensor that had known values."""
+        """Call after known values were written into `tensor`. `whole`: the result of whole() before the write."""
         if whole is None:
             return
         base, before = whole
@@ -176,15 +177,15 @@ class Following(Known):
         return wrapper
 
     def computed(self, function, *args, **kwargs):
-        """The function's result on the CPU; None if the function fails there (unsupported types, an index out of range, which stops the GPU later)."""
+        """The function's result on the CPU; None if it raises an error, for example for an unsupported type or an index out of range."""
         try:
             return function(*args, **kwargs)
         except (RuntimeError, IndexError, NotImplementedError):
             return None
 
     def settle(self, tensor, value):
-        """Stores a computed value for the tensor. Values that are not integers are kept for reads
-        by Python alone: later writes may go unnoticed."""
+        """Stores a computed value for the tensor. Floating-point values are not written to emulated memory, so only reads
+        in Python find them, because a later write by a kernel may go unnoticed there."""
         if not value.is_floating_point():
             self.restore(tensor, value)
         elif self.plain(tensor) and tensor.dtype is value.dtype:
@@ -214,13 +215,13 @@ class Following(Known):
         return wrapper
 
     def in_order(self, places, args, kwargs):
-        """The places of sorted numbers that are unknown must be different."""
+        """Sets the indices that sorting unknown numbers returns, because a program may rely on their being different."""
         if not self.small(places, MANY) or not places.dim() or not self.unknown(places):
             return
         dim = kwargs.get("dim", next((arg for arg in args[1:] if type(arg) is int), -1))
         if type(dim) is not int:
             return
-        self.assume("computed numbers that are sorted are assumed to be in that order already")
+        self.assume("computed numbers that the program sorts are assumed to be sorted already")
         order = self.torch.arange(places.size(dim), device="cpu").view([-1 if d == dim % places.dim() else 1 for d in range(places.dim())])
         self.settle(places, order.expand(places.shape).clone())
 
@@ -385,10 +386,10 @@ class Following(Known):
                 return self.unique_along(function)(tensor, *args, **kwargs)
             value = self.peek(tensor)
             output, inverse, counts = function(tensor, *args, **kwargs)
-            if len(output) and tensor.dtype is not torch.bool:  # PyTorch has another path for booleans
+            if len(output) and tensor.dtype is not torch.bool:  # for booleans PyTorch computes the output differently
                 return output, inverse, counts
             if value is None:
-                self.assume("numbers that are computed are taken to be all different, as far as there are so many")
+                self.assume("computed numbers are assumed to be all different, as far as their type has enough values")
                 value = (torch.arange(tensor.numel(), device="cpu") % self.kinds(tensor)).to(tensor.dtype).reshape(tensor.shape)
             expected = function(value, *args, **kwargs)
             output = tensor.new_empty(len(expected[0]))
@@ -422,7 +423,7 @@ class Following(Known):
                 return function(tensor, *args, **kwargs)
             value, counts = self.peek(tensor), dict(kwargs, return_counts=True)
             if value is None:
-                self.assume("numbers that are computed are taken to be all different")
+                self.assume("computed numbers are assumed to be all different")
                 result = function(tensor, *args, **counts)
             else:
                 expected = function(value, *args, **counts)
@@ -446,7 +447,7 @@ class Following(Known):
             if places is not None:
                 most = places.unique(dim=1).size(1)
             else:
-                self.assume("places of a sparse tensor that are computed are taken to be all different")
+                self.assume("computed positions in a sparse tensor are assumed to be all different")
                 most = min(tensor._nnz(), math.prod(tensor.shape[:tensor.sparse_dim()]))
             return self.distinct(most, function, tensor)
 

@@ -14,8 +14,8 @@ def install(process):
 
 
 def _patch_scorer(process, module):
-    """Before transformers 4.50, beams are chosen in Python token by token; no token is treated as an end token. Which
-    beams are done, and their lengths, are written to tensors on the GPU and read back."""
+    """Handles transformers before 4.50, which chooses beams in Python, token by token: no token is treated as an end token.
+    transformers stores on the GPU which beams are done and how long they are, and reads both back."""
     scorer = getattr(module, "BeamSearchScorer", None)
     if scorer is None or not all(hasattr(scorer, name) for name in ("process", "finalize")):
         return

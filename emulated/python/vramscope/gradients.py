@@ -7,14 +7,14 @@ import weakref
 class MissingGradients:
     def __init__(self, recorder):
         self.recorder = recorder
-        # Each: [number of its trainable parameters, weak references to those without a gradient so far].
+        # Optimizer: [number of its trainable parameters, weak references to those that have had no gradient so far].
         self.optimizers = weakref.WeakKeyDictionary()
         self.told = (0, 0, 0)
 
     def step_begins(self, optimizer):
         """Not called for optimizers that compute gradients within their step."""
         collects = gc.isenabled()
-        gc.disable()  # reading a gradient creates an object, which must not affect when garbage collections run
+        gc.disable()  # reading gradients creates objects, which must not influence when garbage collections run
         try:
             known = self.optimizers.get(optimizer)
             if known is None:

@@ -3,8 +3,8 @@ gradients set to zero, data loading, named ranges, and the tensors that autograd
 recorder.
 
 No hook allocates on the GPU, and none keeps a tensor longer than PyTorch would: a program's history is the same with
-and without them (tests/emulated). Garbage collections change when tensors are freed, so a mark creates no object that
-the collector counts."""
+and without them (tests/emulated). Garbage collections affect when tensors are freed, so a mark creates no object
+that the collector counts."""
 import functools
 import gc
 import threading
@@ -23,7 +23,7 @@ class Calls(threading.local):
 
     def __init__(self):
         self.modules = []
-        self.ran = host.ENGINE  # what the thread ran before the outermost module was called
+        self.ran = host.ENGINE  # the kind of code that the thread ran before the outermost module was called
 
 
 class Hooks:
@@ -53,7 +53,7 @@ class Hooks:
         self.recorder.on_begin.append(self.saved.begin)
 
     def again(self):
-        """Called when another recording begins in this process: counts names and steps from the beginning again."""
+        """Called when another recording begins in this process. Names and steps are counted from the beginning again."""
         self.roots.clear()
         self.module_names.clear()
         self.described.clear()
@@ -66,8 +66,8 @@ class Hooks:
     # --- steps ---
 
     def something_begins(self):
-        """Called when a batch is fetched, a model called, or a backward pass begun. After an optimizer's step, begins a new
-        step."""
+        """Called when a batch is fetched, a model called, or a backward pass begun. If an optimizer has stepped since the last
+        call, a new step begins."""
         if self.optimizer_depth or self.backward_depth:
             return
         self.by_hand()
@@ -81,8 +81,8 @@ class Hooks:
             raise Enough()
 
     def by_hand(self, cleared=False):
-        """Ends a step without an optimizer if it turns out to be over; writes the marks that an optimizer's step
-        writes."""
+        """Ends the step of a program without an optimizer if weights were updated by hand. Writes the same marks as an
+        optimizer's step."""
         left = self.updates.over(cleared)
         if left is None:
             return
@@ -127,7 +127,7 @@ class Hooks:
         modules = self.calls.modules
         if self.compiling() or module not in modules:
             return
-        while modules:  # calls that an exception has left
+        while modules:  # modules whose calls ended with an exception
             last = modules.pop()
             self.recorder.native.leave()
             if last is module:
@@ -154,7 +154,7 @@ class Hooks:
         self.recorder.native.tag(INPUT, args)
 
     def describe(self, module):
-        """Reports the program's model: the first one called that trains, or else that has parameters."""
+        """Reports the program's model: the first called module that trains or, if none does, that has parameters."""
         inner = getattr(module, "module", module)  # the module in DistributedDataParallel and similar
         if any(map(self.torch.nn.parameter.is_lazy, module.parameters())):
             return  # parameters of LazyLinear, which get a shape in the first call
@@ -173,7 +173,7 @@ class Hooks:
         self.process.write()
 
     def applied(self, apply):
-        """Wraps Module._apply, which moves a module, so that its tensors are known before they are used."""
+        """Wraps Module._apply, which moves or converts a module, so that its new tensors are tagged before they are used."""
         @functools.wraps(apply)
         def wrapper(module, *args, **kwargs):
             if not self.recorder.recording and not self.process.mine() or self.applying:
@@ -209,7 +209,7 @@ class Hooks:
         self.recorder.native.tag(OPTIMIZER_STATE, list(optimizer.state.values()))
 
     def tag_what_is_kept(self):
-        """Tags tensors that the program keeps outside of modules, whose purpose is unknown."""
+        """Tags tensors of unknown purpose that the program keeps outside of modules."""
         address = self.recorder.address
         for value in gc.get_objects():
             if type(value) in self.plain and value.is_cuda and address(value):
@@ -249,7 +249,7 @@ class Hooks:
                 return step(*args, **kwargs)
             optimizer = args[0]
             if (args[1] if len(args) > 1 else kwargs.get("closure")) is not None:
-                self.something_begins()  # forward and backward are within the step, as with L-BFGS
+                self.something_begins()  # the optimizer runs forward and backward within its step, as L-BFGS does
             elif self.optimizer_depth == 0 and self.backward_depth == 0:
                 self.missing_gradients.step_begins(optimizer)
             if self.optimizer_depth == 0:
@@ -342,7 +342,7 @@ def _backward(torch, hooks):
     watched = hooks.backward(run)
 
     class Engine(type(variable._execution_engine)):
-        """Megatron's schedules call the engine directly."""
+        """Records backward passes for which the engine is called directly, as by Megatron's schedules."""
 
         def run_backward(self, *args, **kwargs):
             return (run if hooks.backward_depth else watched)(*args, **kwargs)

@@ -227,9 +227,9 @@ def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
 
 
 def _shard_size(config):
-    """The maximum size of a checkpoint's files: the default of the transformers version that saved it, because the
-    order of loading decides which blocks fit. A loader maps whole files, so the size is at most half of the computer's
-    memory."""
+    """The maximum size of a checkpoint's files: the default of the transformers version that saved it. The division into
+    files decides the order in which tensors are loaded, and so which free blocks they fit into. A loader maps whole
+    files, so the size is at most half of the computer's memory."""
     try:
         version = tuple(int(part) for part in str(config.transformers_version).split(".")[:2])
     except (AttributeError, ValueError):

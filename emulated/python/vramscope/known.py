@@ -1,5 +1,6 @@
-"""Values of small integer and boolean tensors on the emulated GPU: what the host wrote, what was computed alongside,
-and what conditions are assumed to be. Bytes are read in place, because a copy to the host would wait for the GPU."""
+"""Stores the values of small integer and boolean tensors on the emulated GPU: those that the host wrote, those that
+were also computed on the CPU, and the assumed results of conditions. Bytes are read in place, because a copy to the
+host would wait for the GPU."""
 import ctypes
 import os
 import sys
@@ -8,8 +9,8 @@ import weakref
 from vramscope import aliases
 
 SMALL = 1 << 24  # size limit in bytes of integer and boolean tensors with known values: batches, masks of weights
-MANY = 1 << 14  # limit of elements of other tensors, and of those that kernels have read
-FEW = 64  # elements of sizes, lengths and offsets, whose values are also written to emulated memory
+MANY = 1 << 14  # maximum number of elements of other tensors with known values, and of tensors that kernels have read
+FEW = 64  # maximum number of elements of tensors whose values are also written to emulated memory: sizes, lengths, offsets
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARIES = (os.sep + "torch" + os.sep, os.sep + "triton" + os.sep)
@@ -69,7 +70,7 @@ class Known:
         self.torch = process.torch
         # Address of a storage: {(address, bytes) of known values in it: number of tensors with these values}.
         self.holds = {}
-        # Address of a storage: {version before a write of known values, which are in its bytes: version after it}.
+        # Address of a storage: {version before a write of known values into its bytes: version after that write}.
         self.sure = {}
         self.kinds_of_tensors = {self.torch.Tensor: True}
         self.known = library.vramscope_emulated_is_known
@@ -78,11 +79,12 @@ class Known:
         self.stay.argtypes, self.stay.restype = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int], None
         self.compiling = compiles(self.torch)
         functorch = getattr(self.torch._C, "_functorch", None)
-        # Returns None outside of vmap and similar.
+        # Returns None outside of vmap and similar transformations.
         self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)
 
     def plain(self, tensor):
-        """Whether it is a tensor with memory: of torch.Tensor, or of a class whose operators are PyTorch's own."""
+        """Whether this is a tensor whose operators are PyTorch's own: a torch.Tensor, or of a subclass other than Parameter
+        without __torch_dispatch__."""
         kind = type(tensor)
         known = self.kinds_of_tensors.get(kind)
         if known is None:
@@ -156,8 +158,8 @@ class Known:
         return self.kept_elsewhere(tensor, said)
 
     def kept_elsewhere(self, tensor, said):
-        """The values of the tensor from which this one was detached, or of which it is a view, which was written to
-        later."""
+        """The values of the tensor from which this one was detached or of which it is a view, for example if that tensor was
+        written to later."""
         source = aliases.source(tensor, said)
         if source is not None:
             return self.kept(source)
@@ -186,14 +188,14 @@ class Known:
                 self.release(tensor)
 
     def expose(self, tensor):
-        """Writes the known values of a tensor, of which a part is about to change, into emulated memory."""
+        """Writes the known values of a tensor into emulated memory. Call before a part of the tensor changes."""
         if tensor is not None and self.plain(tensor) and 0 < tensor.numel() <= FEW and tensor.is_contiguous() and not tensor.is_floating_point():
             value = self.kept(tensor)
             if value is not None:
                 self.put(tensor, value.contiguous())
 
     def wrote(self, tensor, before):
-        """Call after known values were written into the tensor, which had this version before."""
+        """Call after known values were written into the tensor. `before`: its version before the write."""
         now = version(tensor)
         if before != now and getattr(tensor, "_vramscope_stayed", None) == now:
             self.sure.setdefault(tensor.untyped_storage().data_ptr(), {})[before] = now
@@ -229,14 +231,14 @@ class Known:
         return torch.frombuffer(data, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
 
     def restore(self, tensor, value):
-        """Sets the value after a kernel has read or written the tensor, if the CPU computes the same."""
+        """Sets the value after a kernel has read the tensor or has written to it what `value` contains."""
         if self.plain(tensor) and tensor.is_cuda and tensor.dtype is value.dtype:
             self.keep(tensor, value)
             if tensor.is_contiguous() and 0 < tensor.numel() <= FEW:
                 self.put(tensor, value.contiguous())
 
     def say(self, tensor, truth):
-        """Sets the assumed result if the program branches on the tensor, valid until something is written into it."""
+        """Sets the result that is assumed if the program branches on the tensor. It is valid until the tensor is written to."""
         tensor._vramscope_truth = truth
         tensor._vramscope_said = version(tensor)
 
@@ -250,7 +252,7 @@ class Known:
     # values computed from these counts ---
 
     def number(self, tensor):
-        """The value of a one-element tensor on the GPU, as a CPU tensor; None if it is unknown or not such a tensor."""
+        """The value of a one-element tensor on the GPU, as a CPU tensor; None for an unknown value or any other tensor."""
         torch = self.torch
         if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or tensor.numel() != 1:
             return None

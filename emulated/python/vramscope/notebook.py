@@ -17,7 +17,7 @@ Runs the cell's training and shows its GPU memory over time, and what the peak c
 --plan       on an emulated GPU (the default without a GPU), in a separate process that runs only this cell and the cells named by --with;
              it is ended after --steps optimizer steps (default 2; 0: it runs to its end)
 --with       cells to run first, by their numbers (3 for In[3]): 1-4,7; or all
---budget     shows whether it fits
+--budget     shows whether the training fits this much GPU memory
 -o           writes the trace to this file, which must not exist
 """
 
@@ -151,7 +151,7 @@ def _plain(shell: Any, cell: str) -> str:
 
 
 def _button(result: Result) -> None:
-    """A button that opens the window, if ipywidgets is installed; otherwise the result has a line that says how."""
+    """A button that opens the window, if ipywidgets is installed; otherwise the result shows the command for it."""
     try:
         import ipywidgets
         from IPython.display import display

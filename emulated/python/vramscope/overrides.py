@@ -1,6 +1,6 @@
 """Lets programs override and pickle replaced functions. PyTorch passes a function to the __torch_function__ of a class or mode
-of the program, which finds it by identity: `func is torch.cat`. PyTorch's C++ code would pass the original function, and
-torch.cat is now a replacement, so the program would not find it."""
+of the program, which may compare it by identity: `func is torch.cat`. PyTorch's C++ code would pass the original function,
+but torch.cat is now a replacement, so the comparison would be false."""
 import functools
 import inspect
 import operator
@@ -59,8 +59,9 @@ def _overridable(torch, function):
 
 
 def _method(torch, function, original):
-    """Wraps a replacement of a method. PyTorch's own method passes torch.Tensor's attribute to classes and modes; when these call it, the replacement
-    runs, so that they do not see the calls that it makes."""
+    """Wraps a replacement of a method. If an argument has a __torch_function__, PyTorch's own method runs. It passes
+    torch.Tensor's attribute to __torch_function__; the replacement runs only when that calls the attribute, so that
+    __torch_function__ does not see the calls that the replacement makes."""
     overridden = torch._C._has_torch_function_variadic
 
     @functools.wraps(function)
@@ -87,12 +88,12 @@ def _original(function):
 
 
 def _each(values):
-    """The values, with the elements of lists in place of the lists."""
+    """Returns the values and, instead of each list, its elements."""
     return [part for value in values for part in (value if type(value) in (list, tuple) else (value,))]
 
 
 def _rename(function, name):
-    """Names the place in torch where pickle finds the function again."""
+    """Sets the function's name to the place in torch where pickle finds it again."""
     function.__module__, function.__qualname__ = "torch", name
 
 
@@ -125,7 +126,7 @@ def replace(torch, owner, name, function):
 
 
 def install(process, originals):
-    """Call after functions of torch were replaced. originals: {name: function}, also of functions that stayed."""
+    """Call after functions of torch were replaced. `originals`: {name: function}, also for functions that were not replaced."""
     torch, with_device = process.torch, constructors(process.torch)
     for name, original in originals.items():
         function = getattr(torch, name)

@@ -41,7 +41,7 @@ class Settings:
 
 
     def writes_to_disk(self, path):
-        """Whether a file that the program writes to this path is really the user's file."""
+        """Whether a write by the program to this path changes the user's own file."""
         path = os.path.realpath(path)
         return self.isolation == "none" or any(path == real or path.startswith(real.rstrip(os.sep) + os.sep) for real in self.real)
 
@@ -117,7 +117,7 @@ class Process:
         self.assume("hooks are missing with this %s: %s" % (of, what), where)
 
     def assume_of(self, what, path, size=0):
-        """An assumption about a file. Equal assumptions are merged into one, about the common folder of their files."""
+        """Adds an assumption about a file. Equal assumptions about several files become one, about their common folder."""
         path = os.path.abspath(path)
         before = self.folders.get(what)
         where = path if before is None else os.path.commonpath([before, path])

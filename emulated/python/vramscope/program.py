@@ -29,7 +29,7 @@ class VramscopeError(RuntimeError):
 
 
 def _candidates() -> Iterable[str]:
-    for name in ("VRAMSCOPE", "VRAMSCOPE_PROGRAM_SELF"):  # the second is the program that watches this process
+    for name in ("VRAMSCOPE", "VRAMSCOPE_PROGRAM_SELF"):  # the second names the program that watches this process
         if os.environ.get(name):
             yield os.environ[name]
     yield os.path.join(_HERE, "_bundle", "bin", "vramscope")  # in a wheel
@@ -37,7 +37,7 @@ def _candidates() -> Iterable[str]:
     if found:
         yield found
     folder = _HERE
-    for _ in range(6):  # this folder in a build, an installation, or the sources
+    for _ in range(6):  # searches upwards: this folder lies in a build, an installation or the sources
         folder = os.path.dirname(folder)
         yield os.path.join(folder, "bin", "vramscope")
         yield os.path.join(folder, "build", "release", "bin", "vramscope")

@@ -1,4 +1,4 @@
-"""One process as rank R of N. Other ranks do not exist, so nothing waits for them. Objects that they would send are
+"""Runs one process as rank R of N. Other ranks do not exist, so nothing waits for them. Objects that they would send are
 assumed to equal those that this rank sends; over gloo (between CPUs) nothing is sent."""
 import functools
 import os
@@ -50,7 +50,7 @@ def install(process):
             pass
 
         def check(self, keys):
-            # Programs do not use check() to wait for keys that other ranks set.
+            # Keys of other ranks are absent here, because programs do not wait for them with check().
             return all(key in self.said for key in keys)
 
         def delete_key(self, key):
@@ -63,7 +63,7 @@ def install(process):
             pass
 
     def without_gloo(backend):
-        """gloo would connect to the other processes; PyTorch has a fake backend for use without them."""
+        """Replaces gloo, which would connect to the other processes, by PyTorch's fake backend."""
         try:
             import torch.testing._internal.distributed.fake_pg  # noqa: F401, it registers itself
         except (ImportError, AttributeError):
@@ -118,7 +118,7 @@ def _objects(process, rank, module):
         if scatter_object_input_list:
             scatter(scatter_object_output_list, scatter_object_input_list, *args, **kwargs)
             scatter_object_output_list[0] = scatter_object_input_list[min(rank, len(scatter_object_input_list) - 1)]
-        else:  # the length is unknown; uses the object that was sent
+        else:  # the length of the list is unknown, so the object that this rank sent is used
             scatter_object_output_list[0] = own()
 
     @functools.wraps(broadcast)
@@ -133,7 +133,7 @@ def _objects(process, rank, module):
 
 
 def _checkpoints(process, module):
-    """torch.distributed.checkpoint: does not query other ranks for the parts that they write and read."""
+    """Lets torch.distributed.checkpoint work without asking other ranks which parts they write and read."""
     wrapper = module._DistWrapper
     begin = wrapper.__init__
 
@@ -149,7 +149,7 @@ def _flat_states(process, module):
     """FSDP1's optim_state_dict: ranks exchange the names of the parameters whose states they have, and the states. For
     parameters of which this rank has no part, a state like one of its own is assumed."""
     if not hasattr(module, "_allgather_state_info"):
-        return  # before 2.1 ranks do not exchange this
+        return  # before 2.1, ranks do not exchange names and states
     mapped, gathered = module._map_param_key_to_optim_keys, module._allgather_state_info
 
     @functools.wraps(mapped)

@@ -2,7 +2,7 @@
 
 The position of a mark in the history is a count: the number of allocations and frees on the device so far, from the
 library that the allocator reports to (tail.py), or otherwise from the allocator's statistics. The history has one entry
-for each of them, so the position is exact, which a time is not."""
+for each allocation and each free, so a position is exact; a time would not be."""
 import ctypes
 import gc
 import inspect
@@ -15,24 +15,24 @@ from vramscope import native, tail
 from vramscope.process import complain, replace_file
 
 MAX_ENTRIES = 50_000_000  # size of PyTorch's ring buffer, which grows as it fills
-FLUSH_SECONDS = 0.4  # a window may show the program live
-FLUSH_SHARE = 0.1  # maximum share of the time
-FLUSH_STEP_SECONDS = 0.25  # the cost of a flush includes existing blocks, so short steps share a flush
+FLUSH_SECONDS = 0.4  # short, because a window may show the program live
+FLUSH_SHARE = 0.1  # maximum share of the run time that flushes take
+FLUSH_STEP_SECONDS = 0.25  # each flush also writes all existing blocks, so several short steps share one
 FLUSH_REQUESTS = 200_000
 
 
 class Recorder:
-    """One per process. `mark` and its callers run with the interpreter's lock, on any thread."""
+    """Exists once per process. `mark` and its callers run on any thread, with the interpreter's lock."""
 
     def __init__(self, process):
         self.process = process
         self.torch = process.torch
         self.memory = process.torch.cuda.memory
         self.recording = False
-        self.native = None  # writes marks, after recording has begun
+        self.native = None  # native.Native, which writes the marks; set when recording begins
         self.names = {}
         self.chunks = 0
-        self.rows = False  # the library's rows are the chunks
+        self.rows = False  # the rows that the library writes are the chunks of the history
         self.clears = None  # whether restarting clears the history; unknown before the first restart
         self.bases = {}  # device: allocations and frees before its statistics were reset
         self.flushed_at = 0.0
@@ -41,7 +41,7 @@ class Recorder:
         self.tail = tail.Tail(process.torch)
         self.users = None  # the program's own arguments for its history
         self.users_chunk = 0  # the chunk in which the program's history begins
-        self.shown = MAX_ENTRIES  # number of last entries that the program requested
+        self.shown = MAX_ENTRIES  # the program requested this many of the latest entries
         self.now = None  # returns nanoseconds
         self.on_begin = []
         self.on_flush = []
@@ -78,7 +78,7 @@ class Recorder:
         if self.tail.requests is not None:
             return self.tail.requests(device)
         collects = gc.isenabled()
-        gc.disable()  # the statistics are some hundred objects, which must not change when collections run
+        gc.disable()  # reading the statistics creates hundreds of objects, which must not influence when collections run
         count = self.torch._C._cuda_memoryStats(device)["allocation"]["all"]
         requests = count["allocated"] + count["freed"] + self.bases.get(device, 0)
         if collects:
@@ -209,7 +209,7 @@ class Recorder:
                 del torch.__dict__["_inductor"]
 
     def flush_now_and_then(self, seconds=FLUSH_SECONDS):
-        """Called where no other thread allocates."""
+        """Flushes if the last flush was long enough ago. Called where no other thread allocates."""
         requests = self.native.requests()
         wait = max(seconds, self.flush_took / FLUSH_SHARE)
         if time.monotonic() - self.flushed_at > wait or requests - self.flushed_requests > FLUSH_REQUESTS:

@@ -99,7 +99,7 @@ class _Part:
         if not self.process.recorder.recording:
             raise program.VramscopeError("this program's memory is no longer recorded")
         self.device = self.torch.cuda.current_device()
-        # Entries before the part have times before the mark, and those of the part after it. PyTorch's entries have a
+        # Entries before the part get times before the mark, and entries of the part get times after it. PyTorch's entries have a
         # resolution of microseconds.
         began = int(self.process.recorder.now())
         self.began = began if self.process.about.get("clock") == "virtual" else began // 1000 * 1000

@@ -21,7 +21,7 @@ def bytes_text(size: int) -> str:
 
 
 class Check:
-    """Whether something fits a budget: the result of `vramscope check --json`.
+    """Whether a training fits a budget: the result of `vramscope check --json`.
 
     True if it fits:
 
@@ -130,7 +130,7 @@ class Result:
 
     @property
     def measured(self) -> bool:
-        """Whether it was recorded on a real GPU; otherwise it was planned."""
+        """Whether the figures were recorded on a real GPU; otherwise they were planned."""
         return bool(self.summary.get("measured"))
 
     def _file(self) -> str:
@@ -149,20 +149,20 @@ class Result:
         return program.run(["explain", self._file(), "--json"])[0]
 
     def check(self, budget: Union[int, str], *, context: Optional[str] = None) -> Check:
-        """Whether it fits a budget ("24GiB", or bytes), including the CUDA context: `vramscope check --json`."""
+        """Whether the training fits a budget ("24GiB", or bytes), including the CUDA context: `vramscope check --json`."""
         arguments = ["check", self._file(), "--budget", str(budget), "--json"]
         return Check(program.run(arguments + (["--context", context] if context else []))[0])
 
     # --- other outputs ---
 
     def show(self) -> "Any":
-        """Opens it in the window and returns at once: vramscope.Window."""
+        """Opens the trace in the window and returns a vramscope.Window at once."""
         from vramscope import window
 
         return window.show(self)
 
     def to_json(self, indent: Optional[int] = None) -> str:
-        """The program's JSON output for it, as documented in app/cli/JSON.md."""
+        """The program's JSON output for the trace, as documented in app/cli/JSON.md."""
         return json.dumps(self.summary, indent=indent)
 
     def svg(self, title: Optional[str] = None) -> str:

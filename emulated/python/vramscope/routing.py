@@ -1,12 +1,12 @@
-"""Mixtures of experts. The router computes which token is sent to which expert, so this is unknown and assumed to be
-even: in a mask of chosen experts (one_hot, or topk and similar with ==), each of n experts has 1/n of the places; where
-the program counts tokens per expert, all counts are equal."""
+"""Handles mixtures of experts. The GPU would compute which token is sent to which expert, so this is unknown and assumed
+to be even: in a mask of chosen experts (one_hot, or topk and similar with ==), each of n experts has 1/n of the places;
+where the program counts tokens per expert, all counts are equal."""
 import functools
 
 from vramscope import indexing, overrides
 
 
-CLASSES = 512  # with more classes than this, they are words rather than experts
+CLASSES = 512  # more classes than this are assumed to be words, not experts
 EVENLY = "all computed classes are assumed to be equally frequent (tokens go to experts evenly)"
 
 
@@ -17,7 +17,7 @@ class Routing:
         self.seen = False
 
     def share(self, mask):
-        """The number of true places in a mask for one expert; None for other masks."""
+        """The number of true elements in the mask of one expert; None for other masks."""
         experts = getattr(mask, "_vramscope_experts", None) if self.seen else None
         return max(1, (mask.numel() + experts // 2) // experts) if experts else None
 
@@ -33,7 +33,7 @@ class Routing:
                 return result
             result = function(tensor, num_classes)
             if num_classes > 1 and self.values.unknown(tensor):
-                # If there is one class more than experts, it marks places without an expert: it gets no tokens.
+                # A class that the experts do not need marks places without an expert, so no tokens are assumed for it.
                 result._vramscope_experts = min(num_classes, getattr(tensor, "_vramscope_classes", num_classes))
                 self.seen = True
             return result

@@ -2,8 +2,8 @@
 every tensor unchanged.
 
 For each tensor, the hooks return an object (cupti/python_marks.cpp), which Python's garbage collector does not count.
-The object is destroyed when the graph releases the tensor. When backward unpacks the object, that object names the module that
-saved the tensor; that module's backward is running."""
+The object is destroyed when the graph releases the tensor. When backward unpacks the object, it learns from the object which
+module saved the tensor, and therefore which module's backward is running."""
 
 import functools
 import weakref
@@ -19,7 +19,7 @@ class SavedTensors:
         self.process = hooks.process
         self.plain = hooks.torch.Tensor
         self.function = hooks.torch.autograd.function
-        hooks.process.part("leaves that a torch.autograd.Function saves are other objects in its backward", self.leaves)
+        hooks.process.part("the backward of a torch.autograd.Function gets other objects for the leaf tensors that its forward saved", self.leaves)
         part = getattr(self.autograd, "SavedTensor", None)
         if part is not None:
             part.register_hooks = self.registers(part.register_hooks)
@@ -38,7 +38,7 @@ class SavedTensors:
         disable, enable = self.disable, self.enable = self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable
 
         def _saved_tensors_hooks_disable(*args, **kwargs):
-            if self.active:  # such regions (torch.func) raise an error if hooks are active
+            if self.active:  # regions without hooks (torch.func) raise an error if hooks are active
                 self.active = False
                 pop()
             return disable(*args, **kwargs)
@@ -67,7 +67,7 @@ class SavedTensors:
 
     def leaves(self):
         """Without hooks, autograd returns inputs that have no graph of their own as the same objects, with the program's attributes and
-        gradients. These are found again if they still exist."""
+        gradients. These objects are found again if they still exist."""
         context, backward = self.function.FunctionCtx, self.function.BackwardCFunction
         save, saved = context.save_for_backward, backward.saved_tensors
 
@@ -90,7 +90,8 @@ class SavedTensors:
 
     @staticmethod
     def same(tensor, leaf):
-        """The leaf, unless the program's own hooks have stored it elsewhere."""
+        """The leaf if it has the same memory as the tensor; otherwise the tensor, for example if the program's own hooks
+        have moved it."""
         if leaf is None or tensor is None or tensor.shape != leaf.shape or tensor.device != leaf.device:
             return tensor
         try:

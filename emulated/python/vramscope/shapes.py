@@ -1,12 +1,11 @@
 """Encodes a saved value without the numbers in its tensors, for streams in memory that ranks send each other. The
 format is JSON: containers, numbers, text and tensors; reading it creates nothing else, whatever its source.
 
-    b"vramscope: shapes as JSON\
-" {"storages": [{"bytes", "device", "data"?}], "tensors": [{"storage", "dtype", "shape", "stride", "offset",
-    "requires_grad"?, "parameter"?}], "value": ...}
+    b"vramscope: shapes as JSON\\n" {"storages": [{"bytes", "device", "data"?}], "tensors": [{"storage", "dtype", "shape",
+    "stride", "offset", "requires_grad"?, "parameter"?}], "value": ...}
 
 In `value`, null, numbers, text and lists are as in JSON; other values are {"KIND": ...} (see encode()). Tensors that
-share a storage still share it."""
+share a storage also share it after reading."""
 import base64
 import collections
 import json
@@ -14,14 +13,14 @@ import math
 import os
 
 MAGIC = b"vramscope: shapes as JSON\n"
-SMALL = 1 << 10  # size of storages whose contents are also written
+SMALL = 1 << 10  # maximum size of storages whose contents are also written
 DEEPEST = 64  # nesting limit of containers
 MOST_TEXT, MOST_TENSORS, MOST_BYTES = 1 << 27, 1 << 20, 1 << 44  # limits for reading
-UNTOUCHED = 1 << 25  # from this size on the allocator maps fresh pages, which are zero and use no memory
+UNTOUCHED = 1 << 25  # from this size on, the C library maps fresh pages, which are zero and use no memory until written
 
 
 def blank(torch, size):
-    """Zeroed memory; large sizes are not touched."""
+    """Returns zeroed memory. Large memory is not touched, so it takes no space."""
     return (torch.empty if size >= UNTOUCHED else torch.zeros)(size, dtype=torch.uint8, device="cpu")
 
 
@@ -98,7 +97,7 @@ def describe(value, torch):
 
 
 def described(source):
-    """The JSON text after the magic bytes; None for other data, after which a stream is back at its position."""
+    """Returns the JSON text after the magic bytes. For other data, returns None and leaves a stream at its position."""
     if isinstance(source, (str, os.PathLike)):
         try:
             with open(source, "rb") as file:

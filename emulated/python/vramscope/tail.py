@@ -2,7 +2,7 @@
 allocation and free to the library that listens to CUPTI (cupti/allocations.cpp).
 
 If that library can also read the stacks that PyTorch captured (`stacks`), the file is the history, and no Python
-objects are created for it. Otherwise the file contains what came since the last chunk. If the allocator's tracker is
+objects are created for it. Otherwise the file contains only the entries since the last chunk. If the allocator's tracker is
 not found (cupti/README.md), a killed process leaves only the chunks."""
 import ctypes
 import os

@@ -1,5 +1,5 @@
-"""Counts a program's steps and decides when a step is over. With several optimizers (a GAN has two), the one that has
-stepped least often counts. Without an optimizer, a step is over when the weights were updated by hand since the last
+"""Counts a program's steps and decides when a step is over. With several optimizers (a GAN has two), the number of steps
+is that of the optimizer that has stepped least often. Without an optimizer, a step is over when the weights were updated by hand since the last
 backward pass:
 
     loss.backward()
@@ -14,7 +14,7 @@ import functools
 import inspect
 import weakref
 
-MOST = 8  # steps of one optimizer per step of another, which may never step
+MOST = 8  # after this many steps of one optimizer per requested step, others are ignored: they may never step
 NODES = 10_000  # nodes of a graph that are searched for tensors that get a gradient
 PARAMETER = 1  # a category of profiler/trace/types.h
 
@@ -87,8 +87,8 @@ class Updates:
         native.tag_gradients(leaves)
 
     def over(self, cleared=False):
-        """Returns the position and time of the last backward pass, once, if the weights were updated by hand since
-        then. cleared: gradients are being cleared."""
+        """Returns the position and time of the last backward pass, once, if the weights were updated by hand
+        since that pass. `cleared`: the program clears gradients now."""
         if self.optimizers or self.left is None:
             return None
         leaf = self._leaf()

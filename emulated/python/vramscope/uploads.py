@@ -1,5 +1,5 @@
 """Keeps a planned program from uploading. The program must not replace a published model by an untrained one, or add a
-run without losses to real ones. Libraries are switched off by their own switches where they have one (VARIABLES,
+planned run to the real runs of an experiment. Libraries are switched off by their own switches where they have one (VARIABLES,
 FORCED). Otherwise their writing functions are skipped and return what they would return on success (SKIPPED). Downloads
 are not affected, nor are a program's own HTTP requests, because a POST does not show whether it changes anything."""
 import functools
@@ -138,7 +138,7 @@ SKIPPED = (
     ("wandb", "wandb", "", ("login",), lambda call, module: True),
     ("comet_ml", "comet_ml", "", ("login", "init"), nothing),
 )
-# Functions that both read and write: decides from the arguments whether a call is let through.
+# Functions that both read and write, and for each a function that decides from a call's arguments whether to let it through.
 LET_THROUGH = {"_make_api_call": _s3_reads}
 TARGETS = {"_make_api_call": _s3_target}
 
@@ -214,7 +214,7 @@ def _target(name, call):
     if name in TARGETS:
         return TARGETS[name](call)
     found = [call[key] for key in _TARGETS if isinstance(call.get(key), (str, os.PathLike))]
-    if not found:  # for a blob, its container
+    if not found:  # the object's own name, for example that of a container of blobs
         found = [getattr(call.get("self"), key, None) for key in ("path", "url", "name")]
     return next((str(one) for one in found if isinstance(one, (str, os.PathLike))), "")
 

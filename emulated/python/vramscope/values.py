@@ -1,8 +1,8 @@
-"""Determines what a program reads back from the emulated GPU. Bytes written by the host are known. For values that
-kernels would have computed, numbers are assumed to be 0, masks true everywhere, and `isnan` and `isinf` false. Each
-guess is an assumption with its place.
+"""Determines what a program reads back from the emulated GPU. Bytes written by the host are known. Values that kernels
+would have computed are assumed: numbers to be 0, masks to be true everywhere, results of `isnan` and `isinf` to be
+false. Each guess is reported as an assumption, with the line of the program that led to it.
 
-Replaces PyTorch's Python functions; under a dispatch mode autograd would use other formulas."""
+It replaces PyTorch's Python functions and does not use a dispatch mode, because autograd would use other formulas under one."""
 import ctypes
 import functools
 import operator
@@ -24,11 +24,11 @@ class Values(Following):
         self.truths = library.vramscope_emulated_unknown_truth
         self.truths.argtypes, self.truths.restype = [ctypes.c_int], None
         self.routing = routing.Routing(self)
-        self.asked = True  # reads come from the program, not from this package
+        self.asked = True  # False while this package itself reads values
 
     def copied(self, function):
-        """Wraps to(), cuda() and cpu(): keeps known values, because a launch that reads them makes them unknown, and
-        returns them when they are copied back."""
+        """Wraps to(), cuda() and cpu(). Known values are stored with the tensor, because a launch that reads the tensor
+        makes them unknown in GPU memory. They are returned when the tensor is copied back."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
@@ -82,11 +82,11 @@ class Values(Following):
                 for part in parts:
                     self.restore(part, self.value(part))
                 if result.numel() == 1 and getattr(tensor, "_vramscope_guess", False):
-                    self.say(result, bool(function(left, right)))  # decided where the program reads it
+                    self.say(result, bool(function(left, right)))  # only an assumption: the branch that reads the result may choose the other value
                 else:
                     self.keep(result, function(left, right))
             elif left is None and result.numel() == 1 and not isinstance(other, self.torch.Tensor) and self.unknown(tensor):
-                # A computed number is 0.
+                # A computed number is assumed to be 0.
                 self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype, device="cpu"), other)))
             elif tensor.is_floating_point() and type(other) in (int, float) and function.__name__ in ("eq", "__eq__"):
                 result._vramscope_equals = version(result)
@@ -95,7 +95,7 @@ class Values(Following):
         return wrapper
 
     def guess(self, mask):
-        """The values that a computed mask is assumed to have where it is counted; None if it is not a computed mask."""
+        """The values that are assumed for `mask` when it is summed or read as a list; None if it is not a computed mask."""
         if mask.dtype is not self.torch.bool or not self.unknown(mask):
             return None
         share = self.routing.share(mask)
@@ -107,7 +107,7 @@ class Values(Following):
         return self.torch.full(mask.shape, self.said(mask) is not False, device="cpu")
 
     def summed(self, function):
-        """Wraps sums, so that the number of true elements agrees with what the mask selects."""
+        """Wraps sums. The sum of a computed mask equals the number of elements that the mask is assumed to select."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             mask = args[0] if args else kwargs.get("input")
@@ -124,8 +124,8 @@ class Values(Following):
         return wrapper
 
     def equals_nothing(self, function, args, kwargs):
-        """Counts per row how often computed numbers equal a given number. (pixels == 0).sum(-1) == pixels.size(-1), for
-        example, searches for rows of padding."""
+        """Counts per row how many computed numbers equal a given number; none are assumed to. For example,
+        (pixels == 0).sum(-1) == pixels.size(-1) searches for rows of padding."""
         result = function(*args, **kwargs)
         self.assume("computed numbers that are compared with a given number and counted per row are assumed to differ from it")
         if self.small(result):
@@ -133,8 +133,8 @@ class Values(Following):
         return result
 
     def combined(self, function, truth_of):
-        """Wraps and, or, not of conditions: combines the assumed values of the operands. Known integers yield known
-        results."""
+        """Wraps `&`, `|`, `^`, `~` and their named forms: combines the assumed values of the operands. If all operands are
+        known, so is the result."""
         @functools.wraps(function)
         def wrapper(*parts, **kwargs):
             torch = self.torch
@@ -167,7 +167,7 @@ class Values(Following):
         return wrapper
 
     def contains(self, function):
-        """Wraps `number in tensor` for tensors whose values are unknown."""
+        """Wraps `number in tensor`. A tensor with unknown values is assumed not to contain the number."""
         @functools.wraps(function)
         def wrapper(tensor, element):
             if self.value(tensor) is None and self.unknown(tensor):
@@ -183,14 +183,15 @@ class Values(Following):
         return wrapper
 
     def truth(self, function):
-        """Wraps item(), bool(), int() and float(): a computed condition is true."""
+        """Wraps item(), bool(), int() and float(). A computed condition is assumed to be true and a computed number to be 0,
+        unless the code that reads it calls for another value (branches.py, comparisons.py)."""
         @functools.wraps(function)
         def wrapper(tensor):
             if self.compiling() or not tensor.is_cuda:
                 return function(tensor)
             known = self.kept(tensor)
             if known is not None and getattr(tensor, "_vramscope_guess", False) and branches.way(caller()) is False:
-                known = self.torch.zeros_like(known)  # so that a loop ends
+                known = self.torch.zeros_like(known)  # the value with which a loop ends, for example
             if known is not None:
                 function(tensor)  # synchronizes with the GPU
                 return function(known)
@@ -213,7 +214,7 @@ class Values(Following):
         return wrapper
 
     def iterates(self, step):
-        """Wraps L-BFGS's step: with zero gradients it would end at once and keep no history."""
+        """Wraps L-BFGS's step(), which would end at once and keep no history, because all gradients are zero."""
         @functools.wraps(step)
         def wrapper(optimizer, closure):
             for group in optimizer.param_groups:
@@ -224,8 +225,9 @@ class Values(Following):
         return wrapper
 
     def sound(self, function, truth=1):
-        """Wraps functions that check conditions on the GPU first: unknown ones are true, so that the function does not
-        raise an error and uses the tensor's current contents. truth=2: only the first is true; later ones tell of errors."""
+        """Wraps functions whose C++ code reads conditions back from the GPU. An unknown condition is read as true, so that
+        checks of arguments pass and a zero-dimensional mask selects its element. truth=2: only the first unknown
+        condition is read as true. Later ones report errors and are read as false."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             self.truths(truth)
@@ -250,9 +252,9 @@ class Values(Following):
         return wrapper
 
     def alike(self, function):
-        """Wraps equal() and allclose(), which read from the GPU themselves: computed values are equal, unless that
-        leads to an error or a loop. Parameters are equal, too, because transformers ties equal weights that a
-        checkpoint contains twice."""
+        """Wraps equal() and allclose(), whose C++ code reads the result from the GPU. Computed values are assumed to be
+        equal, unless the program would then fail or repeat a loop. Parameters are also assumed to be equal, because
+        transformers ties weights that a checkpoint contains twice, after comparing them."""
         @functools.wraps(function)
         def wrapper(input, other, *args, **kwargs):
             tensor, other = (part.data if type(part) is self.torch.nn.Parameter else part for part in (input, other))
@@ -284,7 +286,7 @@ class Values(Following):
                     value = self.torch.ones(repeats.shape, dtype=repeats.dtype, device="cpu")
                 if value is not None:
                     length = int(value.sum())
-                    if value.numel() == 1 and args and args[0] is not repeats:  # applies to each element
+                    if value.numel() == 1 and args and args[0] is not repeats:  # each element is repeated that often
                         length *= args[0].numel() if dim is None else args[0].size(dim)
                     kwargs = dict(kwargs, output_size=length)
             return function(*args, **kwargs)
@@ -307,7 +309,7 @@ class Values(Following):
         return wrapper
 
     def same(self, function):
-        """Wraps any() and all(). Computed numbers are 0, including error counts of a solver."""
+        """Wraps any() and all(). Computed numbers, such as a solver's error codes, are assumed to be 0, so the result is false."""
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
             tensor = input
@@ -329,12 +331,12 @@ class Values(Following):
         return wrapper
 
     def counted_mask(self, mask):
-        """(mask, count) for a function that will read the number of true elements from the GPU; -1 if the platform
-        counts the bytes."""
+        """Returns (mask, count) for a function that will read the number of true elements from the GPU. The count is -1 if
+        the platform counts the mask's bytes itself."""
         known = self.value(mask)
         if known is not None:
             if not mask.is_contiguous():
-                mask = mask.contiguous()  # the copy that would be counted
+                mask = mask.contiguous()  # PyTorch would count a copy
             count = int(known.count_nonzero())
             self.tell(mask, count)
             return mask, count
@@ -375,8 +377,8 @@ class Values(Following):
         return wrapper
 
     def selected(self, function):
-        """Wraps masked_select: the result has as many numbers as the mask selects, with their values if both are
-        known."""
+        """Wraps masked_select: the result has as many numbers as the mask selects. Their values are known if the input and
+        the mask are."""
         counted = self.count(function, _second)
 
         @functools.wraps(function)
@@ -396,7 +398,7 @@ class Values(Following):
         """Wraps x[...] and x[...] = y with masks among the indices."""
         @functools.wraps(function)
         def wrapper(tensor, index, *value):
-            # A single number is filled in without counting.
+            # Assigning a single number does not count the mask.
             if not self.compiling() and (not value or isinstance(value[0], self.torch.Tensor) and value[0].numel() > 1):
                 if self.is_mask(index):
                     index = self.counted_mask(index)[0]
@@ -409,7 +411,7 @@ class Values(Following):
         return wrapper
 
     def scattered(self, function):
-        """Wraps masked_scatter. Its backward pass selects gradients by the mask, at most as many as were scattered."""
+        """Wraps masked_scatter. Its backward pass selects gradients by the same mask, at most as many as there were values."""
         @functools.wraps(function)
         def wrapper(input, mask, source):
             tensor = input
@@ -426,8 +428,8 @@ class Values(Following):
         return wrapper
 
     def truth_of_index(self, index):
-        """The value of a zero-dimensional condition among the indices, which PyTorch reads: x[~isnan(x)] of a
-        zero-dimensional x. None if there is none."""
+        """The assumed value of the zero-dimensional masks among the indices. PyTorch reads such masks back, for example in
+        x[~isnan(x)] if x has no dimensions. None if there is no such mask, or if the bytes of one are known."""
         truths = [part for part in (index if type(index) is tuple else (index,))
                   if self.plain(part) and part.is_cuda and part.dtype is self.torch.bool and part.dim() == 0]
         if not truths or not all(self.unknown(part) for part in truths):
@@ -441,7 +443,7 @@ class Values(Following):
 
     def tell(self, mask, count):
         """Sets the number of true elements that the platform reports for the mask, now and in a backward pass."""
-        # For a non-contiguous mask a copy at an unknown address is counted.
+        # Of a non-contiguous mask, PyTorch counts a copy, whose address is unknown.
         self.count_true(mask.data_ptr() if mask.is_contiguous() else 0, mask.numel(), count)
         self.remember(mask, count)
 
@@ -454,8 +456,8 @@ class Values(Following):
         return said["_vramscope_count"] if said.get("_vramscope_counted") == version(mask) else None
 
     def places(self, result, mask, count, known=None):
-        """Wraps nonzero() and similar: the positions where the mask is true or, if only the count is assumed, evenly
-        spread positions."""
+        """Fills in the result of nonzero() and similar functions: the positions where the mask is true or, if only the
+        count is assumed, evenly spaced positions."""
         torch = self.torch
         parts = result if isinstance(result, tuple) else (result,)
         if (count > MANY or not parts or
@@ -477,11 +479,11 @@ class Values(Following):
                     self.put(part, self.keep(part, place))
         elif parts is not result and places and result.shape == (count, len(places)) and result.t().is_contiguous():
             self.put(result, torch.stack(places))
-            self.keep(result, torch.stack(places, 1))  # its memory has another order
+            self.keep(result, torch.stack(places, 1))  # the result is a transposed view, so its memory, written above, has the positions by dimension
 
 
 def spread(torch, count, size):
-    """`count` evenly spaced positions out of `size`."""
+    """Returns `count` evenly spaced positions among `size` positions."""
     return torch.arange(count, device="cpu") * (size // max(1, count))
 
 
@@ -515,7 +517,7 @@ def install(process):
         _stand_in(process, values)
     finally:
         overrides.install(process, {name: original for owner, name, original in originals if owner is torch})
-        # For torch.jit.script these names must stay operators, not Python functions to compile.
+        # torch.jit.script must still find operators under these names, because it would compile Python functions.
         for owner, name, original in originals:
             known = torch.jit._builtins._find_builtin(original)
             if known:

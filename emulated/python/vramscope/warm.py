@@ -11,9 +11,9 @@ CUDA is not used before the fork. For each program, another process waits for th
 and kills it if the client is gone. The platform's library reads some settings only once, so the output folder has the
 same path in all forks: that of a descriptor.
 
-The imports are isolated like a program. A plan's namespaces are below this process's user namespace (overlay_root.h),
-so the fork may enter them as an ordinary user. It then drops the capabilities that it gets by this, as an exec
-would."""
+The server's imports are isolated, as a program is. A plan's namespaces are below this process's user namespace
+(overlay_root.h), so the fork may enter them as an ordinary user. The fork then drops the capabilities that entering
+them has granted, as an exec would."""
 import array
 import atexit
 import ctypes
@@ -99,7 +99,7 @@ def serve():
             importlib.import_module(name)
             if name == "torch":
                 again = _count_devices_aside(sys.modules[name])
-        except Exception as error:  # such as modules created while the program runs
+        except Exception as error:  # for example of a module that the program creates while it runs
             if name == "torch":
                 raise
             print("vramscope: not imported in advance: %s (%s)" % (name, error), file=sys.stderr)
@@ -114,7 +114,7 @@ def serve():
     listener.bind(path + ".part")
     listener.listen(16)
     os.rename(path + ".part", path)
-    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the children are not waited for
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes ended children, for which nothing waits
     while True:
         connection, _ = listener.accept()
         if os.fork() == 0:
@@ -154,7 +154,7 @@ def _count_devices_aside(torch):
 
 def _keep_imports():
     """Keeps packages that were imported before the fork from being torn down at the interpreter's end. Collecting and
-    deallocating them would copy every page shared with the server, which took longer than the program. The program's
+    deallocating them would copy every page shared with the server, and took longer than the program itself. The program's
     own objects are finalized as usual."""
     gc.freeze()
     kept = [sys.modules.pop(name) for name in _shared if name in sys.modules]
@@ -246,8 +246,8 @@ def _refuse(request):
 
 
 def _of_a_shim(name):
-    """Whether pyenv's `python` sets the variable. It is a script that does so before it starts the interpreter, so the
-    client's environment lacks the variable."""
+    """Whether pyenv's `python` sets the variable. That `python` is a script that sets it before it starts the interpreter,
+    so the client's environment lacks the variable."""
     return name == "PATH" or name.startswith(("PYENV_", "_PYENV_"))
 
 
@@ -257,7 +257,7 @@ def _arguments(request):
     options = len(own) - len(sys.argv)  # the interpreter and its options
     if command[1:options + 1] == own[1:options + 1]:  # the interpreter may have another name: pyenv's is a script
         return command[options + 1:]
-    # A script that is started through its first line.
+    # A script whose first line names the interpreter was started as a command.
     if options == 1 and shutil.which(command[0], path=request["environment"].get("PATH")) == own[1]:
         return command[1:]
     return None
@@ -270,7 +270,7 @@ def _wait(connection, child):
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
             return status
-        if poll.poll(POLL_MS):  # the client sends nothing more, so an event means that it is closed
+        if poll.poll(POLL_MS):  # the client sends nothing more, so an event means that the connection is closed
             os.killpg(child, signal.SIGKILL)
             return os.waitpid(child, 0)[1]
 

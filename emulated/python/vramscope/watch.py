@@ -28,7 +28,7 @@ def _watch_the_end(process):
         if process.mine():
             process.end("exit")
         cuda = getattr(process.torch, "cuda", None)
-        # Initialized by this process: a forked child has its own platform.
+        # Only if this process itself has initialized CUDA: a forked child has a platform of its own.
         if cuda is not None and getattr(cuda, "is_initialized", lambda: False)():
             process.host.ends()
         exit_at_once(status)

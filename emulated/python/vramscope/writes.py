@@ -1,4 +1,4 @@
-"""Makes torch.save and safetensors save space for large values. A plan's tensors contain zeros, which are not worth
+"""Makes torch.save and safetensors use little disk space for large values. A plan's tensors contain zeros, which are not worth
 gigabytes of disk space. A file gets its library's format with holes in place of large storages (a sparse file), so that
 every reader supports it, and no special format is ever unpickled. A stream in memory cannot have holes: it gets only
 the shapes, as JSON (shapes.py).
@@ -22,7 +22,7 @@ import zlib
 from vramscope import imports, known, shapes
 
 LARGE = 1 << 28  # a file gets holes if its tensors have this total size or more
-LARGE_IN_MEMORY = 1 << 20  # for streams in memory: ranks send these to each other, and the emulated GPU keeps no more
+LARGE_IN_MEMORY = 1 << 20  # from this size on, streams in memory get only shapes; ranks send such streams to each other
 HOLE = 1 << 20  # size of storages that become holes
 SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
                "int8": "I8", "uint8": "U8", "bool": "BOOL", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2"}
@@ -118,7 +118,7 @@ class SparseWriter:
 
 
 def _content(data, size):
-    """The content of bytes, text, an address (torch 2.0) or a storage."""
+    """The bytes of `data`, which is bytes, text, an address (torch 2.0) or a storage."""
     if isinstance(data, str):
         return data.encode()
     if isinstance(data, (bytes, bytearray)):
@@ -179,7 +179,7 @@ def reader_of(torch):
             first, last = begin + offset + page, begin + offset + count - page
             try:
                 return last <= os.fstat(file.fileno()).st_size and os.lseek(file.fileno(), first, os.SEEK_DATA) >= last
-            except OSError:  # only a hole until the end
+            except OSError:  # there is only a hole until the end
                 return True
 
     return PyTorchFileReader
@@ -188,7 +188,7 @@ def reader_of(torch):
 # --- safetensors ---
 
 class _Zeros:
-    """Represents the bytes of a tensor."""
+    """Replaces the bytes of a tensor that is written as a hole."""
 
     def __init__(self, size):
         self.size = size

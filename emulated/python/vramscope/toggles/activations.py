@@ -1,4 +1,4 @@
-"""Toggles for what is kept from forward to backward."""
+"""Toggles for the tensors that are kept from the forward to the backward pass."""
 import functools
 import importlib.util
 import weakref
@@ -22,12 +22,12 @@ class Checkpointing(Toggle):
     def install(self):
         self.seen = weakref.WeakSet()
         self.programs_own = 0  # calls of checkpoint() by the program
-        self.ours = 0  # calls of blocks that the toggle has wrapped
+        self.ours = 0  # calls of blocks that this toggle checkpoints
         self.expected = False  # the next call of checkpoint() is the toggle's
         imports.after(self.session.process, "torch.utils.checkpoint", self.watch)
 
     def watch(self, module):
-        """Notices a program that uses checkpointing itself."""
+        """Counts the program's own uses of checkpointing."""
         def seen(function):
             @functools.wraps(function)
             def wrapper(*args, **kwargs):
@@ -116,14 +116,14 @@ class Checkpointing(Toggle):
         return wrapper
 
     def finish(self):
-        # Blocks that the program checkpoints itself are called twice, in the forward pass and for its recomputation.
+        # Blocks that the program checkpoints itself are called twice: in the forward pass, and again in the backward pass.
         if self.programs_own and (not self.on or 0 < self.ours <= 2 * self.programs_own):
             self.withdraw("the program already uses checkpointing", already=True)
 
 
 def repeated_blocks(module):
-    """The name and blocks of the list whose elements are two or more modules of one class; of several lists the one
-    with the most parameters, and of nested lists the outer one."""
+    """The name and blocks of the list whose elements are two or more modules of one class; of several lists, the one
+    with the most parameters; of nested lists, the outer one."""
     best, most = ("", []), 0
     from torch import nn
 
@@ -160,7 +160,7 @@ class Offload(Toggle):
 @toggle
 class NoUseCache(Toggle):
     name, label, group, changes = "no-use-cache", "No key-value cache in training", "activations", NOTHING
-    explains = "use_cache is for generation; in training, keys and values of all layers are kept as long as the model's outputs"
+    explains = "use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model's outputs"
     reduces = {"KV cache": 1, "Activation": 0.05}
     applies_to = "transformers models that keep keys and values in training"
 
@@ -179,7 +179,7 @@ class NoUseCache(Toggle):
         elif getattr(part, "is_gradient_checkpointing", False):
             self.already("gradient checkpointing already keeps no keys and values")
         elif part in self.seen or part.config.use_cache:
-            self.candidate = part in self.seen  # the first call began before the hook was installed
+            self.candidate = part in self.seen  # false in the first call, which began before the hook was installed
             if part not in self.seen:
                 self.seen.add(part)
                 part.register_forward_pre_hook(self.called, with_kwargs=True)
@@ -192,7 +192,7 @@ class NoUseCache(Toggle):
         self.asked = kwargs.get("use_cache")
 
     def after_call(self, module, output):
-        """Checks the output for a kept cache; an argument of the call overrides the configuration."""
+        """Checks whether the output contains a cache. An argument of the call overrides the configuration."""
         if not self.candidate:
             return
         kept = getattr(output, "past_key_values", None) is not None
@@ -215,7 +215,7 @@ class EvalNoGrad(Toggle):
 
     def install(self):
         self.evaluations = 0  # since the last step
-        self.trained = False  # a step followed evaluations without a training forward pass
+        self.trained = False  # a step followed evaluations, with no training forward pass before it
 
     def around_call(self, module):
         if module.training or not any(parameter.requires_grad for parameter in module.parameters()):
@@ -248,7 +248,7 @@ class Attention(Toggle):
     applies_to = "models created by transformers' from_pretrained or from_config"
 
     def install(self):
-        self.by_default = ""  # the call that leaves the choice to transformers, which uses sdpa if it can
+        self.by_default = ""  # the call, if it leaves the choice to transformers, which uses sdpa if it can
 
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")
@@ -285,7 +285,7 @@ class SdpaBackend(Toggle):
 
     def install(self):
         functional = self.torch.nn.functional
-        self.unchanged = True  # whether PyTorch chooses these kernels anyway, for all calls
+        self.unchanged = True  # whether PyTorch would choose the same kernels without the toggle, in all calls
         self.before = {kind: self.enabled(kind) for kind in self.values}
         if not self.on:
             return

@@ -19,7 +19,7 @@ class Lora(Toggle):
     def install(self):
         self.models = 0
         self.made = weakref.WeakSet()
-        self.trained = set()  # for each trained model, whether it contains a model in `made`
+        self.trained = set()  # with True or False for each trained model: whether it contains a model in `made`
 
     def model_made(self, model, where):
         if getattr(model, "peft_config", None) is not None:

@@ -37,7 +37,7 @@ class _Setting(Toggle):
             self.reach("%s=%s" % (name, os.environ[name] if self.on else self.setting(self.value)), place="environment")
 
     def finish(self):
-        """Compares with the allocator's own settings, if it reports them."""
+        """Compares the setting with those that the allocator reports, if it reports any."""
         recorder = self.session.process.recorder
         if not self.on or recorder is None or not recorder.recording:
             return
@@ -50,7 +50,7 @@ class _Setting(Toggle):
 @toggle
 class ExpandableSegments(_Setting):
     name, label, key, snapshots = "expandable-segments", "Expandable segments", "expandable_segments", "expandable_segments"
-    explains = "Segments can grow, so free memory in segments that are too small for an allocation is not wasted"
+    explains = "Segments can grow, so a free block that is too small for an allocation can be extended instead of staying unused"
     reduces = {"cached": 0.8}
 
     def same(self, have):
@@ -106,4 +106,4 @@ class EmptyCache(Toggle):
             self.torch.cuda.empty_cache()
 
     def absent(self):
-        return "the program does not make that many optimizer steps"
+        return "the program makes fewer than N optimizer steps"

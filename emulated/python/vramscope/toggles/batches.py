@@ -38,7 +38,7 @@ class MicroBatch(_Argument):
     name, label, changes = "micro-batch", "Smaller micro-batches with accumulation", ROUNDING
     explains = "The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once"
     values = "N"
-    tries = ("1",)  # proposals() returns the divisors of the program's own batch
+    tries = ("1",)  # used before the program's own batch is known; proposals() returns the divisors of that batch
     needs = ("per_device_train_batch_size", "gradient_accumulation_steps")
     reduces = {"Activation": 1, "Autograd detail": 1, "Temporary": 1}
     own = 0

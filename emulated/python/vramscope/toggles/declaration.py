@@ -43,10 +43,10 @@ class Toggle:
         if self.value is None and self.tries:
             self.value = self.tries[0]  # the value that is looked for
         self.reached = 0  # how often the program reached a place where it applies
-        self.places = set()  # these places
+        self.places = set()  # the places of the program at which it was reached
         self.why = ""  # why it applies nowhere
         self.already_on = False  # it applies nowhere because the program has this setting itself
-        self.overridden = ""  # why it was applied without effect
+        self.overridden = ""  # why it had no effect although it was applied
         self.lines = {}  # changes to make by hand: {text: place in the program}
 
     @classmethod
@@ -76,14 +76,14 @@ class Toggle:
             self.why = why
 
     def already(self, why):
-        """The program has this setting itself. This reason is reported if the toggle applies nowhere, before those of
-        refuse()."""
+        """The program has this setting itself. If the toggle applies nowhere, this reason is reported rather than
+        one of refuse()."""
         if not self.already_on:
             self.why, self.already_on = why, True
 
     def withdraw(self, why, already=False):
-        """What was reached turns out not to be a place where the toggle applies. `already`: because the program has
-        this setting itself."""
+        """Takes back all calls of reach(), because the toggle turns out not to apply there. `already`: the program has this
+        setting itself."""
         self.reached, self.places, self.lines = 0, set(), {}
         self.why, self.already_on = why, already
 
@@ -93,16 +93,16 @@ class Toggle:
             self.overridden = why
 
     def proposals(self):
-        """Values that are worth a plan of this program."""
+        """The values for which `fit` should plan this program."""
         return list(self.tries) if self.values else [None]
 
     def share(self, value):
-        """The share of its reduction that a value achieves."""
+        """The share of `reduces` that the toggle achieves with this value."""
         return 1.0
 
     def absent(self):
         """The reason to report if no place was reached and refuse() was not called."""
-        return "the program never reaches a place where it applies"
+        return "the program never reaches a place where this toggle applies"
 
     def report(self):
         undone = self.overridden

@@ -9,7 +9,7 @@ from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
 @toggle
 class Optimizer(Toggle):
     name, label, group, changes = "optimizer", "Optimizer with less state", "optimizer", TRAINING
-    explains = "Adam's state is two numbers per parameter; Adafactor's is a row and a column per matrix, SGD without momentum has none, 8 bits need a quarter"
+    explains = "Adam's state is two numbers per parameter; Adafactor's is a row and a column per matrix, SGD without momentum has none, and 8-bit AdamW's is a quarter of Adam's"
     values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
     excludes = ("step-in-backward",)
     reduces = {"Optimizer state": 1}
@@ -51,7 +51,7 @@ class Optimizer(Toggle):
         if self.session.trainer is not None:
             return
         if kind.__name__ in self.adams:
-            if not self.on:  # otherwise replace() is called
+            if not self.on:  # if the toggle is on, replace() is called
                 self.reach("torch.optim.Adafactor(...)")
         elif kind.__name__.lower() == self.value:
             self.already("the optimizer already is %s" % kind.__name__)
@@ -99,11 +99,11 @@ class OptimizerImpl(Toggle):
     def training_arguments(self, arguments):
         there = str(getattr(arguments.optim, "value", arguments.optim))
         self.own = "fused" if there == "adamw_torch_fused" else "foreach"
-        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # none exists for for-loop
+        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # TrainingArguments has no value for for-loop
         if there not in ("adamw_torch", "adamw_torch_fused"):
             self.refuse("optim=\"%s\" has no other implementation" % there)
         elif wanted is None:
-            self.refuse("TrainingArguments has no optim value for it")
+            self.refuse("TrainingArguments has no optim value for this implementation")
         elif wanted == there:
             self.already("optim=\"%s\" already is %s" % (there, self.own))
         elif self.reach("TrainingArguments(..., optim=\"%s\")" % wanted):
@@ -172,7 +172,7 @@ class StepInBackward(Toggle):
         if not module.training or not self.torch.is_grad_enabled():
             return
         if self.session.library:
-            self.refuse("%s steps itself" % self.session.library)
+            self.refuse("%s runs the optimizer steps itself" % self.session.library)
             return
         for reference in self.optimizers:
             optimizer = reference()
@@ -242,7 +242,7 @@ class ZeroGrad(_Cleared):
 
     def cleared(self, owner, set_to_none):
         if set_to_none:
-            self.already("zero_grad() already frees them")
+            self.already("zero_grad() already frees the gradients")
             return set_to_none
         return self.reach("%s.zero_grad(set_to_none=True)" % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer")) or set_to_none
 
@@ -276,10 +276,10 @@ class FreeGradients(_Cleared):
 
     def before_call(self, module):
         if self.session.library:
-            self.refuse("%s clears them itself" % self.session.library)
+            self.refuse("%s clears the gradients itself" % self.session.library)
         elif not module.training or not self.torch.is_grad_enabled() or not self.session.steps:
             return
         elif not self.stale:
-            self.already("the program already clears them before its next forward pass")
+            self.already("the program already clears the gradients before its next forward pass")
         elif self.on or self.session.forwards == 1 and any(parameter.grad is not None for parameter in module.parameters()):
             self.reach("optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())")

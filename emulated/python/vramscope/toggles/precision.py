@@ -26,7 +26,7 @@ class _Mixed(Toggle):
     def install(self):
         # TrainingArguments itself changes this variable later.
         self.of_environment = os.environ.get(_VARIABLE, "no")
-        self.undo = None  # takes the setting of TrainingArguments back
+        self.undo = None  # a function that restores the setting of TrainingArguments
 
     def training_arguments(self, arguments):
         others = [name for name in ("bf16", "fp16") if name != self.argument and getattr(arguments, name)]
@@ -92,7 +92,7 @@ class _Mixed(Toggle):
         return "the weights are already %s" % ", ".join(sorted(self.low_kinds(module)))
 
     def under_autocast(self):
-        """The type of the autocast that is on; "" if none is."""
+        """The type of the autocast that is active; "" if none is."""
         torch = self.torch
         try:
             return _name(torch.get_autocast_dtype("cuda")) if torch.is_autocast_enabled("cuda") else ""
@@ -110,7 +110,7 @@ class Bf16(_Mixed):
         super().install()
         self.ours = None  # the autocast around the present call
         self.depth = 0  # nesting of the program's own autocasts in this type
-        self.inside = self.outside = False  # where parts of a model under the toggle's autocast are called
+        self.inside = self.outside = False  # whether parts of a model under the toggle's autocast are called inside and outside the program's own autocasts
         kind = self.torch.amp.autocast_mode.autocast
         kind.__enter__, kind.__exit__ = self.counted(kind.__enter__, 1), self.counted(kind.__exit__, -1)
 
@@ -150,7 +150,7 @@ class Fp16(_Mixed):
     applies_to = "TrainingArguments and Accelerator"
 
     def proposals(self):
-        return []  # not better than bfloat16 if bfloat16 applies
+        return []  # no plan is worth it where bfloat16 applies
 
     def absent(self):
         return "the program has its own training loop, where float16 gradients must be scaled, which no switch can do; use bf16"

@@ -90,7 +90,7 @@ class Session:
     def _watch_calls(self):
         module = self.torch.nn.modules.module
         handle = module.register_module_forward_pre_hook(self._call_begins)
-        # First, so that other hooks see the call with toggles applied.
+        # Runs before other hooks, so that these see the call with toggles applied.
         module._global_forward_pre_hooks.move_to_end(handle.id, last=False)
         try:
             module.register_module_forward_hook(self._call_ends, always_call=True)
@@ -155,7 +155,7 @@ class Session:
             try:
                 bound = signature.bind(optimizer, *args, **kwargs)
             except TypeError:
-                return make(optimizer, *args, **kwargs)  # this raises the proper error
+                return make(optimizer, *args, **kwargs)  # raises the error that the program would get without the toggle
             arguments = list(bound.arguments.values())[:2] if len(bound.arguments) > 1 else None
             if arguments is None:
                 return make(optimizer, *args, **kwargs)
@@ -171,7 +171,7 @@ class Session:
 
     def _stepped(self, optimizer, args, kwargs):
         if self.in_backward() != -1:
-            return  # a part of a step
+            return  # a step within a backward pass is only a part of a step
         self.each("stepped", optimizer)
         self.forwards = 0
         self.steps += 1

@@ -1,0 +1,67 @@
+// One operation of a communicator: its kernel, its size, and the values that ranks exchange for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulated/libraries/nccl_operations.h"
+
+namespace vramscope::emulated::nccl {
+
+// Bytes that a rank sends and receives in an operation.
+struct Sizes {
+  uint64_t sent = 0, received = 0;
+};
+
+// An operation in progress; its values are exchanged in rounds.
+class Progress {
+ public:
+  explicit Progress(const Operation& operation);
+
+  // Submits the operation's kernel to its stream; returns a status.
+  int Submit();
+
+  // A key of operations that run in order: the collectives of a communicator, or the messages to or
+  // from a rank.
+  std::pair<const Comm*, int> order() const;
+  Comm* comm() const { return operation_.comm; }
+  const void* to() const { return operation_.receive; }
+  uint64_t received_bytes() const { return sizes_.received; }
+  // Something else was written where the message belongs: it is still received, but not stored.
+  void Discard() { operation_.receive = nullptr; }
+
+  // Returns true when done.
+  bool Step();
+
+  // Names the operation that a rank waits for, for error messages.
+  std::string Waiting() const;
+  // A rank that has not joined the operation yet; -1 if unknown.
+  int LateRank() const;
+
+ private:
+  // Whether values are exchanged: the same on all ranks, because they agree on the sizes.
+  bool exchanged() const;
+  uint64_t most_sent() const;
+  // Reads the known values that this rank sends.
+  void Own();
+  // Messages of bytes may be objects, whose values the receiver needs; other messages are not
+  // awaited if they have several parts.
+  uint64_t most_in_message() const;
+  bool Message(Rendezvous* room);
+  // The parts of all ranks arrive in rounds; a part that is shorter than a round is the last one.
+  bool Collective(Rendezvous* room);
+
+  Operation operation_;
+  Sizes sizes_;
+  std::vector<std::byte> own_;                   // the known bytes that this rank sends
+  std::vector<std::vector<std::byte>> brought_;  // those that each rank sends
+  std::vector<std::byte> message_;               // received so far
+  size_t known_ = 0;                             // bytes at its beginning that are known
+  uint64_t round_ = 0;
+  bool published_ = false;
+};
+
+}  // namespace vramscope::emulated::nccl
