@@ -70,7 +70,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   ChipTexts out;
   out.title = QString::fromStdString(info.model.name.empty() ? info.title : info.model.name);
   QStringList parts;
-  if (info.model.layers > 0) parts << QObject::tr("%1 layers").arg(info.model.layers);
+  if (info.model.layers > 0)
+    parts << (info.model.layers == 1 ? QObject::tr("%1 layer") : QObject::tr("%1 layers"))
+                 .arg(info.model.layers);
   if (info.model.parameter_count > 0) parts << Millions(info.model.parameter_count);
   if (info.has_config) {
     QString batch = QObject::tr("batch %1 × %2")

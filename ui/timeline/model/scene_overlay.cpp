@@ -326,10 +326,14 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   const std::string reserved_text =
       trace::SegmentRecordOf(t) == trace::SegmentRecord::kNone
           ? i18n::Text("reserved memory not recorded")
+      : trace::RecordedSegments(t) == 1
+          ? i18n::Format("{} reserved in {} segment", FormatBytes(reserved), 1)
           : i18n::Format("{} reserved in {} segments", FormatBytes(reserved),
                          FormatCount(trace::RecordedSegments(t)));
-  line(i18n::Format("{} allocated in {} blocks, {}", FormatBytes(allocated),
-                    FormatCount(t.allocations.size()), reserved_text),
+  line(t.allocations.size() == 1
+           ? i18n::Format("{} allocated in {} block, {}", FormatBytes(allocated), 1, reserved_text)
+           : i18n::Format("{} allocated in {} blocks, {}", FormatBytes(allocated),
+                          FormatCount(t.allocations.size()), reserved_text),
        Font::kBodyBold, s.theme.text, 24);
   line(i18n::Text("The State page below shows its segments and their owners."), Font::kBody,
        s.theme.dim, 20);
