@@ -47,6 +47,7 @@ class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
 class QProgressBar;
+class QScrollArea;
 class QStackedWidget;
 class QTabBar;
 class QTabWidget;
@@ -560,6 +561,7 @@ class MainWindow : public QMainWindow {
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;
   BreakdownPanel* breakdown_ = nullptr;
+  QScrollArea* breakdown_scroll_ = nullptr;
   SelectionPanel* selection_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;
