@@ -286,6 +286,40 @@ TEST_F(CanvasTest, DragSelectsARange) {
   EXPECT_NEAR(state().range->begin, state().viewport.view().begin, 1e-3);
 }
 
+TEST_F(CanvasTest, CtrlDragZoomsToTheTimeRange) {
+  const double y = Body("memory").y + 30;
+  const Span all = state().viewport.view();
+  const Span wanted{state().viewport.ToTime(300), state().viewport.ToTime(500)};
+  model_.SetRange(Span{wanted.begin, all.end});
+  const auto range = state().range;
+  model_.TakeChanges();
+  const auto drag = [&] {
+    model_.Press({.x = 500, .y = y, .button = Button::kLeft, .ctrl = true}, 0);
+    model_.Move({.x = 300, .y = y, .ctrl = true}, 0);
+  };
+  drag();
+  ASSERT_TRUE(state().zoom_range);
+  EXPECT_NEAR(state().zoom_range->begin, wanted.begin, 1e-3);
+  EXPECT_EQ(state().viewport.view(), all) << "the view changes on release";
+  model_.Release({.x = 300, .y = y, .button = Button::kLeft, .ctrl = true}, 0);
+  EXPECT_NEAR(state().viewport.view().begin, wanted.begin, 1);
+  EXPECT_NEAR(state().viewport.view().end, wanted.end, 1);
+  EXPECT_FALSE(state().zoom_range);
+  EXPECT_EQ(state().range, range) << "the selected range stays";
+  EXPECT_FALSE(model_.TakeChanges().range);
+  model_.KeyPress(Key::kUndo, false, 0);
+  EXPECT_EQ(state().viewport.view(), all);
+  // Esc cancels the drag.
+  drag();
+  model_.KeyPress(Key::kEscape, false, 0);
+  model_.Release({.x = 300, .y = y, .button = Button::kLeft}, 0);
+  EXPECT_EQ(state().viewport.view(), all);
+  EXPECT_EQ(state().range, range);
+  // Without a drag it is a click.
+  Click(300, y);
+  EXPECT_TRUE(state().cursor);
+}
+
 TEST_F(CanvasTest, ShiftDragAndMiddleDragPan) {
   model_.KeyPress(Key::kZoomIn, true, 0);
   Span before = state().viewport.view();

@@ -107,6 +107,7 @@ struct CanvasState {
   uint32_t selected_activity = query::kNoRow;
   uint32_t selected_gap = query::kNoRow;  // index in IdleGaps
   std::optional<Span> range;
+  std::optional<Span> zoom_range;  // while Ctrl+drag chooses the next view
   std::optional<double> cursor;
 
   bool hovering = false;

@@ -177,6 +177,7 @@ class TimelineModel {
     kNone,
     kMaybeClick,
     kRange,
+    kZoomRange,  // Ctrl+drag: the view becomes the range on release
     kPan,
     kBrush,
     kBrushEdge,
@@ -202,6 +203,7 @@ class TimelineModel {
   void SetViewNow(const Span& view);
   void UpdateHover(double x, double y);
   void MoveBrush(double x);
+  Span DraggedSpan(double x) const;  // from the press to `x`, within the view
   void ZoomAddresses(double y, double factor);
   void StepBlock(int direction, double now_ms);
   void StepActivity(int direction, double now_ms);
