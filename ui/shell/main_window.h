@@ -274,6 +274,7 @@ class MainWindow : public QMainWindow {
   void BuildNotes(const QString& nothing);
   void ConnectNotes();
   void AddNoteActions();
+  void AddNote();
   void ShowNotes();  // shows the notes on their page and on the ruler
   void BeginNote(qint64 time_ns, const std::optional<query::Thing>& thing);
   void ChangeNotes(const QString& what, NoteList after);

@@ -32,6 +32,7 @@
 namespace vramscope::ui::timeline {
 
 class TimelineData;
+enum class Chosen : uint8_t;
 struct Marking;
 struct NoteMarks;
 struct ImageOptions;
@@ -88,6 +89,8 @@ class TimelineWidget : public QWidget {
   uint32_t selectedActivity() const;  // row of Trace::activities; UINT32_MAX: none
   std::optional<query::Thing> selectedThing()
       const;  // an activity or an allocation; nullopt: no selection
+  // What the user selected, drew or placed last, and has not removed.
+  Chosen lastChosen() const;
   // Facts about the selected kernel, call, gap, module, phase, ...; an empty title: none is
   // selected.
   ActivityFacts activityFacts() const;

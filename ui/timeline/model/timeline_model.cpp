@@ -5,6 +5,7 @@
 
 #include "profiler/base/i18n.h"
 #include "ui/timeline/model/lanes/lanes.h"
+#include "ui/timeline/model/thing_facts.h"
 
 namespace vramscope::ui::timeline {
 namespace {
@@ -416,6 +417,8 @@ void TimelineModel::SelectThing(const query::Thing& thing) {
 
 void TimelineModel::SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity,
                               uint32_t gap) {
+  if (id.valid() || slice != kNoSlice || activity != query::kNoRow)
+    state_.last_chosen = Chosen::kThing;
   if (id == state_.selection && slice == state_.selected_slice &&
       activity == state_.selected_activity && gap == state_.selected_gap)
     return;
@@ -457,6 +460,7 @@ std::string TimelineModel::LaneOfSelection() const {
 
 void TimelineModel::SetCursor(std::optional<double> time) {
   if (time && state_.data) time = std::clamp(*time, 0.0, state_.data->duration_ns());
+  if (time) state_.last_chosen = Chosen::kCursor;
   if (time == state_.cursor) return;
   state_.cursor = time;
   overlay_dirty_ = true;
@@ -466,6 +470,7 @@ void TimelineModel::SetCursor(std::optional<double> time) {
 void TimelineModel::SetRange(std::optional<Span> range) {
   if (range && range->begin > range->end) std::swap(range->begin, range->end);
   if (range && range->width() <= 0) range.reset();
+  if (range) state_.last_chosen = Chosen::kRange;
   if (range == state_.range) return;
   state_.range = range;
   overlay_dirty_ = true;
@@ -475,6 +480,25 @@ void TimelineModel::SetRange(std::optional<Span> range) {
 bool TimelineModel::AnySelected() const {
   return state_.selection.valid() || state_.selected_slice != kNoSlice ||
          state_.selected_activity != query::kNoRow || state_.selected_gap != query::kNoRow;
+}
+
+Chosen TimelineModel::LastChosen() const {
+  const auto exists = [this](Chosen chosen) {
+    switch (chosen) {
+      case Chosen::kThing:
+        return SelectedThing(state_).has_value();
+      case Chosen::kRange:
+        return state_.range.has_value();
+      case Chosen::kCursor:
+        return state_.cursor.has_value();
+      case Chosen::kNothing:
+        break;
+    }
+    return false;
+  };
+  for (const Chosen chosen : {state_.last_chosen, Chosen::kThing, Chosen::kCursor, Chosen::kRange})
+    if (exists(chosen)) return chosen;
+  return Chosen::kNothing;
 }
 
 void TimelineModel::Clear() {

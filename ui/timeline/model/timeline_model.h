@@ -152,6 +152,8 @@ class TimelineModel {
   void SetNotes(std::shared_ptr<const NoteMarks> notes);
   // Categories that the memory lane omits and the blocks lane draws faint.
   void HideCategories(const std::bitset<trace::kCategoryCount>& hidden);
+  // What was chosen last and is still there; else a selected thing, the cursor or the range.
+  Chosen LastChosen() const;
   void SetCursor(std::optional<double> time);
   void SetRange(std::optional<Span> range);
   void Clear();  // Esc: clears one of these at a time: range, selection and marking, cursor
