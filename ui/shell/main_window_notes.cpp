@@ -211,11 +211,7 @@ void MainWindow::RevealNote(const Note& note) {
     return;
   }
   if (note.thing) {
-    const query::Thing& thing = *note.thing;
-    timeline_->follow({thing.block()      ? timeline::Link::To::kAllocation
-                       : thing.activity() ? timeline::Link::To::kActivity
-                                          : timeline::Link::To::kSlice,
-                       thing.row});
+    timeline_->follow(timeline::LinkTo(*note.thing));
     return;
   }
   timeline_->setCursorTime(note.time_ns);

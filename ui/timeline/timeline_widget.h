@@ -29,8 +29,11 @@
 #include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/theme.h"
 
+class QMenu;
+
 namespace vramscope::ui::timeline {
 
+class Lane;
 class TimelineData;
 enum class Chosen : uint8_t;
 struct Marking;
@@ -91,6 +94,9 @@ class TimelineWidget : public QWidget {
       const;  // an activity or an allocation; nullopt: no selection
   // What the user selected, drew or placed last, and has not removed.
   Chosen lastChosen() const;
+  // The context menu of the thing that a link leads to, for a row of a table. The caller owns it.
+  // Null: the link leads to no thing of the displayed trace.
+  QMenu* linkMenu(const Link& link, QWidget* parent);
   // Facts about the selected kernel, call, gap, module, phase, ...; an empty title: none is
   // selected.
   ActivityFacts activityFacts() const;
@@ -183,6 +189,7 @@ class TimelineWidget : public QWidget {
   void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
+  QMenu* MenuOf(const query::Thing& thing, const Lane* lane, QWidget* parent);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -271,9 +271,12 @@ void TimelineModel::ZoomBy(double factor, double now_ms) {
 }
 
 std::optional<Span> TimelineModel::SelectedSpan() const {
+  return state_.data && state_.range ? state_.range : SpanOfThing();
+}
+
+std::optional<Span> TimelineModel::SpanOfThing() const {
   if (!state_.data) return std::nullopt;
   const TimelineData& d = *state_.data;
-  if (state_.range) return state_.range;
   if (state_.selection.valid()) {
     const trace::AllocationTable& a = d.trace().allocations;
     return Span{d.FromTrace(a.begin_ns[state_.selection.value]),
@@ -301,8 +304,17 @@ void TimelineModel::ZoomToSelection(double now_ms) {
   if (span) GoTo(state_.viewport.Around(span->begin, span->end), now_ms, true);
 }
 
+void TimelineModel::ZoomToThing(const query::Thing& thing, double now_ms) {
+  SelectThing(thing);
+  const std::optional<Span> span = SpanOfThing();
+  if (!span) return;
+  UnfoldLane(LaneOfSelection());
+  ScrollTo(state_.layout[LaneOfSelection()]);
+  GoTo(state_.viewport.Around(span->begin, span->end), now_ms, true);
+}
+
 void TimelineModel::RevealSelection(double now_ms) {
-  auto span = SelectedSpan();
+  auto span = AnySelected() ? SpanOfThing() : SelectedSpan();
   if (!span) return;
   UnfoldLane(LaneOfSelection());
   if (state_.selected_activity != query::kNoRow) {

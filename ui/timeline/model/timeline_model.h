@@ -114,6 +114,8 @@ class TimelineModel {
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
+  // Selects the thing and zooms to it, even if a range is selected.
+  void ZoomToThing(const query::Thing& thing, double now_ms);
   // Also unfolds the lane of the selection, shows it if hidden, and scrolls to it.
   void RevealSelection(double now_ms);
   void UndoView(double now_ms);
@@ -146,6 +148,7 @@ class TimelineModel {
   void Highlight(const std::vector<trace::AllocationId>& blocks);
   std::optional<Span> SelectedSpan()
       const;  // the selected range, else the span of the selected thing
+  std::optional<Span> SpanOfThing() const;  // of the selected thing or gap, whatever the range
   // Null: nothing is marked. A marking of another trace is ignored.
   void Mark(std::shared_ptr<const Marking> marking);
   // Null: none. Notes of another trace are ignored.
