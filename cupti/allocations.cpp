@@ -1,11 +1,11 @@
 // Records every event of PyTorch's caching allocator when it happens, in a mapped file that
 // survives the process (profiler/program/history_tail.h). Python's hooks
-// (emulated/python/vramscope/tail.py) attach it and begin a new file with every chunk of the
-// history.
+// (emulated/python/vramscope/tail.py) attach this recorder to the allocator and begin a new file
+// with every chunk of the history.
 //
-// The allocator is called through its virtual table, because its headers differ between versions.
-// The slot of attachAllocatorTraceTracker is looked up in the virtual table of another allocator,
-// CUDAPluggableAllocator, which exports its table and its function of that name.
+// The allocator is called through its virtual table, because PyTorch's headers differ between
+// versions. The slot of attachAllocatorTraceTracker is looked up in the virtual table of another
+// allocator, CUDAPluggableAllocator, whose table and whose function of that name PyTorch exports.
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -76,7 +76,7 @@ struct Tail {
     new (file.data()) HistoryTailHeader{.row_bytes = sizeof(HistoryTailRow)};
     return true;
   }
-  // `keep`: keeps the file as a chunk of the history.
+  // `keep`: the file remains, renamed, as a chunk of the history.
   void End(bool keep) {
     if (file.data() == nullptr) return;
     const uint64_t rows = header()->rows.load(std::memory_order_acquire);
@@ -150,7 +150,7 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   const size_t end = sizeof header + (number + 1) * sizeof row;
   if (end + Tail::kAhead / 2 > tail->file.reserved() && !g_asked.exchange(true))
     sem_post(&The().wanted);
-  // Usually the reserving thread has already reserved this. Fails if the disk is full.
+  // Usually the reserving thread has reserved these bytes. Reserve() fails if the disk is full.
   if (!tail->file.Reserve(end)) {
     header.full.store(1, std::memory_order_relaxed);
     return;
@@ -165,8 +165,8 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   place->device = row.device;
   place->stack = row.stack;
   // header.rows counts complete rows in order. A row is counted by the thread that writes it or by
-  // the one that completes the row before. Sequentially consistent, so one of these threads sees
-  // the other's row.
+  // the one that completes the row before. The accesses are sequentially consistent, so one of
+  // these threads sees the other's row.
   std::atomic_ref(place->done).store(row.done);
   for (uint64_t rows = header.rows.load();
        sizeof header + (rows + 1) * sizeof row <= tail->file.reserved() &&
@@ -216,14 +216,14 @@ void ReserveAhead() {
   }
 }
 
-// Call with `changing` locked. Without the thread, allocating threads reserve room themselves.
+// Call with `changing` locked. If the thread cannot start, allocating threads reserve room.
 void StartReserving(State& state) {
   if (state.reserving) return;
   sem_init(&state.wanted, 0, 0);
   g_asked.store(false);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // leaves signals to the program's threads
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's threads handle signals
   try {
     std::thread(ReserveAhead).detach();
     state.reserving = true;
@@ -243,7 +243,7 @@ void InChild() {
   state.reserving = false;
 }
 
-// The number of slots in the table, from the size of its symbol. Memory behind the table must not
+// The number of slots in the table, from the size of its symbol. Memory beyond the table must not
 // be read.
 size_t SlotsOf(void* const* table) {
   constexpr size_t kMost = 128;
@@ -291,8 +291,8 @@ VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* t
   return 1;
 }
 
-// Checks PyTorch's layout of captured stacks with a stack that was captured in `code`. If it
-// matches, returns 1, and rows have stacks from then on. Call with the interpreter's lock held.
+// Checks the assumed layout of PyTorch's captured stacks with one that was captured in `code`. If
+// it is right, returns 1, and rows have stacks from then on. Call with the interpreter's lock held.
 VRAMSCOPE_EXPORTED int vramscope_history_stacks(const void* captured, const void* code) {
   const bool fits =
       PythonApi::The().complete && Stacks::Fits(captured, static_cast<const PyObject*>(code));
@@ -327,8 +327,8 @@ VRAMSCOPE_EXPORTED uint64_t vramscope_history_rows() {
   return tail == nullptr ? 0 : tail->header()->rows.load(std::memory_order_acquire);
 }
 
-// Sets `handle` to the stream with this number (from 0) among those that had allocations. Returns
-// its device, or -1 if there are fewer streams.
+// Sets `handle` to the handle of stream `number`, counted from 0 in the order of first allocations.
+// Returns the stream's device, or -1 if there are fewer streams.
 VRAMSCOPE_EXPORTED int vramscope_history_stream(int number, uint64_t* handle) {
   if (number < 0 || static_cast<size_t>(number) >= g_streams.size()) return -1;
   const uint64_t key = g_streams[static_cast<size_t>(number)].load(std::memory_order_relaxed);

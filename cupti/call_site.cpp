@@ -12,7 +12,7 @@
 namespace vramscope::cupti {
 namespace {
 
-constexpr int kMostCallers = 2048;  // frames that are looked through
+constexpr int kMostCallers = 2048;  // maximum number of frames that are searched
 constexpr size_t kMostSites = size_t{1} << 16;
 
 // Holds the interpreter's lock. Without it, another thread could change the objects that are read.
@@ -28,8 +28,8 @@ class Locked {
   int before_;
 };
 
-// Keeps the garbage collector from running, which would call the program's code. In Python 3.11,
-// the objects of frames are created when they are asked for, and that may start it.
+// Disables the garbage collector, which may call the program's code. In Python 3.11, reading a
+// frame creates an object for it, and creating an object may start the collector.
 class WithoutCollector {
  public:
   explicit WithoutCollector(const PythonFrames& frames)

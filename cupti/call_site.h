@@ -21,8 +21,8 @@ namespace vramscope::cupti {
 // hold no lock that a thread with the interpreter's lock may wait for.
 const char* CallSite();
 
-// The same with other functions; "" for null. Files in `hooks` ("/opt/vramscope/python/") count as
-// vramscope's; "": none do.
+// Like CallSite(), but calls the given functions and returns "" instead of null. Files in `hooks`
+// ("/opt/vramscope/python/") count as vramscope's; if it is "", no files do.
 std::string CallSiteOf(const PythonApi& py, const PythonFrames& frames, std::string_view hooks);
 
 }  // namespace vramscope::cupti

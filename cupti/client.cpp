@@ -38,8 +38,8 @@ constexpr KindFacts kKinds[] = {
     {kEnvironment, "environment", "clocks, temperature and power are not shown"},
 };
 
-// Call after enabling the kind, which enables these calls again. A library before CUDA 12, or one
-// that does not know a call's number, records all calls.
+// Call this each time after the kind was enabled, because that enables these calls again. A library
+// before CUDA 12, or one that does not know a call's number, records all calls.
 void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
   if (kind == kRuntime && library.ActivityEnableRuntimeApi != nullptr)
     for (const uint32_t call : kQuietRuntimeCalls) library.ActivityEnableRuntimeApi(call, 0);
@@ -52,9 +52,9 @@ std::string ErrorText(const Library& library, int status) {
     case kMultipleSubscribers:
       return "another profiler uses CUPTI in this process";
     case kInsufficientPrivileges:
-      return "the driver allows it only to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)";
+      return "the driver lets only administrators profile (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)";
     case kVirtualizedDevice:
-      return "this virtual GPU does not allow it";
+      return "this virtual GPU does not allow profiling";
     case kNotInitialized:
       return "CUPTI could not be initialized";
     case kUnknownError:
@@ -69,7 +69,7 @@ std::string ErrorText(const Library& library, int status) {
   return "CUPTI's error " + std::to_string(status);
 }
 
-// The clock minus CUPTI's clock, taken from the fastest of several tries.
+// The difference `clock` minus CUPTI's clock, from the fastest of several measurements.
 int64_t Offset(const Library& library, ClockFunction clock) {
   int64_t offset = 0;
   uint64_t best = UINT64_MAX;
@@ -86,7 +86,7 @@ int64_t Offset(const Library& library, ClockFunction clock) {
   return offset;
 }
 
-// "libnccl.so.2"; "" for code that was generated at run time.
+// The library at an address ("libnccl.so.2"); "" for code that was generated at run time.
 std::string LibraryAt(uint64_t address) {
   Dl_info facts = {};
   if (dladdr(reinterpret_cast<void*>(address), &facts) == 0 || facts.dli_fname == nullptr)
@@ -118,8 +118,8 @@ Report Client::Start(Found found, const Options& options) {
   options_ = options;
   process_ = getpid();
 
-  // A subscriber means that another profiler is active. Registering our buffers would replace
-  // those of the profiler.
+  // A subscriber means that another profiler is active. Registering buffers here would replace
+  // those of that profiler.
   if (library_.Subscribe != nullptr && library_.Unsubscribe != nullptr) {
     void* subscriber = nullptr;
     const int status = library_.Subscribe(&subscriber, nullptr, nullptr);
@@ -198,7 +198,7 @@ Report Client::Start(Found found, const Options& options) {
   report.running = true;
   if (options_.period_ms > 0) {
     ending_ = false;
-    // Leaves signals to the program's threads.
+    // Signals stay blocked in the new thread, so that the program's threads handle them.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

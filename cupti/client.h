@@ -33,8 +33,8 @@ namespace vramscope::cupti {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  // Names in activities are indexes in `names`, which only grows. Calls are serialized. They come
-  // from the thread that flushes, from the client's thread or, with at_once, from any thread of the
+  // Names in activities are indexes in `names`, which only grows. Receive() is called by one thread
+  // at a time: the thread that flushes, the client's thread or, with at_once, any thread of the
   // program.
   virtual void Receive(std::span<const trace::Activity> activities,
                        const std::vector<std::string>& names) = 0;
@@ -56,7 +56,7 @@ struct Options {
   // at_once also records the operands of kernels, memcpys and memsets.
   uint64_t (*requests)(int device) = nullptr;
   // Returns the line of Python code that the calling thread runs. If set, an emulated CUPTI with
-  // at_once names allocations of host memory by it.
+  // at_once uses the line as the name of allocations of host memory.
   const char* (*call_site)() = nullptr;
   bool environment = true;           // clocks, temperature, power: a modelled GPU has none
   std::vector<uint32_t> kinds = {};  // kinds to enable; empty: all
@@ -94,12 +94,12 @@ class Client {
 
   // The number of a name; 0 before the first Start. Any thread.
   trace::StringId Name(std::string_view text);
-  // The number that activities have for a stream of the current device (a cudaStream_t, 0: the
+  // The number by which activities refer to a stream of the current device (a cudaStream_t, 0: the
   // default stream). Returns nullopt if the client is not running or CUPTI does not know the
   // stream.
   std::optional<uint32_t> StreamId(uint64_t handle) const;
   // Sets the operator and module (ExternalId) of the calls that this thread makes from here on.
-  // Works also while the client is stopped, so that open operators are known after a restart.
+  // Also works while the client is stopped, so that open operators are known after a restart.
   void PushCause(uint64_t id);
   void PopCause();
 
@@ -125,7 +125,7 @@ class Client {
   Library library_;
   Options options_;
 
-  // The innermost lock; held for a few instructions, never while calling CUPTI.
+  // The innermost lock: held for a few instructions and never during a call of CUPTI.
   std::mutex buffers_mutex_;
   std::vector<std::unique_ptr<uint64_t[]>> buffers_;  // all buffers ever allocated
   std::vector<uint8_t*> free_;

@@ -22,8 +22,8 @@ constexpr size_t kMostWaiting = size_t{1} << 16;
 constexpr size_t kMostNames = size_t{1} << 20;
 constexpr size_t kLongestName = 4096;
 
-// The size of a record up to a field. Records of an older library may be shorter than their
-// declaration.
+// The size of a record up to the end of a field. Records of an older library may be shorter than
+// their declaration.
 #define VRAMSCOPE_UP_TO(RECORD, FIELD) (offsetof(RECORD, FIELD) + sizeof(RECORD::FIELD))
 
 MemorySpace SpaceOf(uint32_t kind) {
@@ -46,7 +46,7 @@ MemorySpace SpaceOf(uint32_t kind) {
 
 uint8_t DeviceOf(uint32_t device) { return static_cast<uint8_t>(std::min<uint32_t>(device, 255)); }
 
-// "void at::native::kernel<float>(int)" for its mangled name; other names are unchanged.
+// Converts a mangled name to "void at::native::kernel<float>(int)"; keeps other names.
 std::string Demangled(const char* name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
@@ -163,8 +163,8 @@ void Consumer::Emit(const Activity& activity, std::vector<Activity>& out) {
 }
 
 bool Consumer::Times(uint64_t start, uint64_t end, Activity& activity) {
-  // Both are 0 if CUPTI could not measure them. A begin of 0 alone is the start of the virtual
-  // clock.
+  // Both are 0 if CUPTI could not measure them. If only the begin is 0, it is the start of the
+  // virtual clock.
   if ((start == 0 && end == 0) || start > INT64_MAX || end > INT64_MAX) {
     ++counts_.untimed;
     return false;
@@ -194,7 +194,7 @@ void Consumer::EmitCopy(const CopyRecord& copy, Activity& activity, std::vector<
 void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>& out) {
   uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof kind);
-  // Copied, because a buffer need not be aligned and a record may be shorter than its declaration.
+  // Copies the record: a buffer need not be aligned, a record may be shorter than declared.
   const auto read = [&](auto& to, size_t needed) {
     if (room < needed) {
       ++counts_.cut;

@@ -2,8 +2,8 @@
 //
 //   Consumer consumer({.next = library.NextRecord, .name_of_call = ...});
 //   consumer.Consume(buffer, valid_bytes, activities);   // as often as buffers come, in any order
-//   consumer.Finish(activities);                         // those that still wait for their API
-//   call Use(activities, consumer.names());
+//   consumer.Finish(activities);                         // those that wait for their API call
+//   Use(activities, consumer.names());
 //
 // Names are numbered by the consumer: StringId n is names()[n], and 0 is the empty name. Threads
 // have the system's ids (gettid), streams have CUPTI's. `bytes` of an operand is the number of
@@ -28,21 +28,21 @@
 
 namespace vramscope::cupti {
 
-// cuptiActivityGetNextRecord. If *record is null, it returns the first record.
+// cuptiActivityGetNextRecord. If *record is null, the function sets it to the first record.
 using NextRecord = int (*)(uint8_t* buffer, size_t valid, uint8_t** record);
 
 struct ConsumerOptions {
   NextRecord next = nullptr;
-  // "cudaLaunchKernel"; "" if unknown.
+  // Returns a name such as "cudaLaunchKernel"; "" if the call is unknown.
   std::function<std::string(CallbackDomain, uint32_t callback)> name_of_call = {};
   // "libnccl.so.2": the library with the code that allocated driver memory; "" if unknown.
   std::function<std::string(uint64_t address)> name_of_code = {};
   // Whether records of host memory contain the line of Python code that allocated it
-  // (EnableCallSites in library.h). It is the name of the activity instead of a library.
+  // (EnableCallSites in library.h). Then the name of the activity is that line, not the library.
   bool call_sites = false;
   std::vector<std::string> first_names = {};  // numbered before all others: 1, 2, ...
   int64_t offset_ns = 0;                      // added to CUPTI's times
-  bool wait_for_cause = false;  // operators are pushed; they arrive in other buffers than kernels
+  bool wait_for_cause = false;  // operators are pushed; their records may come in other buffers
 };
 
 struct ConsumerCounts {
@@ -50,8 +50,8 @@ struct ConsumerCounts {
   uint64_t unknown = 0;     // records of kinds that are not supported
   uint64_t cut = 0;         // buffers that end within a record, or whose records are not in order
   uint64_t untimed = 0;     // left out because they have no times
-  uint64_t unfinished = 0;  // end is 0: set to the begin
-  uint64_t reversed = 0;    // end before begin: set to the begin
+  uint64_t unfinished = 0;  // the end is 0: it is set to the begin
+  uint64_t reversed = 0;    // the end is before the begin: it is set to the begin
 };
 
 class Consumer {
@@ -68,14 +68,14 @@ class Consumer {
   void set_call_sites(bool on) { options_.call_sites = on; }
 
  private:
-  // The call with a given correlation: its thread, and the id that was pushed for it (op in the
-  // upper half, module in the lower half).
+  // What is known about the call with a given correlation: its thread, and the id that was pushed
+  // for it (op in the upper half, module in the lower half).
   struct Cause {
     uint32_t thread;
     bool called;
     uint64_t external;
   };
-  // Looked up by text, not by pointer, because an unloaded module's address may be reused.
+  // Names are looked up by text, not by pointer: an unloaded module's address may be reused.
   struct TextHash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -100,7 +100,7 @@ class Consumer {
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_, kernels_;
   std::unordered_map<uint64_t, trace::StringId> calls_, code_;
   // Indexed by the lower bits of the correlation, which is a counter. An entry is overwritten by a
-  // later entry with the same lower bits. Allocated by calloc, so unused pages take no memory.
+  // later entry with the same lower bits. The array is from calloc: unused pages take no memory.
   struct Slot {
     uint32_t correlation;
     Cause cause;

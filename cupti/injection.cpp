@@ -34,9 +34,9 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-// The period of flushes of CUPTI's buffers; a killed process loses at most the last period.
+// The period of flushes of CUPTI's buffers; a killed process loses at most one period.
 constexpr int kPeriodMs = 100;
-// Half of the maximum number of rows in a file of activities (profiler/program/activity_file.h).
+// Operands fill at most half of the rows of a file (profiler/program/activity_file.h).
 constexpr uint64_t kMostOperands = uint64_t{1} << 23;
 // An NVML query takes tens of microseconds or more. Steps shorter than kBetweenSteps share a
 // sample. Within a longer step, there is a sample every kBetweenAnswers.
@@ -225,7 +225,7 @@ class Answers {
     std::lock_guard lock(mutex_);
     return counters_.problem();
   }
-  // Samples if the last sample is older than `least`. Returns whether there was ever a sample.
+  // Takes a sample if the last one is older than `least`. Returns whether one was ever taken.
   bool Ask(std::chrono::nanoseconds least, ClockFunction clock, bool alone) {
     std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
@@ -338,8 +338,8 @@ VRAMSCOPE_EXPORTED void vramscope_activities_flush() {
   TheFile().Say(Facts(), false);
 }
 
-// Called at every mark until it has sampled, then at the end of every step. Returns 1 if there was
-// a sample. With the virtual clock, every step has a sample, so that two runs write the same trace.
+// Called at every mark until it returns 1, then at the end of every step. Returns 1 once a sample
+// was taken. With the virtual clock, every step has a sample, so that two runs write equal traces.
 VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   if (g_process != getpid()) return 0;
   std::lock_guard lock(g_mutex);

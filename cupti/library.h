@@ -60,11 +60,11 @@ Found FindLibrary();
 ClockFunction ClockOfProcess();
 bool IsVirtual(ClockFunction clock);
 // Makes the emulated platform record the addresses that kernels, memcpys and memsets use, with the
-// count that `requests` returns (Options::requests). Null stops that. Returns false if there is no
-// emulated platform.
+// count that `requests` returns (Options::requests). Null stops the recording. Returns false if
+// there is no emulated platform.
 bool EnableOperands(uint64_t (*requests)(int device));
 // Makes the emulated platform record the line that allocates host memory, as `site` returns it
-// (Options::call_site). Null stops that. Does nothing if there is no emulated platform.
+// (Options::call_site). Null stops the recording. Does nothing if there is no emulated platform.
 void EnableCallSites(const char* (*site)());
 
 }  // namespace vramscope::cupti

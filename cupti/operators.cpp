@@ -102,7 +102,7 @@ Known NumberOf(Thread& thread, std::string_view op) {
   return made;
 }
 
-// Returns the depth of the range, from 0, as NVTX documents.
+// Returns the depth of the range, counted from 0, as NVTX's documentation specifies.
 int Push(const char* name) {
   Thread& thread = TheThread();
   const std::string_view op = OperatorOfRange(name == nullptr ? "" : name);
@@ -114,7 +114,7 @@ int Push(const char* name) {
   return static_cast<int>(thread.open.size()) - 1;
 }
 
-// Other forms of ranges. PyTorch's operators do not use them, but Pop() must match.
+// A range in another form. PyTorch's operators do not use such forms, but Pop() ends them, too.
 int PushOther(const void*) { return Push(nullptr); }
 
 int Pop() {

@@ -2,9 +2,9 @@
 // for every tensor that autograd saves, and for every tensor of a model. Python calls them
 // directly. A mark takes a fraction of a microsecond here and several in Python.
 //
-// emulated/python/vramscope/native.py creates them from the table below; saved_tensors.py and
-// hooks.py explain them. Call with the interpreter's lock held. No function creates an object that
-// Python's garbage collector tracks.
+// emulated/python/vramscope/native.py makes Python objects of the functions in the table below;
+// saved_tensors.py and hooks.py explain them. Call with the interpreter's lock held. No function
+// creates an object that Python's garbage collector tracks.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -369,7 +369,7 @@ Saved* PartOf(PyObject* key) {
   return std::launder(reinterpret_cast<Saved*>(reinterpret_cast<char*>(key) + The().head));
 }
 
-// Counts the writes into a tensor's memory; -1 for a tensor without a counter.
+// The number of writes to a tensor's memory that PyTorch counted; -1: it counts none.
 int64_t VersionOf(PyObject* tensor) {
   const Ref number(Py().GetAttr(tensor, The().version));
   const int64_t version = number ? Py().AsLongLong(number.get()) : -1;
@@ -377,7 +377,7 @@ int64_t VersionOf(PyObject* tensor) {
   return version;
 }
 
-// PyTorch compares versions itself only if no hooks are set.
+// Whether the tensor is as it was when saved. PyTorch checks this only if no hooks are set.
 bool IsUnchanged(const Saved& saved) {
   const int64_t version = VersionOf(saved.tensor);
   if (version == saved.version) return true;
@@ -391,7 +391,7 @@ bool IsUnchanged(const Saved& saved) {
   return false;
 }
 
-// pack(tensor): autograd saves a tensor.
+// pack(tensor): called when autograd saves a tensor.
 PyObject* DoPack(PyObject*, PyObject* tensor) {
   const PythonApi& py = Py();
   State& s = The();
@@ -416,9 +416,9 @@ PyObject* DoPack(PyObject*, PyObject* tensor) {
   return key;
 }
 
-// unpack(key): autograd needs the tensor. Returns a new tensor each time, because autograd attaches
-// its graph node to it. A tensor stored in the key would keep the node alive, and the node keeps
-// the key alive.
+// unpack(key): called when autograd needs the tensor. Returns a new tensor each time, because
+// autograd attaches its graph node to it. A tensor stored in the key would keep the node alive, and
+// the node keeps the key alive.
 PyObject* DoUnpack(PyObject*, PyObject* key) {
   const PythonApi& py = Py();
   State& s = The();
@@ -447,7 +447,7 @@ void Dealloc(PyObject* key) {
   }
   const Ref type(py.TypeOf(key));
   py.Free(key);
-  py.DecRef(type.get());  // the reference that the object had
+  py.DecRef(type.get());  // the object's reference to its type
   py.DecRef(saved.tensor);
 }
 

@@ -120,7 +120,7 @@ uint32_t Stacks::Number(const Context& context) {
   }
 }
 
-// Returns the new index plus 1, or 0 if there are too many.
+// Returns the new index plus 1, or 0 if there are too many stacks.
 uint32_t Stacks::Add(const Sought& sought, const Context& context) {
   const size_t count = sought.frames.size();
   const uint64_t first = frames_taken_.fetch_add(count, std::memory_order_relaxed);
@@ -159,7 +159,7 @@ void Stacks::AddNames(const Frame& frame, std::string& text) {
 
 bool Stacks::Write(int fd) {
   if (memory_ == nullptr) return true;
-  std::vector<Context> kept;  // keeps the code objects alive until they have references
+  std::vector<Context> kept;  // keeps the code objects alive until IncRef() is called
   std::lock_guard lock(writing_);
   std::string text, line;
   // A stack that is not complete yet is written the next time.

@@ -33,11 +33,11 @@ class Stacks {
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
 
-  // Whether the layout matches, so that the innermost frame of `captured` is read as running
-  // `code`.
+  // Whether the layout is as assumed, that is, whether the innermost frame read from `captured`
+  // runs `code`.
   static bool Fits(const void* captured, const PyObject* code);
 
-  // Returns 0 if there is no stack or there are too many.
+  // Returns 0 if there is no stack or if there are too many stacks.
   uint32_t Number(const Context& context);
   // Appends new stacks as lines (profiler/program/history_stacks.h).
   bool Write(int fd);
@@ -51,7 +51,7 @@ class Stacks {
   struct FrameHash {
     size_t operator()(const Frame& frame) const;
   };
-  // The thread that took the stack's number writes it; other threads read it once `done` is 1.
+  // Written by the thread that took the stack's number; other threads read once `done` is 1.
   struct Stack {
     uint64_t hash;
     uint32_t first, count;       // range in frames_

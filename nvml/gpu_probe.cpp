@@ -50,7 +50,7 @@ bool LoadAll(void* library, Driver& d) {
          Load(library, "cuMemGetInfo_v2", d.MemGetInfo);
 }
 
-// The result includes the memory of other processes, so it may be too large on a computer in use.
+// The result includes the memory of other processes, so it is too large if any use the GPU.
 uint64_t ContextBytes(const Driver& driver, int device) {
   void* context = nullptr;
   if (driver.DevicePrimaryCtxRetain(&context, device) != 0) return 0;

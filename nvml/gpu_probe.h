@@ -9,7 +9,7 @@
 namespace vramscope::nvml {
 
 struct GpuProbe {
-  bool device_node = false;  // /dev/nvidiactl or a WSL one
+  bool device_node = false;  // /dev/nvidiactl exists, or /dev/dxg (WSL)
   bool library = false;      // libcuda.so.1 loads
   bool initialised = false;  // cuInit succeeds and there is a device
   std::string error;         // error of the first step that failed

@@ -23,10 +23,10 @@ struct GpuMemory {
   uint8_t device = 0;  // CUDA's index in this process
   uint64_t total = 0;  // size of the GPU's memory
   uint64_t used = 0;   // memory used by all processes
-  // Reserved by driver and firmware, not in `used`; older libraries include it there.
+  // Memory reserved by driver and firmware. nullopt: an old library, which adds it to `used`.
   std::optional<uint64_t> driver;
-  // The part of `used` that belongs to this process. Unknown under WSL and if several processes of
-  // a container use the GPU, because pids differ there.
+  // The part of `used` that belongs to this process. Unknown under WSL and if several processes in
+  // a container use the GPU, because NVML reports other pids there.
   std::optional<uint64_t> process;
 };
 

@@ -370,7 +370,8 @@ measured on a busy computer with two cores."""
 def effect(row, one):
     """A toggle's result in words; "" if the figures are enough."""
     if one.get("said"):
-        return "fails: " + " ".join(one["said"]).rpartition("status 1: ")[2]
+        fails = "fails, by hand, too: " if one["said"] == one.get("by_hand_said") else "fails: "
+        return fails + " ".join(one["said"]).rpartition("status 1: ")[2]
     if one["why"] or "saves" not in one:
         return one["why"]
     return "had no effect" if abs(one["saves"]) * 1000 <= row["peak"] else ""

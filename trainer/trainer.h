@@ -24,16 +24,16 @@ namespace vramscope::trainer {
 struct RunHooks {
   const std::atomic<bool>* cancel = nullptr;  // polled at every op
   std::function<void(int step, int steps, const std::string& text)> progress = {};
-  // If nothing is computed, a micro-batch that begins in the same state as an earlier one is not
-  // executed: its allocations and work are repeated. False: every micro-batch is executed, with the
-  // same events (tests compare both).
+  // True: on a backend that computes nothing, a micro-batch that begins in the same state as an
+  // earlier one is not executed; the earlier one's allocations and work are repeated. False: every
+  // micro-batch is executed, with the same events (tests compare both).
   bool repeat_from_tape = true;
   int* repeated = nullptr;  // counts the repeated micro-batches
 };
 
 struct TrainerOptions {
   // True: the CUDA libraries of this process are those of a real GPU, for backend=cuda. False: they
-  // are the emulated platform's, if they exist, for backend=plan.
+  // are the emulated platform's, if there are any, for backend=plan.
   bool gpu_is_there = false;
 };
 

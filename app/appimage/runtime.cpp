@@ -1,10 +1,10 @@
 // The runtime of vramscope's AppImage (type 2: an ELF file with AI\2 at byte 8, followed by a
 // SquashFS image). It unpacks the image into the user's cache and starts AppRun there. So neither
-// FUSE nor root is needed, and the second start reads plain files. packaging/package.py appends the
+// FUSE nor root is needed, and later starts read plain files. packaging/package.py appends the
 // image to the runtime and writes the image's offset and digest into kImage.
 //
-// The runtime is linked statically, so it runs on every Linux of this processor architecture. Where
-// the program itself cannot run, the runtime names the missing requirements.
+// The runtime is linked statically, so it runs on every Linux of this processor architecture. If
+// the program itself cannot run there, the runtime names the missing requirements.
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -33,8 +33,8 @@ namespace {
 constexpr int kUsage = 2, kInternalFailure = 4;
 constexpr size_t kPiece = 1 << 20;
 
-// "vramscope-image " OFFSET SHA256. package.py overwrites the zeros in the built file, so
-// `volatile` keeps the compiler from using them as constants.
+// "vramscope-image " OFFSET SHA256. package.py overwrites the zeros in the built file, so the text
+// is `volatile`: the compiler must not treat it as constant.
 constexpr size_t kMark = 16, kOffset = 20, kDigest = 64;
 __attribute__((used)) volatile char kImage[] =
     "vramscope-image 00000000000000000000 "
@@ -59,7 +59,7 @@ int Fail(const char* format, ...) {
   return kInternalFailure;
 }
 
-// Returns whether the path fits.
+// Joins folder and name. Returns whether the path fits into `to`.
 bool Join(char (&to)[PATH_MAX], const char* folder, const char* name) {
   return snprintf(to, sizeof to, "%s/%s", folder, name) < int{sizeof to};
 }
@@ -75,8 +75,8 @@ size_t ImageOffset() {
   return strtoull(digits, nullptr, 10);
 }
 
-// Writes one entry of the image. Our image contains only folders, files and links; other entries
-// are errors.
+// Writes one entry of the image. vramscope's image contains only folders, files and links; any
+// other entry is an error.
 bool CopyFile(sqfs* image, sqfs_inode* inode, const char* path, char* piece) {
   const int out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (out < 0) return false;
@@ -148,8 +148,8 @@ bool MakeFolders(const char* folder) {
   return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-// Returns whether the folder belongs to this user and only this user can write to it. Nothing is
-// started from any other folder.
+// Returns whether the folder belongs to this user and nobody else can write to it. From other
+// folders, nothing is started.
 bool IsOurs(const char* folder) {
   struct stat found;
   return lstat(folder, &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&

@@ -42,7 +42,7 @@ struct Options {
   std::optional<run::Assumption> context_said;
 };
 
-// Parses a size or the name of a GPU. A name selects the size of that GPU's CUDA context.
+// Parses a size or the name of a GPU. The name of a GPU means the size of that GPU's CUDA context.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
   const absl::StatusOr<run::DeviceProfile> device =
@@ -78,7 +78,7 @@ absl::Status Append(const std::string& path, const std::string& text) {
 }
 
 // Prints the verdict and returns the exit status. Also judges the host's memory if it has a budget.
-// `whole` has all processes and devices. `more` contains additional keys for the JSON.
+// `whole` has all processes and devices; `more` has additional keys for the JSON.
 ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string& what,
              const Options& options, const Json& more = Json::object()) {
   std::optional<JudgedHost> host;
@@ -103,7 +103,7 @@ ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string&
     return judged.verdict == verdict || (host && host->verdict == verdict);
   };
   if (any(Judged::Verdict::kOver)) return kNo;
-  // An unknown result is not a "no", so it has a different exit status.
+  // If the result is unknown, the exit status differs from that of a "no".
   return any(Judged::Verdict::kUnknown) ? kBadInput : kDone;
 }
 
@@ -117,7 +117,7 @@ ExitCode JudgeAndSay(const std::string& file, const std::string& what,
   return Say(*judged, whole, what, options);
 }
 
-// The budget applies to each process separately, so the process that needs the most memory decides.
+// Each process must fit the budget by itself, so the one that needs the most memory decides.
 ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
                       const Options& options) {
   const std::shared_ptr<const trace::Trace> whole = program::JoinRuns(seen);
@@ -141,7 +141,7 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
   // A program that failed for a reason other than lack of memory may not have reached its peak.
   const ExitCode ended = Verdict(seen, outcome, most->summary.out_of_memory);
   if (ended != kDone && ended != kNo) return ended;
-  // A toggle had no effect, so the judged run is not the requested one.
+  // If a toggle had no effect, the judged run is not the requested one.
   if (!SayUnapplied(seen.runs.front().about.toggles)) return kBadInput;
   return Say(*most, *whole, program::ShortCommand(whole->info.title), options, {{"ranks", ranks}});
 }
@@ -218,8 +218,8 @@ ExitCode Execute(const Context& context, Options& options) {
   return JudgeAndSay("", result.trace->info.model.name, result.trace, *result.trace, options);
 }
 
-// Reports options that have no effect without the FILE, RUN or PROGRAM that they belong to. With a
-// FILE, `--device` is the number of a device in it; with a RUN or a program, it names a GPU.
+// Reports options that have no effect because their FILE, RUN or PROGRAM is missing.
+// `--device` is the number of a device in a FILE, but for a RUN or a program it names a GPU.
 ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& options) {
   std::vector<const char*> names(std::begin(kProgramOptionNames), std::end(kProgramOptionNames));
   if (options.program.from.empty()) names.push_back("--output");
@@ -256,10 +256,10 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
   if (options.program.device.empty()) return kDone;
   const absl::StatusOr<int64_t> number = run::ParseInteger(options.program.device);
   if (!number.ok() || *number < 0 || *number > 255) {
-    NoteError(
-        i18n::Format("--device: \"{}\" is not the number of a device in FILE (0 to 255); use "
-                     "--context for the CUDA context of a named GPU",
-                     Printable(options.program.device)));
+    NoteError(i18n::Format(
+        "--device: \"{}\" is not a number from 0 to 255. With FILE, it selects one of the "
+        "file's devices; the CUDA context of a named GPU is --context",
+        Printable(options.program.device)));
     return kUsage;
   }
   options.range.device = static_cast<int>(*number);
@@ -273,8 +273,9 @@ void DeclareCheck(CLI::App* command, Context& context) {
                  "memory (for --host-budget: the driver's allocations) was not recorded.\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file,
-                      "a .trace or CUDA memory snapshot; if it is missing, RUN is planned");
+  command->add_option(
+      "FILE", options->file,
+      "a .trace file or CUDA memory snapshot; without FILE, RUN or PROGRAM is planned");
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")

@@ -27,8 +27,8 @@ using run::FormatBytes;
 
 constexpr size_t kSites = 10;  // rows in the table of call sites at the peak
 
-// Returns the CUDA context that is added to the allocator's memory: the value of NVML in the
-// recording or, without one, the device table's value for the recorded GPU. If the recording names
+// Returns the CUDA context that is added to the allocator's memory: the size that NVML reported in
+// the recording; without one, the device table's size for the recorded GPU. If the recording names
 // no GPU either, the default GPU of plans is assumed.
 run::Assumption ContextOf(const trace::Trace& trace) {
   const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(trace.events.size());
@@ -48,8 +48,8 @@ run::Assumption ContextOf(const trace::Trace& trace) {
 // Returns why the trace can't be compared with a budget, or OK.
 absl::Status Comparable(const trace::Trace& trace) {
   if (trace.segments.size() > 0) return absl::OkStatus();
-  // A plan or a recording that allocated nothing needs only its context, unless its first
-  // allocation failed. An imported file without allocations may not have recorded them.
+  // A plan or a recording without allocations needs only its context, unless its first allocation
+  // failed. An imported file without allocations may lack them only because they were not recorded.
   const auto& kinds = trace.events.kind;
   const bool allocated_nothing =
       trace.allocations.size() == 0 && trace.info.backend == trace::Backend::kImported &&
@@ -126,7 +126,7 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
   const bool reserved_known = trace::SegmentRecordOf(t) != trace::SegmentRecord::kNone;
   judged.needed =
       (reserved_known ? summary.most_used.sum() : summary.peak.allocated) + judged.context.bytes;
-  // A run that stopped when memory ran out is known only up to the failed allocation.
+  // If a run stopped when memory ran out, its needs after the failed allocation are unknown.
   if (summary.out_of_memory && !summary.went_on)
     judged.ran_out = FirstRanOut(t, judged.context.bytes);
   if (judged.ran_out) judged.needed = std::max(judged.needed, judged.ran_out->needed);
@@ -167,7 +167,7 @@ std::string VerdictText(const Judged& judged) {
       "after it is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
   // A plan continues after it has reached its limit. With a higher limit, the allocator would have
-  // kept more memory cached, so the needed memory would differ.
+  // kept more memory cached, so the plan would need another amount.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
     text += i18n::Format(
         ". With {} of GPU memory, this plan needs {}; with another size, it may need more or less. "

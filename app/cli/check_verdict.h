@@ -43,9 +43,9 @@ struct Judged {
   uint64_t over() const { return needed > budget ? needed - budget : 0; }
 };
 
-// Compares the budget with the reserved memory plus the CUDA context. `context` replaces the CUDA
-// context of the trace, or of the default GPU if the trace has none. Returns kFailedPrecondition
-// if the trace can't be compared with a budget.
+// Compares the budget with the reserved memory plus the CUDA context. `context`, if given, replaces
+// the size of the CUDA context in the trace or, if the trace has none, that of the default GPU.
+// Returns kFailedPrecondition if the trace can't be compared with a budget.
 absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t budget,
                              const std::optional<run::Assumption>& context);
 
@@ -65,7 +65,7 @@ Json JudgedJson(const JudgedHost& host);
 std::string VerdictText(const Judged& judged);  // one line
 std::string JudgedText(const Judged& judged);   // includes what is allocated at the peak
 Json JudgedJson(const Judged& judged);
-// A section about `what` for the summary of a CI job; in English. `host` may be null.
+// A section in English about `what`, for the summary of a CI job. `host` may be null.
 std::string JudgedMarkdown(const Judged& judged, const JudgedHost* host, const std::string& what);
 
 }  // namespace vramscope::cli

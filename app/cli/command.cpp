@@ -37,7 +37,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     case absl::StatusCode::kDataLoss:
     case absl::StatusCode::kOutOfRange:
     case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kResourceExhausted:  // a file or a run that needs too much memory
+    case absl::StatusCode::kResourceExhausted:  // the input needs more memory than there is
       return kBadInput;
     default:
       return kInternalFailure;
@@ -134,7 +134,7 @@ void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context) {
   CLI::App* command = app.add_subcommand(entry.name, entry.help);
   entry.declare(command, context);
   RefuseEmptyValues(*command);
-  // An example to copy, printed before the command's own footer.
+  // The example comes before the command's own footer.
   if (*entry.example != '\0')
     command->footer(i18n::Format("Example: vramscope {}\n{}", entry.example,
                                  Translated(command->get_footer())));

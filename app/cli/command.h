@@ -1,4 +1,4 @@
-// The parts of the command line that every subcommand shares: exit status, errors, registration.
+// What all subcommands of the command line share: exit status, errors, registration.
 //
 // A subcommand is one file that declares a CommandEntry; no central list is edited. Main thread
 // only.
@@ -35,18 +35,18 @@ struct Context {
 
 using Json = nlohmann::ordered_json;  // keys keep the order in which they are written
 
-// Returns 3 if the input cannot be used or needs more memory than is available, else 4.
+// Returns 3 if the status is about an input that cannot be used or needs too much memory, else 4.
 ExitCode ExitCodeOf(const absl::Status& status);
 
 // "vramscope: error: ..." on stderr; returns ExitCodeOf(status).
 ExitCode ReportError(const absl::Status& status);
-// Prints "vramscope: ..." on stderr. Every message is printed through this function, which escapes
-// control characters because a message may quote a file.
+// Prints "vramscope: ..." on stderr. All messages are printed through this function, which escapes
+// control characters, because a message may quote a file.
 void Note(std::string_view message);
 // Prints a note that is a warning. A warning from a trace is in English, and is translated here.
 void NoteWarning(const std::string& warning);
-// Marks a note as an error. Parent processes of this program search stderr for this prefix, so it
-// is not translated.
+// Marks a note as an error. It is not translated, because parent processes of this program search
+// stderr for it.
 inline constexpr std::string_view kErrorPrefix = "error: ";
 void NoteError(std::string_view message);
 
@@ -64,7 +64,7 @@ class CapturedOutput {
   std::vector<std::string> notes;
 };
 
-// The error that this computer has too little memory for `what` (the name of a file, or "").
+// Makes the error that this computer has too little memory for `what` (the name of a file, or "").
 absl::Status OutOfMemory(const std::string& what);
 
 // Prints one JSON object on stdout. Returns kInternalFailure if writing fails.
@@ -96,12 +96,12 @@ void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context);
 // "nan".
 std::function<std::string(const std::string&)> NumberBetween(double least, double most);
 
-// Makes an empty value wrong usage, for the app's own options. AddCommand() applies it to a
-// command's options. Otherwise `--device "$GPU"` with an unset variable would answer for the
+// Makes an empty value of the app's own options wrong usage; AddCommand() does the same for a
+// command's options. Otherwise `--device "$GPU"`, with the variable unset, would answer for the
 // default GPU.
 void RefuseEmptyValues(CLI::App& app);
-// Splits "--name=" into "--name" and "", because CLI11 takes the next argument as its value. What
-// follows "--" is left unchanged. Returns the arguments in CLI11's order, the last first.
+// Splits "--name=" into "--name" and "", because CLI11 would take the next argument as the value.
+// Arguments after "--" stay unchanged. Returns the arguments in CLI11's order, the last first.
 std::vector<std::string> ForParser(std::vector<std::string> arguments);
 
 }  // namespace vramscope::cli

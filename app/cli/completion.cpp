@@ -38,11 +38,11 @@ std::vector<std::string> Names(const CLI::Option& option) {
 
 bool HasValue(const CLI::Option& option) { return option.get_expected_max() > 0; }
 
-// Returns the allowed values of the option; empty if any value is allowed, such as a file.
+// Returns the allowed values of the option; empty if any value is allowed, such as a file name.
 std::vector<std::string> Choices(const CLI::Option& option) {
   std::vector<std::string> choices;
   for (const std::string& name : option.get_lnames()) {
-    // a --device of type N is the number of a device in a recording, not a GPU's name
+    // a --device with type N takes the number of a device in a recording, not a GPU's name
     if (name != "device" || option.get_type_name() == "N") continue;
     for (const run::DeviceProfile& device : run::Devices()) choices.push_back(device.key);
     return choices;
@@ -118,7 +118,7 @@ complete -o default -F _vramscope vramscope
 )";
 }
 
-// Escapes a word for zsh's _arguments, where brackets and colons have a meaning.
+// Escapes brackets and colons, which have a meaning in the words of zsh's _arguments.
 std::string ZshText(const std::string& text) {
   std::string escaped;
   for (const char c : FirstLine(text)) {

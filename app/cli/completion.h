@@ -1,5 +1,5 @@
 // Generates shell completions (bash, zsh, fish) and the manual page from the declarations of the
-// command line. The build writes them (packaging/), so they always match the program.
+// command line. The build makes them with this program (packaging/), so they always match it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// `devices [WORDS]`: the GPUs that can be planned for, and the assumed figures of each.
+// `devices [WORDS]`: the GPUs for which runs can be planned, and the assumed figures of each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -40,7 +40,7 @@ struct Bound {
   }
 };
 
-// Returns `text` without its sign, which is stored in `bound`.
+// Returns `text` without its sign, and stores the sign in `bound`.
 std::string TakeSign(std::string text, std::string_view otherwise, Bound& bound) {
   const size_t end = std::min(text.find_first_not_of("<>="), text.size());
   bound.sign = end == 0 ? std::string(otherwise) : text.substr(0, end);
@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<run::Device>> Chosen(const Options& options) {
            (!capability || capability->Holds(d.compute_capability)) &&
            (options.family.empty() || run::HasWords(FamilyText(d), {options.family}));
   };
-  // One GPU, given by the name of a GPU or of its MIG slice, by a device file, or by figures.
+  // A single word may be the name of a GPU or of a MIG slice, a device file, or figures.
   if (options.words.size() == 1) {
     const std::string& word = options.words.front();
     const absl::StatusOr<std::string> text = run::DeviceTextOf(word);

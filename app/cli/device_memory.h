@@ -11,7 +11,7 @@
 namespace vramscope::cli {
 
 Json DeviceMemoryJson(const trace::Trace& trace, const explain::DeviceMemory& memory);
-// A heading, a line for each part, and the sum. "" if nothing is known.
+// A heading, a line for each part of the memory, and the sum; "" if no part is known.
 std::string DeviceMemoryText(const explain::DeviceMemory& memory);
 // null if the driver's allocations were not recorded.
 Json HostMemoryJson(const trace::Trace& trace);

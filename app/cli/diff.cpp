@@ -1,6 +1,6 @@
 // `diff A B`: peak bytes per step, phase and category of two traces, next to each other. `diff A B
 // --by stack`: what each call site has allocated at both peaks. `diff --requests A B`: the
-// allocations and frees of one step of both, aligned by identity. `diff --prediction PLAN
+// allocations and frees of one step in both, equal ones aligned. `diff --prediction PLAN
 // RECORDING`: diff_prediction.h.
 #include <fmt/format.h>
 
@@ -81,7 +81,7 @@ DeviceDiff TotalsOf(analysis::DevicePair of) {
   return d;
 }
 
-// Both files, device by device. No totals are computed over several devices.
+// Both files, device by device. There are no totals over several devices.
 struct Pairs {
   std::vector<analysis::DevicePair> pairs;
   size_t shown = 0;  // the device of B whose `peak` is shown

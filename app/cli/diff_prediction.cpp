@@ -108,8 +108,8 @@ std::string SideText(std::string_view which, const Prediction::Side& side) {
   return text;
 }
 
-// Cuts a part out after the middle of the name. The middle remains, because it names what the
-// kernel does with an element; the rest describes how the kernel iterates over the elements.
+// Shortens the name by cutting out a part after its middle. The middle names what the kernel does
+// with an element; the part after it says only how the kernel iterates over the elements.
 std::string Shortened(const std::string& name, size_t width) {
   if (name.size() <= width) return name;
   const size_t front = width * 3 / 4, back = width - front - 3;
@@ -140,7 +140,7 @@ std::string KernelsText(const Prediction& p, size_t top) {
                                                static_cast<double>(k.measured_ns)),
                name});
   };
-  // Kernels that take less than a thousandth of the total are left out. The JSON has the full
+  // Leaves out kernels that take less than a thousandth of the total. The JSON has all, with full
   // names.
   constexpr int64_t kLeast = 1000;
   constexpr size_t kWidth = 76;

@@ -63,8 +63,8 @@ constexpr std::string_view kErrors[] = {
     TEXT_MARK("CUPTI's own overhead is not shown"),
     TEXT_MARK("clocks, temperature and power are not shown"),
     TEXT_MARK("another profiler uses CUPTI in this process"),
-    TEXT_MARK("the driver allows it only to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)"),
-    TEXT_MARK("this virtual GPU does not allow it"),
+    TEXT_MARK("the driver lets only administrators profile (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)"),
+    TEXT_MARK("this virtual GPU does not allow profiling"),
     TEXT_MARK("CUPTI could not be initialized"),
     TEXT_MARK("CUPTI finds no driver"),
     TEXT_MARK("CUPTI's error {}"),
@@ -193,7 +193,7 @@ ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
   return printed != kDone ? printed : good ? kDone : kNo;
 }
 
-// Runs the same checks on the emulated platform, by starting this program there once more.
+// Starts this program once more, on the emulated platform, where it runs the same checks.
 ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::string& python) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(device);
   const absl::StatusOr<run::DeviceProfile> gpu =

@@ -20,15 +20,15 @@ struct Finding {
 // probed.
 bool OnEmulatedPlatform();
 
-// Makes a few driver calls under our CUPTI client. Checks that records arrive, that they use one
-// clock, and that the recorded allocations match the calls.
+// Makes a few driver calls while vramscope's CUPTI client listens. Checks that records arrive, that
+// they use one clock, and that the recorded allocations match the calls.
 std::vector<Finding> CheckCupti();
 
-// Compares what NVML reports for the GPU's memory before and after this process has allocated.
+// Compares NVML's figures of the GPU's memory before and after an allocation by this process.
 std::vector<Finding> CheckNvml();
 
-// Runs emulated/python/vramscope/doctor.py under the hooks, planned (for `device`) and on the real
-// GPU. `python`: "" selects the first interpreter that has PyTorch for CUDA.
+// Runs emulated/python/vramscope/doctor.py with the hooks, once as a plan for `device` and once on
+// the real GPU. `python`: "" selects the first interpreter that has PyTorch for CUDA.
 std::vector<Finding> CheckPyTorch(const std::string& python,
                                   const std::optional<run::DeviceProfile>& device);
 

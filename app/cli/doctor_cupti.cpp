@@ -87,7 +87,7 @@ Finding Allocations(const std::vector<Activity>& all, const std::vector<uint64_t
                           freed)};
 }
 
-// Work on the GPU must not begin before the API call that started it.
+// Checks that no work on the GPU begins before the API call that started it.
 Finding Clocks(const std::vector<Activity>& all) {
   std::map<uint64_t, int64_t> calls;
   for (const Activity& activity : all)
@@ -133,8 +133,8 @@ std::vector<Finding> CheckNvml() {
              i18n::Text("NVML reported no memory of the GPU that this process uses, or an "
                         "allocation failed")}};
   const nvml::GpuMemory &x = before[0], &y = after[0];
-  // The figure of the whole GPU is inexact, because other processes allocate and free meanwhile.
-  // The figure of this process is exact.
+  // The figure for the whole GPU may also change because other processes allocate and free
+  // meanwhile. The figure for this process is exact.
   const bool seen =
       x.process && y.process ? *y.process == *x.process + kTaken : y.used >= x.used + kTaken / 2;
   return {

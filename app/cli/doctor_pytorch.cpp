@@ -102,9 +102,9 @@ std::vector<Finding> CheckRun(const Run& run) {
   findings.push_back(
       {ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
        ours == theirs
-           ? i18n::Format("{} live blocks after {} events, {} in _snapshot(), the same ones",
+           ? i18n::Format("{} live blocks after {} events, {} in _snapshot(): the same blocks",
                           ours.size(), t.events.size(), theirs.size())
-           : i18n::Format("{} live blocks after {} events, {} in _snapshot(), not the same ones",
+           : i18n::Format("{} live blocks after {} events, {} in _snapshot(): not the same blocks",
                           ours.size(), t.events.size(), theirs.size())});
   findings.push_back(
       Equal("categories", allocated, "memory_allocated", Number(run.answer, "memory_allocated")));
@@ -112,7 +112,7 @@ std::vector<Finding> CheckRun(const Run& run) {
       Equal("segments", reserved, "memory_reserved", Number(run.answer, "memory_reserved")));
   const explain::DeviceMemory gpu = explain::DeviceMemoryHistory(t).At(trace::kNoEvent);
   const auto* rest = gpu.Of(explain::DeviceMemory::What::kRemainder);
-  constexpr int64_t kMost = 10;  // percent of the used memory that may be unaccounted for
+  constexpr int64_t kMost = 10;  // the percentage of used memory that may remain unexplained
   if (rest == nullptr)
     findings.push_back({State::kSkip, "card", i18n::Text("NVML was not queried")});
   else
@@ -136,7 +136,7 @@ std::vector<Finding> CheckRun(const Run& run) {
     findings.push_back(
         {State::kSkip, "driver memory", i18n::Text("CUPTI recorded nothing of this program")});
   } else {
-    // the driver's list also contains other allocations, such as NCCL's and cuBLAS's
+    // the driver's list also has allocations of others, such as NCCL and cuBLAS
     size_t missing = 0;
     for (const auto& segment : segments) missing += !driver.contains(segment);
     findings.push_back(
@@ -149,7 +149,7 @@ std::vector<Finding> CheckRun(const Run& run) {
   return findings;
 }
 
-// Compares every name of one list: the planned value must equal the real one.
+// Compares one list of named values: for every name, the planned value must equal the real value.
 Finding Compare(const char* what, const char* list, const Json& planned, const Json& seen) {
   size_t same = 0, all = 0;
   std::string others;
@@ -166,7 +166,9 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
                              value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("{} of {} allocate, reserve and request as planned{}", same, all, others)};
+          i18n::Format("{} of {} allocate and reserve as many bytes, in as many requests, as "
+                       "planned{}",
+                       same, all, others)};
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Options {
   bool json = false;
 };
 
-// Returns the event to explain: the requested one; else the first failed allocation; else the peak.
+// Returns the event to explain: the requested event, or the first failed allocation, or the peak.
 EventIndex TimeTextOf(const trace::Trace& trace, std::optional<EventIndex> asked) {
   if (asked) return *asked;
   const auto& kinds = trace.events.kind;
@@ -90,9 +90,9 @@ ExitCode Execute(const Options& options) {
   if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
-    // In a file that has only the memory at one time (a snapshot without history), or a recording
-    // without allocator events, every allocation was made before the recording began. Older
-    // allocations are then included.
+    // Includes allocations that are older than the recording if there are no others: in a file
+    // that has only the memory at one time (a snapshot without history), and in a recording without
+    // allocator events.
     pages.sites =
         explain::UseOfSites(trace, pages.call_sites, {.older = !replay::HasHistory(trace)});
     pages.order = *explain::ParseSiteOrder(options.sort);

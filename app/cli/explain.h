@@ -18,13 +18,13 @@ namespace vramscope::cli {
 struct ExplainPages {
   std::optional<std::vector<explain::Finding>> findings;
   std::optional<explain::Fragmentation> fragmentation;
-  // Evidence of the blocks live at the explained event.
+  // The evidence (recorded, made, modelled) of the blocks that are live at the explained event.
   std::vector<explain::EvidenceShare> evidence;
   // Segments at the explained event; empty: not requested.
   std::vector<explain::SegmentView> segments;
   explain::HeldGraph held_graph;  // shown on the leaks page
   std::optional<explain::Reclaim> reclaim;
-  std::string reclaim_error;  // why it could not be computed
+  std::string reclaim_error;  // why the page `reclaim` could not be computed
   explain::CallSites call_sites;
   std::optional<explain::Leaks> leaks;
   std::optional<std::vector<explain::SiteUse>> sites;

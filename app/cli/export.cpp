@@ -32,16 +32,16 @@ struct Options {
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
 
-  // Whether the window's canvas draws the output. It does not draw an SVG without a size, which is
-  // a plot of the memory only, as in notebooks.
+  // Whether the window's canvas draws the output. An SVG without a size is not drawn by the window
+  // but is a plot of the memory only, as in notebooks.
   bool drawn() const {
     return format == "png" || format == "pdf" || (format == "svg" && !size.empty());
   }
   bool made_otherwise() const { return !size.empty() || scale != 1 || theme != "light"; }
 };
 
-// Formats that profiler/exporters does not have: the images that the window's canvas draws, and
-// `.trace` itself.
+// Formats that are not in profiler/exporters: images, which the window's canvas draws, and `.trace`
+// itself.
 const ExporterEntry kImages = {.place = 60,
                                .name = TEXT_MARK("png or pdf"),
                                .help = TEXT_MARK("the timeline as the window draws it"),
@@ -112,7 +112,7 @@ absl::Status AddBaseline(const Options& options, ExportRequest& request) {
   if (!baseline.ok()) return baseline.status();
   request.baseline = DeviceToShow(*baseline).trace;
   request.baseline_title = TitleOf(*request.baseline, options.baseline);
-  // If both traces are of the same model, their file names tell them apart.
+  // Two traces of the same model have equal titles, so the names of their files are added.
   if (request.baseline_title == request.title) {
     const auto with_file = [](std::string& title, const std::string& file) {
       title += fmt::format(" ({})", std::filesystem::path(DisplayName(file)).filename().string());
@@ -124,7 +124,7 @@ absl::Status AddBaseline(const Options& options, ExportRequest& request) {
   return absl::OkStatus();
 }
 
-// Draws with the window's canvas, which works without a display.
+// Draws with the window's canvas, which needs no display.
 absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Trace>& whole,
                           [[maybe_unused]] const Options& options,
                           [[maybe_unused]] std::ostream& out) {
@@ -192,7 +192,7 @@ ExitCode Execute(const Options& options) {
   if (WouldReplaceInput(options.output, {options.file, options.baseline})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
-  // Saves a part of the trace, or one device, as a file of its own.
+  // Saves a part of the trace, or one of its devices, as a `.trace`.
   if (format.write == nullptr && !options.drawn()) {
     const absl::Status status = WriteTrace(**trace, options.output);
     return status.ok() ? kDone : ReportError(status);

@@ -35,7 +35,7 @@ struct Options {
   bool json = false;
 };
 
-// Plans lists of runs on workers that keep running between lists.
+// Plans lists of runs. The workers keep running from one list to the next.
 class Plans {
  public:
   absl::StatusOr<std::vector<fit::Planned>> operator()(const std::vector<run::RunConfig>& configs) {
@@ -249,7 +249,7 @@ absl::StatusOr<run::RunConfig> Baseline(const run::RunConfig& now,
   return builder.Build();
 }
 
-// Explains the bars whose reserved memory grows more than their allocated memory.
+// Explains each bar in which reserved memory grows by more than allocated memory does.
 std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
                              const std::vector<fit::Planned>& planned) {
   std::string text;
@@ -349,7 +349,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
   return PrintText(table.Text() + WhyReservedGrows(*ladder, *planned));
 }
 
-// The first option on the command line that has no effect without a program; "": none.
+// Returns the first option on the command line that only programs use; "": there is none.
 std::string ProgramOptionIn(const CLI::App& command) {
   std::vector<const char*> names(std::begin(kProgramOptionNames), std::end(kProgramOptionNames));
   names.insert(names.end(), {"--vary", "--patience"});

@@ -14,7 +14,7 @@ namespace vramscope::cli {
 
 size_t TerminalWidth();  // columns of the terminal on stdout; 0: stdout is not a terminal
 
-// Indents every line by two spaces. For a terminal, lines are broken between words.
+// Indents every line by two spaces. On a terminal, long lines are broken between words.
 std::string Prose(std::string_view text, size_t width = TerminalWidth());
 
 // Columns are separated by two spaces. The header is underlined, and the table is indented by two
@@ -25,16 +25,16 @@ class Table {
   struct Column {
     std::string title;
     Align align = kLeft;
-    bool whole = false;  // this column is never cut
-    size_t least = 0;    // columns of the terminal that it has at least, if they fit
+    bool whole = false;  // the column is never cut
+    size_t least = 0;    // minimum width in columns of the terminal, if it fits
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void Row(std::vector<std::string> cells);
-  // On a terminal the widest column of names is cut so that a row fits; elsewhere nothing is cut.
+  // On a terminal, cuts the widest column of names so that rows fit. Elsewhere, nothing is cut.
   std::string Text() const { return Text(TerminalWidth()); }
   std::string Text(size_t width) const;  // 0: no limit
-  // The two parts of Text(): the titles with their rule, and the rows. Rows that are printed one by
-  // one, each in a table of its own, are aligned if all columns but the last have a `least`.
+  // The two parts of Text(): the underlined titles, and the rows. If all columns but the last have
+  // a `least`, rows that are printed one by one, each from its own table, are aligned.
   std::string Head(size_t width = TerminalWidth()) const;
   std::string Rows(size_t width = TerminalWidth()) const;
 

@@ -12,10 +12,10 @@
 
 namespace vramscope::cli {
 
-// Returns the folders that the worker searches before the system's folders: those of the PyTorch of
-// `python` or, if `python` is empty, of the first interpreter whose PyTorch is for the same CUDA
-// version. The list is empty if the system itself has the libraries. kFailedPrecondition: no GPU or
-// no libraries; the message states what to do.
+// Returns the folders that the worker searches before the system's folders: those that belong to
+// the PyTorch of `python` or, if `python` is empty, to that of the first interpreter whose PyTorch
+// is for the same CUDA version. The list is empty if the system itself has the libraries.
+// kFailedPrecondition: no GPU or no libraries; the message states what to do.
 absl::StatusOr<std::vector<std::string>> GpuLibraries(const std::string& python);
 
 }  // namespace vramscope::cli

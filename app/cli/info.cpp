@@ -47,8 +47,8 @@ std::string_view KindOf(const trace::Trace& trace) {
   return "recording";
 }
 
-// Formats of profiler/importers/snapshot.cpp, because a .trace contains the text. The other kinds
-// of file have no arguments.
+// Texts with placeholders from profiler/importers/snapshot.cpp, for translation: a .trace contains
+// the finished English text. Texts for other kinds of file have no placeholders.
 constexpr std::string_view kSources[] = {
     TEXT_MARK("CUDA memory snapshot ({})"),
     TEXT_MARK("CUDA memory snapshot (a list of segments; {})"),
@@ -60,7 +60,7 @@ std::string SourceText(const std::string& source) {
   return Printable(i18n::Shown(source));
 }
 
-// Counts the allocator's events, without those that restate allocations older than the recording.
+// Counts the allocator's events, without events that repeat allocations made before the recording.
 uint64_t CountEntries(const trace::Trace& trace) {
   const auto begin =
       trace.events.kind.begin() + (trace.recording_begin == trace::kNoEvent
@@ -68,7 +68,7 @@ uint64_t CountEntries(const trace::Trace& trace) {
                                        : static_cast<ptrdiff_t>(trace.recording_begin));
   auto count =
       static_cast<uint64_t>(std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
-  // The importer adds segment events for changes of a total; the file has no entries for them.
+  // For changes of a total, the importer adds segment events that are not entries of the file.
   const trace::OtherEventTable& other = trace.other_events;
   for (uint32_t row = 0; row < other.size(); ++row) {
     const trace::EventIndex event = other.event[row];
@@ -192,7 +192,7 @@ std::vector<std::string> DeviceNames(const trace::Trace& trace) {
   return names;
 }
 
-// The allocations and bytes for which one rule of the importer was used.
+// How often one rule of the importer was used, in allocations and bytes.
 struct RuleUse {
   uint64_t allocations = 0, bytes = 0;  // allocations whose initial category the rule set
   uint64_t retags = 0, phases = 0, steps = 0;
@@ -230,7 +230,7 @@ std::string RuleText(uint8_t rule) {
   return name.empty() ? i18n::Format("rule {}", rule) : i18n::Text(name);
 }
 
-// Counts the steps. With several processes, those of the process with the most steps.
+// Counts the steps; with several processes, the steps of the process that has the most.
 size_t CountSteps(const trace::Trace& trace) {
   const bool several = trace::ProcessesOf(trace).size() > 1;
   std::map<uint8_t, size_t> steps;
@@ -249,7 +249,7 @@ uint32_t CountOlder(const trace::Trace& trace) {
       std::lower_bound(events.begin(), events.end(), trace.recording_begin) - events.begin());
 }
 
-// Covers events and activities, because kernels may end long after the last event.
+// Includes activities, because kernels may end long after the last event.
 int64_t TimeSpan(const trace::Trace& trace) {
   int64_t end = trace.end_ns();
   for (const int64_t ns : trace.activities.end_ns) end = std::max(end, ns);
@@ -396,7 +396,7 @@ std::string NotesText(const trace::Trace& trace) {
   return text;
 }
 
-// torch.cuda.memory_stats(): the sums over both pools, then the counts.
+// For the result of torch.cuda.memory_stats(): the sums over both pools, then the counts.
 std::string StatisticsText(const trace::Trace& trace) {
   const std::vector<trace::Statistic>& all = trace.info.statistics;
   const auto find = [&](const std::string& name) {
@@ -533,7 +533,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   return text + "\n" + table.Text();
 }
 
-// Shows the figures from the header and the footer of a file, without reading the part between.
+// Shows the figures in the header and the footer of a file, without reading what is between them.
 ExitCode ShowOutline(const std::string& file, bool json) {
   const auto read = trace::ReadOutline(file);
   if (!read.ok()) return ReportError(read.status());

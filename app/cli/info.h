@@ -1,4 +1,4 @@
-// `info`, which also runs when the program is started with files and has no display.
+// `info`, which the program also runs if it is started with files and without a display.
 #pragma once
 
 #include <string>

@@ -31,7 +31,7 @@ struct OpenInput {
   std::string head;
 };
 
-// Reads the first bytes of the stream. They cannot be read from the stream again.
+// Reads the first bytes of the stream. The stream does not return these bytes a second time.
 absl::StatusOr<std::string> TakeHead(trace::InputStream& stream) {
   std::string head(64, '\0');
   size_t have = 0;
@@ -169,11 +169,13 @@ void AddPart(CLI::App& command, RangeOptions& options) {
   };
   command
       .add_option("--entries", options.entries,
-                  "for a recording: read only these entries, counted from 0; earlier ones form the "
-                  "initial state")
+                  "for a recording: read only these entries, counted from 0; earlier "
+                  "entries form the initial state")
       ->check(check(SetEntries), "")
       ->type_name("A:B");
-  command.add_option("--time", options.time, "the same, by time since the first entry (1s:2.5s)")
+  command
+      .add_option("--time", options.time,
+                  "like --entries, but by time since the first entry (1s:2.5s)")
       ->check(check(SetTime), "")
       ->type_name("A:B");
 }
@@ -255,7 +257,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
   return trace;
 }
 
-// Refuses files that contain only statistics: only `info` can show those.
+// Refuses files that contain only statistics, which only `info` can show.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> WithBlocks(
     const std::string& path, absl::StatusOr<std::shared_ptr<const trace::Trace>> trace) {
   if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)

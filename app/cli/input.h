@@ -1,6 +1,6 @@
 // Reads inputs as docs/commands.md describes them: a path, or `-` for standard input. The data may
-// be plain, .gz or .zst; the readers unpack it. Errors name the input and have the right exit
-// status.
+// be plain, .gz or .zst; the readers unpack it. Errors name the input, and their codes lead to the
+// right exit status.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -27,19 +27,19 @@ std::string DisplayName(const std::string& path);
 // than `most` bytes), kDataLoss (compressed data that is truncated or damaged).
 absl::StatusOr<std::string> ReadText(const std::string& path, size_t most);
 
-// Puts the input's name in front of an error message that does not contain it.
+// Puts the input's name in front of an error message, unless the message contains the name.
 absl::Status Named(const std::string& path, const absl::Status& status);
 
 // Returns the event with that number (--event). kOutOfRange: the trace has fewer events.
 absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64_t number);
 CLI::Option* AddEvent(CLI::App& command, int64_t& number);  // -1: not given
 
-// Returns the event at a time of the trace, with a note on stderr if the trace ends before it.
+// Returns the event at a time of the trace. If the trace ends earlier, prints a note on stderr.
 // kInvalidArgument: the trace has no times.
 absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t time_ns);
 
-// Which part to read: --device N and, for a recording, also --entries A:B and --time A:B. Checked
-// when the command line is parsed.
+// Selects the part to read: --device N and, for a recording, also --entries A:B and --time A:B. The
+// values are checked when the command line is parsed.
 struct RangeOptions {
   int device = -1;
   std::string entries, time;
@@ -79,19 +79,19 @@ class OpenedFiles {
   std::map<std::string, std::shared_ptr<const trace::Trace>> traces_;
 };
 
-// The trace of a single device. If a trace has several devices, DeviceToShow() selects the one that
-// analysis::DeviceToShow returns, and names it in a note on stderr. Otherwise it returns the whole
-// trace.
+// The trace of a single device. Of several devices, DeviceToShow() selects the one that
+// analysis::DeviceToShow returns, and names it in a note on stderr. A trace with one device is
+// returned whole.
 struct ShownDevice {
   std::shared_ptr<const trace::Trace> trace;
   std::optional<uint8_t> of_several;
 };
 ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace);
-// Selects the same trace, without the note.
+// Selects the same trace as DeviceToShow(), but prints no note.
 std::shared_ptr<const trace::Trace> ShownOf(std::shared_ptr<const trace::Trace> trace);
 absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOptions& range);
 
-// Returns the allocations and frees of a trace or recording, or all of those in a CSV. `step`
+// Returns the allocations and frees in a trace or recording, or all rows of a CSV. `step`
 // selects one step; `step` < 0 selects the last complete step, or everything if there are no steps.
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step);
 

@@ -1,6 +1,6 @@
 // Handles Ctrl-C in a command that computes or writes. The command ends immediately with a message,
-// and leaves no partial file behind (also after SIGTERM and SIGHUP). Runs in the worker handle
-// their signals themselves (worker_run.cpp).
+// and leaves no partial file behind (also after SIGTERM and SIGHUP). Commands that run the worker
+// handle signals differently (worker_run.cpp).
 #pragma once
 
 namespace vramscope::cli {

@@ -1,5 +1,5 @@
-// `kernels FILE`: sums of the GPU's work. --kernel shows one kernel: its operator, its module, what
-// that operator allocated, and the blocks that the kernel used. --allocation shows one allocation:
+// `kernels FILE`: sums of the GPU's work. --kernel shows one kernel: its operator and module, what
+// the operator allocated, and the blocks that the kernel used. --allocation shows one allocation:
 // the first and last kernels that used it, the kernels of the operator that allocated it, and the
 // kernels of the last operator before its free.
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ struct Options {
   bool json = false;
 };
 
-// Returns facts about an activity. Strings are empty if nothing is known.
+// Looks up facts about activities. A string is empty if the fact is unknown.
 class Facts {
  public:
   explicit Facts(std::shared_ptr<const trace::Trace> trace)
@@ -122,7 +122,7 @@ class Facts {
 };
 
 std::string Duration(int64_t ns) { return Milliseconds(static_cast<double>(ns) * 1e-6); }
-// For text output: escapes names from the file, which could control the terminal.
+// For output as text: escapes names from the file, which could contain control sequences.
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : Printable(text); }
 
 std::string PhaseText(const Facts& facts, uint32_t row) {

@@ -26,7 +26,7 @@ Arguments Take(int& argc, char** argv) {
   constexpr std::string_view kLanguage = "--lang";
   Arguments out;
   int kept = 0;
-  bool program = false;  // after "--": a program and its own options
+  bool program = false;  // the arguments are now those of a program after "--"
   for (int i = 0; i < argc; ++i) {
     const std::string_view argument(argv[i]);
     const std::string_view name = argument.substr(0, argument.find('='));
@@ -56,7 +56,7 @@ std::optional<ui::Language> language_of_results;  // used by TranslateLate()
 // CLI11's default groups.
 constexpr const char* kOptions = TEXT_MARK("Options");
 constexpr const char* kSubcommands = TEXT_MARK("Subcommands");
-// CLI11's descriptions, listed for the catalogue. They are translated like those of our options.
+// CLI11's descriptions, listed for the catalogue. They are translated like vramscope's own.
 [[maybe_unused]] constexpr const char* kDescriptions[] = {
     TEXT_MARK("Print this help message and exit"),
     TEXT_MARK("Display program version information and exit")};
@@ -140,7 +140,7 @@ std::string ErrorText(const CLI::ParseError& error) {
 }
 
 void TranslateHelp(CLI::App& app) {
-  // CLI11's own words; the formatter is shared by all commands.
+  // Translates CLI11's own words in the help. All commands share the formatter.
   for (const char* label :
        {TEXT_MARK("Usage"), TEXT_MARK("OPTIONS"), TEXT_MARK("SUBCOMMAND"), TEXT_MARK("Positionals"),
         TEXT_MARK("REQUIRED"), TEXT_MARK("Needs"), TEXT_MARK("Excludes")})

@@ -1,4 +1,4 @@
-// The language of the command line: texts on standard output and error, not JSON and not files.
+// The language of texts on standard output and standard error. JSON and files are not translated.
 //
 //   TranslateOutput(argc, argv, language);   // first, so that errors are translated
 //   ... declare options and commands ...
@@ -18,8 +18,8 @@ namespace vramscope::cli {
 // unknown, reports that and returns false.
 bool TranslateOutput(int& argc, char** argv, std::string& language);
 
-// Begins to translate the output. `selfcheck` calls it for its own output, after it has compared
-// the English output of other commands. No effect with --json.
+// Begins to translate output. `selfcheck` calls this before its own output, after it has compared
+// the English output of other commands. Has no effect with --json.
 void TranslateLate();
 
 // The translation of a help text; "" for an empty text.

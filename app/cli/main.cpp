@@ -47,8 +47,8 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
       ->type_name("OUT.json");
 }
 
-// "vramscope plna" would be read as a file to open. Returns a message with the command that was
-// probably meant.
+// A mistyped command ("vramscope plna") looks like a file to open. Returns a message that names the
+// command that was probably meant.
 std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>& files) {
   if (files.empty() || std::filesystem::exists(files[0])) return "";
   if (files[0].find_first_of("./") != std::string::npos) return "";
@@ -125,16 +125,16 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace vramscope::cli
 
-// Needed before main() begins, because libraries allocate memory even earlier.
+// This takes effect before main(), because libraries already allocate memory before it.
 VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");
 
 int main(int argc, char** argv) {
   vramscope::cli::EndOnInterrupt();
   try {
     vramscope::base::RestoreLibraryPath();
-    // Checks that enough memory is available to read the catalogue, and reports an error otherwise.
-    // The JSON parser's destructors allocate, and a failed allocation in a destructor would end the
-    // program without a message.
+    // Fails here, with a message, if there is too little memory to read the catalogue. The JSON
+    // parser's destructors allocate, and a failed allocation in a destructor would end the program
+    // without a message.
     void* volatile room = ::operator new (size_t{16} << 20);
     ::operator delete(room);
     return vramscope::cli::Main(argc, argv);

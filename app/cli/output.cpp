@@ -25,7 +25,7 @@ absl::Status StdoutFailed() {
       i18n::Format("cannot write to standard output: {}", i18n::ErrnoText(errno)));
 }
 
-// Converts the error of a failed write to an internal failure; it is not an error of the input.
+// Converts the error of a failed write to an internal failure, because the input is not its cause.
 // The message was made in English, like the file, and is translated here.
 absl::Status NotTaken(const absl::Status& status) {
   if (status.ok()) return status;
@@ -68,7 +68,7 @@ bool WouldReplaceInput(const std::string& output, const std::vector<std::string>
 
 namespace {
 
-// In English: the file may be sent to a reader of another language.
+// Texts in the file are English, because the file may be sent to a reader of another language.
 absl::Status WriteEnglish(const trace::Trace& trace, const std::string& path) {
   const i18n::InEnglish english;
   if (path != "-") return trace::WriteTraceFile(trace, path);

@@ -15,13 +15,13 @@
 namespace vramscope::cli {
 
 // Returns whether writing to `output` would replace one of `inputs`, even under another name or
-// link, and reports that on stderr. "-" is a redirected standard output or input, "" is no file.
-// An input may be a word of a command: of "--config=FILE", FILE is an input too. Call it before
-// reading anything, and return kUsage if it returns true.
+// link, and reports that on stderr. "-" is a redirected standard output or input, and "" is no
+// file. A word of a command may be given as an input: in "--config=FILE", FILE is an input, too.
+// Call it before reading anything, and return kUsage if it returns true.
 bool WouldReplaceInput(const std::string& output, const std::vector<std::string>& inputs);
 
-// Reports what would prevent writing to `output` later: a missing folder, no permission. A command
-// that takes long calls it before it begins. "" is no file.
+// Returns an error if writing to `output` would fail later: a missing folder, no permission.
+// Commands that take long call this before they begin. "" is no file.
 absl::Status CheckOutput(const std::string& output);
 
 absl::Status WriteTrace(const trace::Trace& trace, const std::string& path);

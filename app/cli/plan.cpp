@@ -58,7 +58,7 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
                       const std::vector<std::string>& worker_arguments) {
   const WorkerRun result = RunInWorker(config, worker_arguments);
   if (result.trace != nullptr && !output.trace_path.empty()) {
-    // The trace is also written after a failure, so that the incomplete trace can be inspected.
+    // Even after a failure the trace is written, so that the incomplete trace can be inspected.
     const absl::Status written = WriteTrace(*result.trace, output.trace_path);
     if (!written.ok()) return ReportError(written);
     if (!result.status.ok() && output.trace_path != "-") {
@@ -99,7 +99,7 @@ void DeclarePlan(CLI::App* command, Context& context) {
     if (!context.has_program && !options->program.from.empty()) {
       context.exit_code = RunProgram({}, options->program, options->output, true);
     } else if (!context.has_program) {
-      // These options have no effect for the embedded loop, which has settings for the same things.
+      // These options are only for programs; the embedded loop has settings for the same purposes.
       for (const char* name : kProgramOptionNames) {
         if (command->count(name) == 0) continue;
         NoteError(

@@ -1,4 +1,4 @@
-// `plan` and `run`: one run in the worker, then its summary or its trace or both.
+// `plan` and `run`: execute one run in the worker, then output its summary, its trace, or both.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace vramscope::cli {
 
 struct RunOutput {
-  // empty: not written; "-": standard output, and nothing else is printed there
+  // empty: no trace is written; "-": the trace is the only output on standard output
   std::string trace_path;
   bool json = false;
 };

@@ -71,7 +71,7 @@ class PassInterruptsOn {
   struct sigaction before_[3];
 };
 
-// The folder that the hooks write to. It is deleted with the object, unless it is to be kept.
+// The folder that the hooks write to. Without --keep, it is deleted with the object.
 class OutputFolder {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFolder>> Make(const std::string& keep) {
@@ -188,8 +188,8 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     } else {
       std::string text = SummaryText(*most.device, most.summary);
       if (all.size() > 1) {
-        // Ranks are labelled by number; several processes of one rank by process id. Each process
-        // has its own devices in the trace, whichever GPU it used.
+        // Ranks are labelled by number; several processes of one rank by process id. In the trace,
+        // each process has its own devices, even if processes used the same GPU.
         std::set<uint32_t> ranks;
         for (const Shown& shown : all) ranks.insert(shown.run->about.rank);
         const bool by_rank = ranks.size() == all.size();
@@ -293,12 +293,12 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
   return made;
 }
 
-// The emulated GPU's context has a fixed size. If the user sets another context size, the emulated
-// GPU's memory is changed instead, so that the allocator has as much memory as with a context of
-// that size.
+// The emulated GPU's context has a fixed size. If the user sets another size, the emulated GPU gets
+// more or less memory instead, so that as much is left for the allocator as with a context of that
+// size.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
-  // If the context alone fills the GPU, the allocator still gets this much. Every run needs more,
-  // so it runs out of memory.
+  // If the context alone fills the GPU, the allocator still gets this much, with which every run
+  // runs out of memory.
   constexpr uint64_t kLeast = uint64_t{64} << 20;
   const uint64_t beside = options.context_bytes.value_or(device.context_bytes);
   const uint64_t room = options.memory_bytes > beside ? options.memory_bytes - beside : 0;
@@ -309,7 +309,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
                       const RunOutput& output, bool planned, const SeenProgram& use,
                       bool all_toggles = false, const std::function<void()>& unwritten = {}) {
-  // If the connection broke, the data received so far is used, like the data of a killed program.
+  // After a broken connection, the received data is used, like the data of a killed program.
   const absl::Status broken =
       absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
   if (!broken.ok()) outcome.started = absl::OkStatus();
@@ -534,7 +534,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   // If the window is killed, the program ends too.
   if (!options.outcome.empty()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   const bool remote = !options.remote.host.empty();
-  // A remote process prints this itself.
+  // With --host, the remote process prints this text.
   if (options.outcome.empty() && !remote)
     Note(program::BeforeText(planned, device.name, options.steps,
                              planned ? (*isolation)->Description() : ""));
@@ -576,7 +576,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     outcome = remote           ? program::LaunchRemote(options.remote, launch)
               : options.stream ? program::LaunchForRemote(*platform, launch, g_interrupts)
                                : program::Launch(*platform, launch);
-    isolation->reset();  // takes a while, during which a signal must not end this process
+    isolation->reset();  // takes a while; until then, a signal must not end this process
   }
   if (options.stream || !options.serve.empty()) return kDone;
   if (!options.outcome.empty()) {

@@ -18,7 +18,7 @@ struct ProgramOptions {
   std::string device;      // a GPU in the syntax of --device; "": the default GPU of plans
   std::string gpu_memory;  // overrides the memory of the GPU
   uint32_t ranks = 1;
-  uint32_t devices = 0;  // number of devices that a process sees; 0: as many as ranks
+  uint32_t devices = 0;  // number of devices that each process sees; 0: as many as ranks
   int64_t as_rank = -1;
   uint32_t steps = 2;
   bool no_skip_init = false;
@@ -30,7 +30,7 @@ struct ProgramOptions {
   std::vector<std::string> writable;  // paths that an isolated program may really write to
   std::vector<std::string> toggles;   // NAME or NAME=VALUE
   std::string warm, serve, modules;   // fields of LaunchOptions
-  bool all_toggles = false;           // report for all toggles whether they apply
+  bool all_toggles = false;           // report for each toggle whether it applies
   bool operators = false;             // record the operator of each kernel; a plan always does
   program::Remote remote;             // no host: run on this computer
   bool stream = false;                // this process was started by --host on another computer
@@ -51,7 +51,7 @@ inline constexpr const char* kProgramOptionNames[] = {
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 
-// Returns the exit status after a program has ended: kDone, kNo, or a failure with its message.
+// Returns the exit status after a program has ended: kDone, kNo, or a failure, which it reports.
 ExitCode Verdict(const program::Program& seen, const program::Outcome& outcome, bool out_of_memory);
 
 // Whether the output can be written without replacing the program, a file among its arguments, or
@@ -59,7 +59,7 @@ ExitCode Verdict(const program::Program& seen, const program::Outcome& outcome, 
 ExitCode CheckOutputOf(const std::vector<std::string>& program, const ProgramOptions& options,
                        const std::string& output);
 
-// Called instead of writing the trace and printing the summary. There is at least one run.
+// Called, with at least one run, instead of writing the trace and printing the summary.
 using SeenProgram = std::function<ExitCode(program::Program& seen, const program::Outcome&)>;
 
 // Runs `program`, writes its trace, and prints the summary.

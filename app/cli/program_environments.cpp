@@ -32,8 +32,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostWords = 4, kMostPackages = 1000, kMostReport = size_t{256} << 20;
 
-// Prints what an environment depends on: the interpreter and its packages. If they differ, another
-// environment is made.
+// Prints what an environment depends on: the interpreter and its packages. If either changes,
+// another environment is made.
 constexpr char kFacts[] = R"(
 import hashlib, importlib.metadata, json, re, sys, sysconfig
 if sys.path and not sys.path[0]:
@@ -93,8 +93,8 @@ std::string CacheFolder() {
   return home == nullptr || home[0] != '/' ? "" : fmt::format("{}/.cache", home);
 }
 
-// The lines in which pip lists the conflicting requirements; pip prints them apart from its errors.
-// Empty if there are none.
+// Returns the lines in which pip lists the conflicting requirements, which pip prints apart from
+// its errors. Empty if there are none.
 std::vector<std::string> ConflictLines(const std::string& out) {
   const size_t begin = out.find("The conflict is caused by:");
   if (begin == std::string::npos) return {};
@@ -154,7 +154,7 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
 absl::Status Pip(const std::string& python, std::vector<std::string> words) {
   words.insert(words.begin(),
                {"-m", "pip", "install", "--no-input", "--disable-pip-version-check"});
-  // These variables override the user's settings of the folder that pip installs to.
+  // These variables override settings of the user that concern the folder into which pip installs.
   const std::vector<std::string> environment = {"PIP_USER=0", "PIP_REQUIRE_VIRTUALENV=0",
                                                 "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"};
   const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
@@ -281,8 +281,8 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
   if (error)
     return absl::PermissionDeniedError(
         i18n::Format("{}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
-  // The environment is made in a scratch folder next to it and then renamed, so that it is complete
-  // or missing. The leftovers of a killed process are removed.
+  // The environment is made in a scratch folder next to its final place and then renamed, so that
+  // it is either complete or missing. The scratch folder of a killed process is removed.
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
       program::ScratchFolder::Make(parent_);
   if (!scratch.ok()) return scratch.status();
@@ -290,7 +290,7 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
                     constraints = (*scratch)->path() + "/constraints.txt",
                     packages = (*scratch)->path() + "/packages";
   std::ofstream(constraints) << fmt::format("{}\n", fmt::join(torch_, "\n"));
-  // First pip resolves what the program's environment lacks; then only that is installed. With
+  // First pip determines what the program's environment lacks, and then installs only that. With
   // --target alone, pip would install all requirements, including PyTorch.
   absl::Status done =
       Pip(python_, {"--dry-run", "--report", report, "--constraint", constraints, requirement});

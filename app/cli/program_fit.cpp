@@ -116,7 +116,9 @@ class ProgramFit {
              .value = report.proposals[i],
              .changes = ChangesOf(*toggle),
              .slow = toggle->slow,
-             .expected = Expected(*toggle, i < report.shares.size() ? report.shares[i] : 1)});
+             .expected = Expected(*toggle, i < report.shares.size() ? report.shares[i] : 1),
+             .reduces_only =
+                 toggle->reduces.size() == 1 ? toggle->reduces.begin()->first : std::string()});
     }
   }
 
@@ -134,7 +136,7 @@ class ProgramFit {
     }
     return static_cast<uint64_t>(bytes * share);
   }
-  // Differences below a thousandth of the needed memory may come from the rounding of blocks.
+  // Differences below a thousandth of the needed memory do not count: rounding may cause them.
   bool HasEffect(const Planned& planned) const {
     const uint64_t with = planned.needed(), without = start_.planned.needed();
     return std::max(with, without) - std::min(with, without) > without / 1000;
@@ -150,7 +152,7 @@ class ProgramFit {
     return planned;
   }
 
-  // Looks up the proposal's plan, which the search has already made.
+  // Returns the plan of the proposal, which was already made during the search.
   ProgramPlan PlanOf(const SwitchProposal& proposal) {
     const auto known = plans_.All({Question(proposal.set)});
     return known.ok() ? known->front() : ProgramPlan{};
@@ -244,6 +246,7 @@ class ProgramFit {
         fitted.proposals, [&](const SwitchProposal& one) { return one.planned.FitsInto(budget_); });
     if (!any && !fitted.proposals.empty())
       text += i18n::Text("No tried combination fits. The smallest:\n\n");
+    if (StartFits()) return text + Footer(fitted);
     if (fitted.proposals.empty())
       text += i18n::Text("No toggle applies to this program, or none could be planned.\n\n");
     for (size_t i = 0; i < fitted.proposals.size(); ++i)
@@ -257,14 +260,20 @@ class ProgramFit {
       text +=
           Prose(i18n::Format("These toggles were not planned alone: {}.", fmt::join(names, ", ")));
     }
+    return text + "\n" + Footer(fitted);
+  }
+  // How the plans were made.
+  std::string Footer(const fit::SwitchesFitted& fitted) const {
+    std::string text;
     if (!plans_.cold().empty())
-      text += "\n" +
-              Prose(i18n::Format("Some plans had to import everything again: {}.", plans_.cold()));
+      text += Prose(i18n::Format("Some plans had to import everything again: {}.", plans_.cold())) +
+              "\n";
     if (plans_.ServerBytes() > 0)
-      text += "\n" + Prose(i18n::Format("While plans are made, a process that has imported the "
-                                        "program's modules uses {} of host memory.",
-                                        run::FormatBytes(plans_.ServerBytes())));
-    return text + "\n" +
+      text += Prose(i18n::Format("While plans are made, a process that has imported the "
+                                 "program's modules uses {} of host memory.",
+                                 run::FormatBytes(plans_.ServerBytes()))) +
+              "\n";
+    return text +
            Prose(i18n::Format(
                "{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why "
                "other toggles do not apply.",
@@ -282,7 +291,7 @@ class ProgramFit {
         others.push_back(i);
     return others;
   }
-  // What the toggle of a single proposal did; "" if its figures are enough.
+  // What the toggle of a single proposal did; "" if the proposal's figures say enough.
   std::string OutcomeOf(const SwitchProposal& single) {
     const ProgramPlan plan = PlanOf(single);
     for (const ToggleReport& report : plan.toggles)
@@ -369,7 +378,7 @@ class ProgramVary {
 
  private:
   struct Row {
-    std::vector<std::string> values;  // the values of the variations, in the same order
+    std::vector<std::string> values;  // one value for each variation, in the same order
     ProgramQuestion question;
     ProgramPlan plan;
   };
@@ -414,8 +423,8 @@ class ProgramVary {
     return absl::OkStatus();
   }
 
-  // With one range and a budget: searches for the largest value that fits, between the last row
-  // that fits and the first row that does not.
+  // If there is one range and a budget, searches for the largest value that fits, between the last
+  // row that fits and the first that does not.
   absl::Status FindLargest() {
     if (variations_.size() != 1 || !variations_[0].is_range || !budget_) return absl::OkStatus();
     const auto first_not = std::ranges::find_if(rows_, [&](const Row& row) { return !Fits(row); });
@@ -505,10 +514,10 @@ class ProgramVary {
 
 void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options) {
   command
-      .add_option(
-          "--vary", options.vary,
-          "with -- PROGRAM: plan it with other values of one of its arguments, such as "
-          "--vary=--batch-size=1..64, or --vary seq=512,1024 with {seq} in the command; repeatable")
+      .add_option("--vary", options.vary,
+                  "with -- PROGRAM: plan it for several values of an argument. "
+                  "--vary=--batch-size=1..64 sets "
+                  "that option; --vary seq=512,1024 replaces {seq} in the command; repeatable")
       ->type_name("ARGUMENT=VALUES");
   command
       .add_option("--patience", options.patience,

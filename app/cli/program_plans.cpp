@@ -20,13 +20,13 @@ namespace vramscope::cli {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
-// The memory of the planned GPU. It is large, because a program that runs out of memory does not
-// reveal how much it needs.
+// The memory of the planned GPU. It is large, because how much memory a program needs is not known
+// if it runs out of memory.
 constexpr uint64_t kRoom = uint64_t{512} << 30;
 constexpr char kModules[] = "/first/modules.json";  // within the scratch folder
 constexpr auto kImportsWithin = std::chrono::seconds(120);
 
-// Why the program says that it failed, else the last error that the child printed.
+// Returns the reason that the failed program printed, or else the child's last error message.
 std::string ErrorOf(const mcp::ChildOutcome& outcome) {
   const std::string printed = fmt::format("{}", fmt::join(outcome.printed, "\n"));
   if (const std::string message = program::FinalMessage(printed); !message.empty()) {
@@ -173,7 +173,7 @@ absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
   more.insert(more.end(), warm.begin(), warm.end());
   absl::StatusOr<ProgramPlan> plan = Run(question, more);
   // PyTorch reads the settings of its allocator at the first use of CUDA, after the server's
-  // imports. If a version reads them when it is imported, the plan shows that they had no effect.
+  // imports. If a version reads them at its import, the plan shows that they had no effect.
   const bool reads_environment =
       std::ranges::any_of(question.toggles, [&](const std::string& toggle) {
         return reads_environment_.contains(toggle.substr(0, toggle.find('=')));

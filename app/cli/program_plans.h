@@ -1,7 +1,7 @@
-// Plans one program many times for `fit` and `--vary`. Each plan is a `plan` command in a process
-// of its own; a few run at a time. Equal plans are made once. The first plan reports what the
-// program imports. If possible, later plans are forked from a process that has already imported
-// that (profiler/program/warm.h).
+// Plans one program many times for `fit` and `--vary`. Each plan is a separate process of the
+// `plan` command, and a few run at the same time. Equal plans are made only once. The first plan
+// reports what the program imports. If possible, later plans are forked from a process that has
+// already imported the same (profiler/program/warm.h).
 //
 //   ProgramPlans plans(options, budget, toggles);
 //   ASSIGN_OR_RETURN(std::vector<ProgramPlan> done, plans.All({{command, {"bf16"}}, ...}));
@@ -36,22 +36,22 @@ struct ProgramQuestion {
 };
 
 struct ProgramPlan {
-  // with an error if there is no plan, or if the plan does not match the question
+  // contains an error if no plan was made, or if the plan does not match the question
   fit::Planned planned;
   std::map<std::string, uint64_t> categories;  // bytes of each category at the peak
   std::string peak_phase;                      // "backward"
   std::string device, model;
   std::vector<program::ToggleReport> toggles;  // reports of all toggles
   Json assumptions = Json::array();
-  // why the plan did not start from the warm process; "" if it did, or was not meant to
+  // why the plan did not start from the warm process; "" if it did, or if none was used
   std::string cold;
   double seconds = 0;
 };
 
 class ProgramPlans {
  public:
-  // Plans on a GPU that has enough memory for everything. If the program may fit into `budget` (0:
-  // none) once its cached memory is released, it is also planned with that budget. `all`: the
+  // Plans on a GPU with enough memory for any program. If the program may fit into `budget` (0:
+  // none) after its cached memory is released, it is also planned on a GPU of that size. `all`: the
   // catalogue of toggles.
   ProgramPlans(const ProgramOptions& options, uint64_t budget,
                const std::vector<program::Toggle>& all);
@@ -67,11 +67,11 @@ class ProgramPlans {
   absl::StatusOr<std::vector<ProgramPlan>> All(const std::vector<ProgramQuestion>& questions);
 
   std::function<void(size_t done, size_t all)> progress = {};  // called several times a second
-  // Called when a plan of All() begins, and when it has been made. Not called for a plan that was
-  // made before.
+  // Called when a plan of All() begins, and when it is complete. Not called for plans that were
+  // already made.
   std::function<void(const ProgramQuestion&)> began = {};
   std::function<void(const ProgramQuestion&, const ProgramPlan&)> arrived = {};
-  int plans() const { return plans_; }  // number of plans made, including those with less memory
+  int plans() const { return plans_; }  // number of plans made, also on smaller GPUs
   // Why plans did not start from the warm process. "" if all but the first did, or if there was
   // only the first.
   const std::string& cold() const { return cold_; }
@@ -101,8 +101,8 @@ class ProgramPlans {
   ProgramServer server_;
 };
 
-// The arguments of `plan --json --all-toggles` that all plans of a program share: all but the GPU's
-// memory, the toggles, and the warm process.
+// The arguments of `plan --json --all-toggles` that all plans of a program share: all except those
+// for the GPU's memory, the toggles, and the warm process.
 std::vector<std::string> PlanWords(const ProgramOptions& options);
 
 // Reads the JSON that `plan --json --all-toggles` prints.

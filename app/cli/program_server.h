@@ -1,5 +1,5 @@
 // The warm process: it has imported what the program imports, and later plans of the program are
-// forked from it (profiler/program/warm.h). It is a `plan --serve` command in a process of its own.
+// forked from it (profiler/program/warm.h). It is a separate process, which runs `plan --serve`.
 //
 //   ProgramServer server;
 //   server.Start(words, command, modules);   // once the first plan has written its modules
@@ -27,8 +27,8 @@ class ProgramServer {
   ProgramServer& operator=(const ProgramServer&) = delete;
 
   // Ends the previous warm process. `words`: arguments of `plan` before "--". `modules`: the
-  // modules.json of a plan's --keep folder, which lists the imports. If that file contains a reason
-  // why a warm process is impossible, none is started.
+  // modules.json of a plan's --keep folder, which lists the imports. If the file instead says why a
+  // warm process is impossible, none is started.
   void Start(std::vector<std::string> words, const std::vector<std::string>& command,
              const std::string& modules);
   void Stop();

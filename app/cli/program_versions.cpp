@@ -46,7 +46,7 @@ struct VersionRow {
 struct VersionChange {
   const VersionRow *from = nullptr, *to = nullptr;
   Changes categories, modules;
-  std::vector<explain::TraceDiff::Site> sites;  // those that changed
+  std::vector<explain::TraceDiff::Site> sites;  // only call sites that changed
   bool by_stack = false;
 };
 

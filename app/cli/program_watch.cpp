@@ -77,7 +77,7 @@ class ProgramWatch {
     while (!g_ended) {
       if (const absl::Status planned = Plan(saved); !planned.ok()) return ReportError(planned);
       while (!g_ended && !files_.Any()) std::this_thread::sleep_for(kLook);
-      // Editors save in several steps and several files at once, so wait until no more are saved.
+      // Waits until all files are saved: editors save in several steps and several files at once.
       saved = files_.Take();
       while (!g_ended) {
         std::this_thread::sleep_for(kLook);
@@ -93,7 +93,7 @@ class ProgramWatch {
  private:
   // Plans once and prints the result. Prints nothing if a file was saved meanwhile.
   absl::Status Plan(const std::vector<std::string>& saved) {
-    // Waits for a warm process that is still importing: a new one would be ready later.
+    // Waits for a warm process that is still importing, as a new one would be ready even later.
     while (!g_ended && !server_.Settled()) std::this_thread::sleep_for(kLook);
     const std::string kept = fmt::format("{}/plan-{}", scratch_->path(), ++started_);
     std::vector<std::string> words = words_;
@@ -139,7 +139,7 @@ class ProgramWatch {
       if (error.empty() && !outcome.notes.empty()) error = {outcome.notes.back()};
       for (const std::string& path : TracebackFiles(outcome.printed))
         if (path.find("-packages/") == std::string::npos) files_.Add(path);
-      now.reset();  // its needs are unknown
+      now.reset();  // what it needs is unknown
     } else if (outcome.status == kNo && plan->planned.out_of_memory) {
       error = {i18n::Text("out of memory: an allocation fails on this GPU")};
     } else if (outcome.status == kNo && !plan->planned.error.empty()) {
@@ -254,7 +254,7 @@ class ProgramWatch {
     const std::set<std::string> known(server_.modules().begin(), server_.modules().end());
     const bool lacks =
         std::ranges::any_of(told, [&](const std::string& name) { return !known.contains(name); });
-    // If the plan was cold for a new reason, a restart may help. For the same reason it would not.
+    // If the plan was cold, a restart may help, unless there was already one for the same reason.
     const bool refused = !cold_.empty() && cold_ != restarted_for_;
     if (server_.started() && !lacks && !refused) return;
     restarted_for_ = cold_;
@@ -333,7 +333,7 @@ ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOpti
     for (const std::string& toggle : options.toggles) {
       const program::Toggle* const one =
           program::FindToggle(*all, toggle.substr(0, toggle.find('=')));
-      // A version of PyTorch may read the variables of these toggles when it is imported.
+      // Toggles that set environment variables need a new import, at which PyTorch may read them.
       may_serve = may_serve && (one == nullptr || !one->before_torch);
     }
   }

@@ -9,8 +9,8 @@
 
 namespace vramscope::cli {
 
-// One bar for each toggle of `options`, in their order. `output`: an SVG file; "": none; "-":
-// standard output.
+// Makes one bar for each toggle of `options`, in their order. `output`: the SVG file; "": no file;
+// "-": standard output.
 ExitCode WaterfallOfProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                             const std::string& output, bool json);
 

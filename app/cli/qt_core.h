@@ -1,13 +1,13 @@
-// The Qt Core application that an event loop needs, for a program without a window.
+// Creates the Qt Core application that an event loop needs in a program without a window.
 #pragma once
 
 #include <QCoreApplication>
 
 namespace vramscope::cli {
 
-// Qt needs argc and argv that outlive the application. Uses Qt's own event loop, because GLib ends
-// the process when an allocation fails. QT_NO_GLIB is removed again, so that child processes get
-// the original environment.
+// Qt needs argc and argv that outlive the application. Sets QT_NO_GLIB to select Qt's own event
+// loop, because GLib ends the process when an allocation fails, and then removes it, so that child
+// processes get the original environment.
 class QtCore {
  public:
   QtCore() : application_(argc_, argv_) {

@@ -1,4 +1,4 @@
-// Writes as JSON why memory was released to the device, and the size of the GPU inferred from it.
+// Writes as JSON why memory was released to the device, and the GPU size that this implies.
 #pragma once
 
 #include "app/cli/command.h"

@@ -33,16 +33,16 @@ struct Options {
   bool has_alloc_conf = false, keep = false, json = false;
 };
 
-// The results for one device. Without recorded segments there is no exact replay.
+// The results for one device. If segments were not recorded, no exact replay is possible.
 struct Results {
   uint8_t device = 0;
   std::shared_ptr<const trace::Trace> trace;  // trace of one device
   std::optional<replay::Replayed> exact;
   std::string why_not_exact;
-  std::optional<replay::Baseline> base;     // replayed under its own settings
+  std::optional<replay::Baseline> base;     // replayed under the recorded settings
   std::optional<replay::Replayed> what_if;  // replayed under the requested settings
   replay::Releases releases;
-  // The replay that the what-if is compared with. Both start from the same state.
+  // The replay with which the what-if is compared; both start from the same state.
   const replay::Replayed& own() const {
     return what_if->older_unchanged ? base->own : base->of_settings();
   }
@@ -303,7 +303,7 @@ Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   return json;
 }
 
-// Parses a size or a GPU. For a GPU, returns its memory without the CUDA context.
+// Parses a size or a GPU. A GPU's name means the GPU's memory without the CUDA context.
 absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok()) return bytes;

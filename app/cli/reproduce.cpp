@@ -123,7 +123,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
       json["compared_with"][run.name] = std::move(settings);
     }
   }
-  // The main figure as numbers at the top level; all figures in a list.
+  // The top level has the numbers of the main figure, and a list has all figures.
   const FigureResult* head = result.headline();
   json["figure"] = head == nullptr ? Json() : Json(head->figure->name);
   json["unit"] = head == nullptr ? Json() : Json(head->figure->unit);
@@ -139,7 +139,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
   return json;
 }
 
-// One line per reason, because a missing model family excludes many experiments.
+// Writes one line per reason, because one missing model family excludes many experiments.
 std::string NotRunText(const std::vector<Result>& results) {
   std::vector<std::pair<std::string, std::string>> reasons;
   for (const Result& result : results) {
@@ -297,7 +297,7 @@ ExitCode Execute(const Options& options) {
                      "but not judged",
                      *device));
   if (!options.json) {
-    // A small selection is printed in full.
+    // A small selection of experiments is printed in full.
     return PrintText(ResultsText(results, session, !options.ids.empty() && results.size() <= 12));
   }
   Json json;

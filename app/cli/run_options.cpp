@@ -32,7 +32,7 @@ std::string SettingsHelp() {
   return text;
 }
 
-// A device is stored with its figures, so that the run does not depend on the file that defined it.
+// A device from a file is stored with its figures, so that the run does not depend on the file.
 absl::Status SetKey(const std::string& key, const std::string& value,
                     run::RunConfigBuilder& builder) {
   if (key != "device") return builder.Set(key, value);

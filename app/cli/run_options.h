@@ -31,8 +31,8 @@ struct RunOptions {
   }
 };
 
-// kElsewhere leaves out --device and --gpu-memory, for commands that use these names for something
-// else.
+// kElsewhere omits --device and --gpu-memory, for commands in which these options have another
+// meaning.
 enum class DeviceOptions { kHere, kElsewhere };
 void AddRunOptions(CLI::App& command, RunOptions& options,
                    DeviceOptions devices = DeviceOptions::kHere);
@@ -44,8 +44,8 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
 // Returns the value of --budget. If it is not given, returns the memory of the GPU that --device or
 // --gpu-memory names.
 absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& options);
-// Reports an error of BudgetOf(): kUsage for --budget, and as everywhere kBadInput for the settings
-// of a run, such as an unknown GPU.
+// Reports an error of BudgetOf(). Returns kUsage for a wrong --budget, and kBadInput, as all
+// commands do, for a wrong setting of the run, such as an unknown GPU.
 ExitCode ReportBudgetError(const std::string& budget, const RunOptions& options,
                            const absl::Status& status);
 // Parses the value of --budget and returns bytes. A number without a unit, such as "24", is refused

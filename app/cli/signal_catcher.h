@@ -13,8 +13,8 @@
 namespace vramscope::cli {
 
 // While an object exists, SIGINT and SIGTERM make fd() readable and do not end the program. The
-// signals are blocked, not handled, because the worker inherits the mask. The terminal sends Ctrl-C
-// to both processes, and the worker must survive it to receive the cancellation.
+// terminal sends Ctrl-C to the worker, too, which must survive it to receive the cancellation. So
+// the signals are blocked instead of handled: the worker inherits the mask of blocked signals.
 class SignalCatcher {
  public:
   SignalCatcher() {

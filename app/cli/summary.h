@@ -19,8 +19,8 @@ namespace vramscope::cli {
 Json SummaryJson(const trace::Trace& trace, const analysis::Summary& summary);
 std::string SummaryText(const trace::Trace& trace, const analysis::Summary& summary);
 
-// Parts that other subcommands also use. UseText returns for example "4.00 GiB reserved at most",
-// or "at one time 4.00 GiB reserved + 128.00 MiB outside the allocator".
+// Other subcommands also use the following functions. UseText returns for example "4.00 GiB
+// reserved at most", or "at one time 4.00 GiB reserved + 128.00 MiB outside the allocator".
 std::string UseText(const analysis::GpuUse& use);
 Json CategoriesJson(const analysis::CategoryBytes& categories);  // only nonzero ones
 // Keys: step, micro_batch, phase, module, op, time_ns; the entry's number if the file has no times.
@@ -32,10 +32,10 @@ std::string TimeText(const trace::Trace& trace, int64_t time_ns);
 // The time and what was running: "12.34 ms, step 0, backward". For a snapshot without history, the
 // time of the snapshot.
 std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& context);
-// "1.95 GiB allocated, 2.45 GiB reserved (step 0, forward)". If the reserved peak is at another
-// time, both times are given. Mentions that reserved memory is not recorded.
+// "1.95 GiB allocated, 2.45 GiB reserved (step 0, forward)". Gives both times if the reserved peak
+// is at another time than the allocated one, and says so if reserved memory is not recorded.
 std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak);
-// Times are null, or left out of the table, if the file has none.
+// If the file has no times, they are null in the JSON and left out of the table.
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);
 std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);
 

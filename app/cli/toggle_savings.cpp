@@ -67,8 +67,8 @@ class Savings {
     return PrintText(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
 
-  // Prints what is known before the toggles are planned, and then each of them. If the output
-  // cannot be written, the last part reports it.
+  // Prints what is known before the toggles are planned; a row for each toggle follows later. If
+  // the output cannot be written, the last part reports it.
   void Begin() {
     if (form_ == SavingsForm::kJsonLines) {
       Json json = Known();
@@ -93,7 +93,7 @@ class Savings {
     };
   }
 
-  // NAME or NAME=VALUE of all toggles that apply to the program, with all values worth a plan.
+  // All toggles that apply to the program as NAME, or as NAME=VALUE for every value worth a plan.
   std::vector<std::string> Applying() const {
     std::vector<std::string> texts;
     for (const ToggleReport& report : start_.toggles) {
@@ -167,7 +167,7 @@ class Savings {
         run::FormatBytes(start_.planned.reserved), run::FormatBytes(start_.planned.needed()));
   }
 
-  // Wide enough for every row, because rows may be printed one by one.
+  // Columns wide enough for every row, because rows may be printed one by one.
   Table Columns() const {
     constexpr size_t kNeeds = sizeof("+1023.99 MiB") - 1, kTime = sizeof("99.99 x") - 1;
     size_t widest = 0;
@@ -188,7 +188,7 @@ class Savings {
          Printable(OutcomeOf(plan))});
   }
 
-  // Without what Begin() has printed.
+  // The text of the result, without the part that Begin() has printed.
   std::string Text() const {
     std::string text;
     if (!rows_printed_) {
@@ -209,7 +209,7 @@ class Savings {
   const SavingsForm form_;
   std::vector<std::string> toggles_;
   bool lists_others_ = false;  // no toggles were given, so all are listed
-  bool rows_printed_ = false;  // by Begin()
+  bool rows_printed_ = false;  // whether Begin() prints the rows
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   ProgressBar bar_{true};
   ProgramPlans plans_;
@@ -231,7 +231,7 @@ ExitCode ToggleSavings(const std::vector<std::string>& command, const ProgramOpt
   if (!platform.ok()) return ReportError(platform.status());
   const absl::StatusOr<std::vector<program::Toggle>> all = program::ReadToggles(*platform);
   if (!all.ok()) return ReportError(all.status());
-  // Each is planned alone, so toggles that exclude each other may be given together.
+  // Each toggle is planned alone, so toggles that exclude each other may be given together.
   for (const std::string& toggle : options.toggles) {
     if (const auto chosen = program::ChooseToggles(*all, {toggle}); !chosen.ok()) {
       NoteError(std::string(chosen.status().message()));

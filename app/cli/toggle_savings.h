@@ -1,5 +1,5 @@
-// `toggles --savings -- PROGRAM`: plans a program without toggles and with each of them, and prints
-// what each saves.
+// `toggles --savings -- PROGRAM`: plans a program without toggles and with each toggle alone, and
+// prints what each saves.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace vramscope::cli {
 enum class SavingsForm : uint8_t {
   kText,      // on a terminal, each row is printed as soon as its toggle is planned
   kJson,      // one object
-  kJsonLines  // an object on a line as soon as its contents are known; the last one is that of
+  kJsonLines  // a line with an object whenever a part is known; the last line is the object of
               // kJson
 };
 
-// With the toggles of `options`, each alone; without any, with each that applies to the program.
+// Plans each toggle in `options` alone; if there is none, each toggle that applies to the program.
 ExitCode ToggleSavings(const std::vector<std::string>& command, const ProgramOptions& options,
                        SavingsForm form);
 

@@ -47,7 +47,7 @@ std::string ValuesOf(const Toggle& toggle) {
 
 std::string MeaningOf(const std::string& changes) {
   if (changes == "nothing") return i18n::Text("stays");
-  return changes == "rounding" ? i18n::Text("other rounding") : i18n::Text("another training");
+  return changes == "rounding" ? i18n::Text("other rounding") : i18n::Text("the training changes");
 }
 
 Json CatalogueJson(const std::vector<Toggle>& all) {
@@ -244,17 +244,17 @@ void DeclareToggles(CLI::App* command, Context& context) {
   };
   auto options = std::make_shared<Options>();
   AddProgramOptions(*command, options->program, true);
-  CLI::Option* savings = command->add_flag(
-      "--savings", options->savings,
-      "with -- PROGRAM: plan it without toggles and with each that applies (with --toggle: only "
-      "with these), and print what each saves");
+  CLI::Option* savings =
+      command->add_flag("--savings", options->savings,
+                        "with -- PROGRAM: plan it without toggles and with each toggle that "
+                        "applies (or only with each --toggle), and print what each saves");
   for (const char* name : {"--from", "--keep"}) savings->excludes(command->get_option(name));
   command->add_flag("--json", options->json, "print one JSON object");
   command
-      ->add_flag(
-          "--json-lines", options->json_lines,
-          "with --savings: print a line with a JSON object when a toggle begins to be planned "
-          "and when it is planned; the last line is the object of --json")
+      ->add_flag("--json-lines", options->json_lines,
+                 "with --savings: print one line with a JSON object when the plan of a "
+                 "toggle begins, and one when it is complete; the last line is the object "
+                 "of --json")
       ->needs(savings);
   command->callback([options, &context, command] {
     if (options->savings) {

@@ -23,11 +23,11 @@ std::string OutcomeText(const program::ToggleReport& report);
 std::string EffectText(const fit::Planned& without, const fit::Planned& with);
 Json EffectJson(const fit::Planned& without, const fit::Planned& with);
 
-// Tables of the toggles that are not applied or do not apply, with the reasons: those that are
-// already on, and the others.
+// Two tables with reasons: the toggles that are already on in the program, and the other toggles
+// that were not applied or do not apply.
 std::string ReasonsText(const std::vector<program::ToggleReport>& reports);
 
-// The reports of the toggles that are on. With `all`, also whether the other toggles would apply.
+// The reports of the toggles that are on. With `all`, also reports on all other toggles.
 Json TogglesJson(const std::vector<program::ToggleReport>& reports, bool all);
 // What the toggles that are on did, with the lines to add to the program, and the command that
 // shows what they save; "" if none is on.
@@ -38,7 +38,7 @@ std::string TogglesText(const std::vector<program::ToggleReport>& reports);
 std::string LinesText(const std::vector<program::ToggleReport>& reports);
 
 // Reports on stderr which toggles that are on changed nothing, and why. Returns true if the run has
-// all their settings, from the toggles or by itself.
+// the settings of all chosen toggles, from the toggles or from the program itself.
 bool SayUnapplied(const std::vector<program::ToggleReport>& reports);
 
 }  // namespace vramscope::cli

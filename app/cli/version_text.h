@@ -5,7 +5,7 @@
 
 namespace vramscope::cli {
 
-// Covers every part that affects the program's behaviour: its commit, the trace formats it reads
+// Names every part on which the program's behaviour depends: its commit, the trace formats it reads
 // and writes, the loaded Qt, and the LibTorch version of the worker.
 std::string VersionText();
 

@@ -63,7 +63,7 @@ ExitCode ShowSample(const run::RunConfig& config) {
       SummaryText(**trace, analysis::Summarize(**trace, analysis::ComputeCurves(**trace))));
 }
 
-// Prints as text what the window would show first.
+// Prints, as text, what the window would show at its start.
 ExitCode WithoutDisplay(const WindowArguments& arguments) {
   if (arguments.files.empty()) {
     const absl::StatusOr<run::RunConfig> config = BuildRun({}, run::Backend::kPlan);

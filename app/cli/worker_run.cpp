@@ -30,8 +30,8 @@ std::string NoWorker() {
       "./vramscope, or set $VRAMSCOPE_WORKER");
 }
 
-// Checks whether the worker can be started. A worker named by $VRAMSCOPE_WORKER finds its LibTorch
-// itself.
+// Checks whether the worker can be started. A worker that $VRAMSCOPE_WORKER names finds LibTorch
+// without this program's help.
 absl::Status CheckWorker(const QString& program) {
   if (program.isEmpty()) return absl::UnavailableError(NoWorker());
   if (qEnvironmentVariableIsSet("VRAMSCOPE_WORKER")) return absl::OkStatus();
@@ -170,8 +170,8 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
             result.trace = std::move(trace);
             result.status = StatusOf(*worker->client, error);
             result.worker_seconds = worker->client->lastSeconds();
-            // Processes the result after the client's signal has returned. Assigns jobs before, so
-            // that no worker waits, and again afterwards, because `finished` may add jobs.
+            // Handles the result after the client's signal has returned. Jobs are assigned before
+            // that, so that no worker waits, and again after it, because `finished` may add jobs.
             QTimer::singleShot(0, &scope, [&, id, result = std::move(result)]() mutable {
               fill();
               --unseen;

@@ -1,5 +1,5 @@
-// Runs one configuration in vramscope-worker from the command line: waits for the end, shows
-// progress, and lets Ctrl-C cancel the run. Creates the Qt Core application that the worker
+// Runs one configuration in vramscope-worker from the command line: waits until the run ends, shows
+// progress, and cancels the run on Ctrl-C. Creates the Qt Core application that the worker
 // client's event loop needs.
 #pragma once
 
@@ -22,11 +22,11 @@ struct WorkerRun {
   double seconds = 0;                         // wall time, including the start of the worker
   double worker_seconds = 0;                  // wall time of the run only
 };
-// `arguments` are added to the worker's usual arguments.
+// `arguments`: arguments for the worker in addition to the usual ones.
 WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::string>& arguments = {});
 
-// Plans many runs on workers that keep running between them; two at a time if there are enough
-// processors.
+// Plans many runs, two at a time if there are enough processors, on workers that keep running from
+// one run to the next.
 class Planner {
  public:
   explicit Planner(int workers = 2);
@@ -43,7 +43,7 @@ class Planner {
     std::string text;
   };
   // Calls `next` until it returns no job and none is running; `finished` may add jobs. kCancelled
-  // after Ctrl-C, kUnavailable without a worker. A failed run is its job's result, not an error.
+  // after Ctrl-C, kUnavailable without a worker. A failed run is a result, not an error of Drain().
   absl::Status Drain(const std::function<std::optional<Job>()>& next,
                      const std::function<void(size_t id, const WorkerRun&)>& finished,
                      const std::function<Progress()>& progress);

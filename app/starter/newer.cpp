@@ -1,6 +1,6 @@
 // libvramscope-newer.so: functions that bundled libraries need and glibc 2.35 lacks.
-// packaging/bundle.py links it to those libraries. If the C library has such a
-// function, the C library's is used.
+// packaging/bundle.py links it to those libraries. Where the C library has such a function, the C
+// library's version is used.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@ extern "C" __attribute__((visibility("default"))) void arc4random_buf(void* to, 
   constexpr size_t kMost = 256;  // maximum of one getentropy() call
   for (char* at = static_cast<char*>(to); size > 0;) {
     const size_t now = size < kMost ? size : kMost;
-    if (getentropy(at, now) != 0) abort();  // as the C library does
+    if (getentropy(at, now) != 0) abort();  // the C library aborts, too
     at += now;
     size -= now;
   }

@@ -1,14 +1,14 @@
 // bin/vramscope of an installed tree that has its own Qt (packaging/). It executes
 // lib/vramscope/vramscope.
 //
-// Some libraries (OpenGL, X11, Wayland, fontconfig, ...) must be the computer's own if they exist,
-// because its graphics driver was built with them. For computers without a desktop, the tree has a
-// copy of each: lib/vramscope/fallback/NAME/NAME. The loader has no search path of last resort, so
-// this program finds the missing libraries and adds their folders to LD_LIBRARY_PATH. vramscope
-// restores that variable at its start (profiler/base/install_paths.h).
+// If the computer has certain libraries (OpenGL, X11, Wayland, fontconfig, ...), these must be
+// used, because its graphics driver was built with them. For computers without a desktop, the tree
+// has a copy of each: lib/vramscope/fallback/NAME/NAME. The loader cannot search a folder only as a
+// last resort, so this program determines which libraries are missing and adds their folders to
+// LD_LIBRARY_PATH. vramscope restores that variable at its start (profiler/base/install_paths.h).
 //
-// This program needs only the C library, and an old one is enough, so that it can report a C
-// library that is too old.
+// This program needs only the C library, even an old version, so that it can report that the C
+// library is too old for vramscope.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -76,7 +76,7 @@ bool IsInCache(const char* name) {
 }
 
 bool IsInstalled(const char* name) {
-  // If the library is not in the cache, or there is no cache, the loader decides.
+  // If the library is not in the cache, the loader is asked.
   return IsInCache(name) || dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr;
 }
 

@@ -1,10 +1,10 @@
-// An EventSink that passes everything on to another sink from its own thread, in order. So a run
+// An EventSink with a thread that passes everything on to another sink, in order. So a run
 // does not wait for encoding, compression and the pipe.
 //
 //   AsyncSink sink(writer);
 //   run(config, sink);
-//   sink.Post([&] { writer.Flush(); SendProgress(); });   // in its turn
-//   sink.Drain();                                         // everything has been passed on
+//   sink.Post([&] { writer.Flush(); SendProgress(); });   // after the events so far
+//   sink.Drain();                                         // waits until all is passed on
 //
 // One producer thread. The queue is bounded: a producer that is too far ahead waits.
 #pragma once

@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   signal(SIGPIPE, SIG_IGN);
-  // Frames are written to a descriptor of their own. Output of libraries on stdout goes to stderr.
+  // Frames are written to a separate descriptor. What libraries print on stdout goes to stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     std::perror("vramscope-worker: stdout");
@@ -66,8 +66,8 @@ int main(int argc, char** argv) {
   options.input = STDIN_FILENO;
   options.output = output;
   options.version = vramscope::base::Version();
-  // The emulated GPU and a real one need the same library names, so a process serves only one of
-  // the two.
+  // The libraries of the emulated GPU and of a real GPU have the same names, so a process can serve
+  // only one of the two.
   if (backend == "cuda") options.backends.push_back(Backend::kCuda);
   if (backend.empty() || backend == "plan") options.backends.push_back(Backend::kPlan);
   if (backend.empty() || backend == "cpu") options.backends.push_back(Backend::kCpu);

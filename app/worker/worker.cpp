@@ -31,7 +31,7 @@ namespace {
 constexpr int kExitOk = 0;
 constexpr int kExitBadInput = 3;
 constexpr uint32_t kProtocol = 1;
-// Only a faulty client has more waiting runs than this. The oldest are dropped with an error.
+// Only a faulty client has more waiting runs. The oldest of them are dropped with an error.
 constexpr size_t kMaxWaiting = 64;
 
 struct Job {
@@ -40,7 +40,7 @@ struct Job {
   bool cancelled = false;
 };
 
-// Shared by both threads, which keep it alive.
+// The reading thread and the run thread share a session, and both keep it alive.
 class Session {
  public:
   explicit Session(const WorkerOptions& options) : options_(options) {}
@@ -80,7 +80,7 @@ class Session {
     return true;
   }
 
-  // Accepts no more runs and cancels the one in progress.
+  // Accepts no more runs, and cancels the run in progress.
   void End() {
     std::lock_guard lock(mutex_);
     ending_ = true;
@@ -112,7 +112,7 @@ class Session {
         waiting_.pop_front();
         current_ = job.tag;
         running_ = true;
-        // A run is cancelled at once if a newer one waits.
+        // If a newer run is waiting, this run is cancelled at once.
         cancel_ = job.cancelled || !waiting_.empty();
       }
       for (const uint64_t tag : refused)
@@ -181,7 +181,7 @@ class Session {
       return Write(bytes) ? absl::OkStatus()
                           : absl::UnavailableError(i18n::Text("the client is gone"));
     });
-    // Encoded and written while the run continues.
+    // Through this sink, events are encoded and written while the run continues.
     AsyncSink sink(*writer);
     trainer::RunHooks hooks;
     hooks.cancel = &cancel_;
@@ -206,7 +206,7 @@ class Session {
     Write(trace::EncodeFrame(type, payload));
   }
 
-  // Writes all bytes. Returns false if the reader has closed its side; then everything ends.
+  // Writes all bytes. Returns false if the client has closed its side; the session then ends.
   bool Write(std::string_view bytes) {
     std::lock_guard lock(output_mutex_);
     if (output_broken_) return false;
@@ -242,7 +242,7 @@ class Session {
 }  // namespace
 
 int ServeWorker(const WorkerOptions& options) {
-  // Shared, because a run that does not end in time outlives this call.
+  // The session is shared, because a run that does not end in time outlives this call.
   auto session = std::make_shared<Session>(options);
   session->SayHello();
   std::thread runner([session] { session->RunJobs(); });

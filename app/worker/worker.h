@@ -1,5 +1,5 @@
-// The protocol session of vramscope-worker: requests in, runs out, over two file descriptors. It
-// does not depend on LibTorch: the caller supplies the function that executes a run.
+// The protocol session of vramscope-worker: reads requests from one file descriptor and writes runs
+// to another. It does not depend on LibTorch: the caller supplies the function that executes a run.
 //
 //   WorkerOptions options{.input = 0, .output = out, .run = ...};
 //   return ServeWorker(options);
@@ -28,13 +28,13 @@ struct WorkerOptions {
   std::function<absl::Status(const run::RunConfig&, trace::EventSink&, const trainer::RunHooks&)>
       run;
   std::function<void()> warm_up;  // called once, on the run thread, after Hello
-  // How long to wait at shutdown for a run to end. After that the run is abandoned.
+  // How long shutdown waits for the run in progress to end. After that, the run is abandoned.
   int shutdown_timeout_ms = 5000;
 };
 
 // Runs until shutdown, the end of the input, or a closed output. Returns the process's exit status:
-// 0, or 3 if the input is not the worker protocol. If a run did not end in time, its thread is
-// still running, so the caller must exit with _exit().
+// 0, or 3 if the input is not the worker protocol. If a run did not end in time, its thread still
+// runs, and the caller must exit with _exit().
 int ServeWorker(const WorkerOptions& options);
 
 }  // namespace vramscope::worker

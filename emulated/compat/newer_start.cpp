@@ -1,7 +1,7 @@
 // The entry point of a program that also runs with C libraries before 2.34 (README.md); it replaces
 // the compiler's start files. Older C libraries need a function of the program that runs the
 // constructors before main(). Since 2.34 the C library runs them itself, but still accepts such a
-// function. So a program that passes one runs with old and new C libraries.
+// function. So a program that passes such a function runs with old and new C libraries.
 #include <stddef.h>
 
 extern "C" {

@@ -40,7 +40,7 @@ enum class Call {
   kEventSynchronize,
 };
 
-// Memory whose address the work received.
+// What the work does with memory whose address it received.
 enum class Use : uint8_t { kUnknown = 0, kRead = 1, kWritten = 2, kBoth = 3 };
 struct Operand {
   uint64_t address = 0;
@@ -59,7 +59,7 @@ struct Activity {
   int registers = 0;
   Place from = Place::kUnknown, to = Place::kUnknown;
   Call call = Call::kLaunchKernel;
-  // First activity of its call; launching a graph causes many.
+  // Whether this is its call's first activity; the launch of a graph causes many activities.
   bool first = true;
   bool waits = false;  // the call returned when the work was done
   // Begin and end of the call in the host's virtual time.
@@ -77,10 +77,10 @@ struct MemoryActivity {
   bool allocated = true;
   bool first = true;  // first activity of its call; cuMemSetAccess may cover many allocations
   Place place = Place::kDevice;
-  uint64_t address = 0, bytes = 0;  // 0 if the size of what is freed is unknown
+  uint64_t address = 0, bytes = 0;  // bytes 0: the size of freed memory is unknown
   int device = 0;
   int64_t begin_ns = 0, end_ns = 0;
-  const void* caller = nullptr;  // code that called; null: unknown
+  const void* caller = nullptr;  // address in the code that called; null: unknown
 };
 
 struct Synchronization {

@@ -28,7 +28,7 @@ class AddressSpace {
 
   AddressSpace(uint64_t base, uint64_t span, Placement placement);
 
-  // Both round up to kGranule.
+  // Both functions round `bytes` up to kGranule.
   uint64_t Take(uint64_t bytes);
   void Give(uint64_t address, uint64_t bytes);
 
@@ -41,7 +41,7 @@ class AddressSpace {
 
   uint64_t base_, span_;
   Placement placement_;
-  uint64_t low_;                        // descending: nothing below has been used
+  uint64_t low_;                        // descending: no lower address has been used
   std::map<uint64_t, uint64_t> holes_;  // address -> bytes
 };
 

@@ -85,8 +85,8 @@ enum class Attribute : int {
 
 // How two different devices access each other's memory.
 VRAMSCOPE_EMULATED_API Peers PeersOf(int device, int peer);
-// cudaDeviceP2PAttr and CUdevice_P2PAttribute; kInvalidValue for other attributes, kInvalidDevice
-// for unknown devices.
+// `attribute`: cudaDeviceP2PAttr and CUdevice_P2PAttribute. Returns kInvalidValue for other
+// attributes, kInvalidDevice for unknown devices.
 VRAMSCOPE_EMULATED_API Result PeerAttributeOf(int device, int peer, int attribute, int* value);
 
 VRAMSCOPE_EMULATED_API int AttributeOf(int device, Attribute attribute);

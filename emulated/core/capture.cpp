@@ -1,4 +1,4 @@
-// Stream capture and graphs: the part of Streams that replays.
+// Stream capture and graphs: the part of Streams that captures work and replays it.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -179,7 +179,7 @@ Result Streams::DestroyGraph(void* graph) {
   for (const auto& node : it->second->nodes) {
     nodes_.erase(node->handle);
   }
-  graphs_.erase(it);  // an executable graph made from it keeps the nodes
+  graphs_.erase(it);  // executable graphs made from this graph keep its nodes
   return Result::kSuccess;
 }
 
@@ -304,7 +304,7 @@ Result Streams::AddChildGraph(void* graph, void* child, const std::vector<void*>
     if (child == graph) {
       return Result::kInvalidValue;
     }
-    // A copy, so that nodes added to the child later are not part of it.
+    // Copies the child, so that nodes added to it later are not part of this node.
     node.child = CopyLocked(*it->second);
     node.duration_ns = node.child->Duration();
   }

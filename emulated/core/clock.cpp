@@ -13,7 +13,7 @@ constexpr int kPatience = 1000;
 
 struct Thread {
   bool submits = false;
-  int questions = 0;  // queries in a row
+  int questions = 0;  // queries in a row that returned "not ready"
   int64_t ahead = 0;  // offset to the shared clock, for a thread that only queries
   // The latest time for which a thread that only queries has waited. Counts as 0 after a reset of
   // the clock, whose number of resets then differs from `resets`.
@@ -42,7 +42,7 @@ void Clock::MoveTo(int64_t time) {
 
 int64_t Clock::Submit(int64_t cost) {
   if (!thread.submits) {
-    MoveTo(Waited());  // its work starts after what it waited for
+    MoveTo(Waited());  // the thread's work starts after its waits
     thread.waited = 0;
     thread.submits = true;
   }

@@ -5,7 +5,7 @@
 // All threads that put work on streams share one clock (autograd's thread continues where the main
 // thread stopped). A thread that only queries (NCCL's watchdog, the thread that pins memory) reads
 // that clock and never moves it, because its polling rate must not change what the training thread
-// sees. Its own queries advance time for itself alone, so that it does not wait forever.
+// sees. A query advances time for the querying thread alone, so that it does not wait forever.
 //
 // Thread-safe.
 #pragma once
@@ -32,7 +32,7 @@ class VRAMSCOPE_EMULATED_API Clock {
   void Asked(int64_t ready);
   // Call when this thread's query found the work done.
   void Answered();
-  // Waits until `time`. If this thread only queries, only its own time moves, not the shared clock.
+  // Waits until `time`. If this thread never submitted work, its own time moves, not the clock.
   void WaitUntil(int64_t time);
   void Reset() {
     now_.store(0, std::memory_order_relaxed);

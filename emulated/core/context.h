@@ -11,7 +11,7 @@
 
 namespace vramscope::emulated {
 
-// Kernels, cuFFT plans and NCCL communicators count once per device; each handle counts.
+// Kernels, cuFFT plans and communicators grow a context once; every handle grows it again.
 enum class ContextPart { kKernels, kCublas, kCudnn, kCusolver, kCufft, kNccl };
 
 VRAMSCOPE_EMULATED_API void GrowContext(int device, ContextPart part);

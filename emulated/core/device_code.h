@@ -54,7 +54,7 @@ std::vector<CodeEntry> EntriesOf(Bytes fat_binary);
 // The entry that a GPU of this compute capability loads: the newest machine code of its generation,
 // otherwise PTX. Null if nothing runs.
 const CodeEntry* ChooseEntry(std::span<const CodeEntry> entries, int compute_capability);
-// Nothing if the entry is damaged or its compression is unknown.
+// Returns nothing if the entry is damaged or its compression is unknown.
 std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry);
 std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin);
 

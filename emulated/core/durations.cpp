@@ -46,7 +46,7 @@ constexpr Tile kNarrowTiles[] = {
 
 // The share of the rate that kernels reach if operands are not aligned to 16 bytes. With 16-bit
 // types aligned to 2 bytes, cuBLAS used kernels for older GPUs, and 0.10 to 0.15 of the peak was
-// measured instead of 0.8. Alignments in between are assumed.
+// measured instead of 0.8. Shares for alignments in between are assumed.
 double ShareOfUnaligned(Precision precision, int alignment) {
   if (precision == Precision::kFp32 || alignment >= 16) return 1;
   return precision == Precision::kTf32 || alignment >= 4 ? 0.5 : 1.0 / 6;
@@ -58,7 +58,7 @@ int64_t LaunchDuration(const Gpu& gpu, const LaunchWork& work) {
   const double multiprocessors = std::max(gpu.sm_count, 1);
   double moving = Moving(gpu, work.bytes);
   if (work.blocks > 0) {
-    // A multiprocessor reaches at most little more than its share of the memory bandwidth.
+    // A multiprocessor reaches little more than an equal share of the memory bandwidth.
     constexpr double kMost = 1.15;
     const double rounds = std::ceil(work.blocks / multiprocessors);
     moving *= std::max(1.0, rounds * multiprocessors / (work.blocks * kMost));
@@ -90,9 +90,9 @@ int64_t WorkDuration(const Gpu& gpu, double flops, Precision precision, uint64_t
 }
 
 // A multiprocessor works on one tile of the result at a time, and all begin their next tile
-// together. So the last round takes as long as the others, even with few tiles left. The fastest of
-// the available tile sizes is used. If even the smallest tiles do not fill the GPU, the sum over k
-// is cut into parts, which another kernel adds up.
+// together. So the last round of tiles takes as long as an earlier one, even with few tiles left.
+// The fastest of the available tile sizes is used. If even the smallest tiles do not fill the GPU,
+// the sum over k is cut into parts, which another kernel adds up.
 int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product, double flops,
                         Precision precision, uint64_t bytes) {
   const double m = static_cast<double>(product.m), n = static_cast<double>(product.n),

@@ -15,14 +15,14 @@ namespace vramscope::emulated {
 // What a launch does, as far as its kernel and parameters show. Unknown values are 0.
 struct LaunchWork {
   double bytes = 0;  // read and written, counting repeated accesses
-  // Number of blocks if it limits the rate because there are few; each moves the same share of the
-  // bytes. 0: no limit.
+  // Number of blocks, if there are so few that they limit the rate; each moves the same share of
+  // the bytes. 0: no limit.
   double blocks = 0;
   // Clocks of a multiprocessor spent on issuing instructions, summed over all multiprocessors.
   double clocks = 0;
   // Number of threads that each go through their bytes serially; 0: no bottleneck.
   double serial_threads = 0;
-  double serial_s = 0;  // time of serial steps, added to the above
+  double serial_s = 0;  // time of serial steps, added to the other times
   // Tiles of a fused kernel: each runs on one multiprocessor, at `share` of its arithmetic rate.
   double tiles = 0, tile_flops = 0, share = 1;
   Precision precision = Precision::kFp32;
@@ -36,10 +36,10 @@ inline constexpr double kClocksOfRandomNumber = 0.5;
 // bytes (four elements, each with two reads and one write of 4 bytes).
 inline constexpr double kBytesPerThread = 48;
 VRAMSCOPE_EMULATED_API int64_t KernelDuration(const Gpu& gpu, uint64_t blocks, uint64_t threads);
-// A library's call whose work is known.
+// The duration of a library's call whose work is known.
 VRAMSCOPE_EMULATED_API int64_t WorkDuration(const Gpu& gpu, double flops, Precision precision,
                                             uint64_t bytes);
-// A matrix product; `flops` is its total.
+// The duration of a matrix product; `flops`: all its operations.
 VRAMSCOPE_EMULATED_API int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product,
                                                double flops, Precision precision, uint64_t bytes);
 

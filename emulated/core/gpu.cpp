@@ -136,7 +136,7 @@ std::optional<Gpu> ParseGpu(std::string_view line, std::string* problem) {
   }
   const auto needs = [&](bool there, const char* what) {
     if (!there && problem->empty()) {
-      *problem = std::string("it needs a valid ") + what;
+      *problem = std::string("a GPU needs a valid ") + what;
     }
   };
   problem->clear();
@@ -187,7 +187,7 @@ std::vector<Gpu> ParseGpus(std::string_view lines, int devices, std::string* pro
     gpus.push_back(*gpu);
   }
   if (gpus.empty()) {
-    *problem = "it describes no GPU";
+    *problem = "the text describes no GPU";
     return {};
   }
   if (devices > kMostGpus) {

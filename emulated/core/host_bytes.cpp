@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace vramscope::emulated {
 namespace {
@@ -80,7 +81,42 @@ bool HostBytes::KnownLocked(uint64_t address, uint64_t bytes) const {
   return PrefixLocked(address, bytes) == bytes;
 }
 
+uint64_t HostBytes::Expect(uint64_t address, uint64_t bytes, Arrive arrive) {
+  std::lock_guard lock(expected_mutex_);
+  expected_.push_back({++last_expected_, address, bytes, std::move(arrive)});
+  expecting_ = expected_.size();
+  return last_expected_;
+}
+
+void HostBytes::ExpectNoMore(uint64_t number) {
+  std::lock_guard lock(expected_mutex_);
+  std::erase_if(expected_, [&](const Expected& one) { return one.number == number; });
+  expecting_ = expected_.size();
+}
+
+void HostBytes::Due(uint64_t address, uint64_t bytes, bool needed) const {
+  if (expecting_.load(std::memory_order_relaxed) == 0 || bytes == 0) {
+    return;
+  }
+  std::vector<Arrive> due;
+  {
+    std::lock_guard lock(expected_mutex_);
+    std::erase_if(expected_, [&](Expected& one) {
+      const bool overlaps = one.address < address + bytes && address < one.address + one.bytes;
+      if (overlaps) {
+        due.push_back(std::move(one.arrive));
+      }
+      return overlaps;
+    });
+    expecting_ = expected_.size();
+  }
+  for (const Arrive& arrive : due) {
+    arrive(needed);
+  }
+}
+
 void HostBytes::Write(uint64_t address, const void* from, uint64_t bytes) {
+  Due(address, bytes, false);
   std::lock_guard lock(mutex_);
   if (bytes > kLargest) {
     Remove(address, bytes, true);
@@ -92,8 +128,9 @@ void HostBytes::Write(uint64_t address, const void* from, uint64_t bytes) {
 
 void HostBytes::Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes,
                      uint64_t count) {
-  std::lock_guard lock(mutex_);
   const uint64_t bytes = pattern_bytes * count;
+  Due(address, bytes, false);
+  std::lock_guard lock(mutex_);
   if (bytes > kLargest) {
     Remove(address, bytes, true);
     return;
@@ -105,6 +142,8 @@ void HostBytes::Fill(uint64_t address, const void* pattern, uint64_t pattern_byt
 }
 
 void HostBytes::Move(uint64_t to, uint64_t from, uint64_t bytes) {
+  Due(from, bytes, true);
+  Due(to, bytes, false);
   std::lock_guard lock(mutex_);
   if (to == from) {
     return;
@@ -118,6 +157,7 @@ void HostBytes::Move(uint64_t to, uint64_t from, uint64_t bytes) {
 }
 
 bool HostBytes::Read(void* to, uint64_t address, uint64_t bytes) {
+  Due(address, bytes, true);
   std::lock_guard lock(mutex_);
   const uint64_t known = PrefixLocked(address, bytes);
   std::memcpy(to, reinterpret_cast<const void*>(address), known);
@@ -130,6 +170,7 @@ bool HostBytes::Read(void* to, uint64_t address, uint64_t bytes) {
 }
 
 void HostBytes::Keep(uint64_t address, uint64_t bytes, bool known) {
+  Due(address, bytes, false);
   std::lock_guard lock(mutex_);
   if (known && bytes <= kLargest) {
     Insert(address, bytes, true);
@@ -141,17 +182,20 @@ void HostBytes::Keep(uint64_t address, uint64_t bytes, bool known) {
 void HostBytes::SetUnknownTruth(Truth truth) { unknown_truth = truth; }
 
 bool HostBytes::IsKnown(uint64_t address, uint64_t bytes) const {
+  Due(address, bytes, true);
   std::lock_guard lock(mutex_);
   return KnownLocked(address, bytes);
 }
 
 uint64_t HostBytes::KnownPrefix(uint64_t address, uint64_t bytes) const {
+  Due(address, bytes, true);
   std::lock_guard lock(mutex_);
   return PrefixLocked(address, bytes);
 }
 
 std::optional<uint64_t> HostBytes::CountNonZero(uint64_t address, uint64_t elements,
                                                 uint64_t element_bytes) const {
+  Due(address, elements * element_bytes, true);
   std::lock_guard lock(mutex_);
   if (elements > kBudget / element_bytes || !KnownLocked(address, elements * element_bytes)) {
     return std::nullopt;
@@ -165,6 +209,7 @@ std::optional<uint64_t> HostBytes::CountNonZero(uint64_t address, uint64_t eleme
 }
 
 void HostBytes::Overwritten(uint64_t address, uint64_t bytes) {
+  Due(address, bytes, false);
   std::lock_guard lock(mutex_);
   Remove(address, bytes, true);
 }
@@ -174,6 +219,9 @@ void HostBytes::Freed(uint64_t address, uint64_t bytes) { Overwritten(address, b
 void HostBytes::Launched(std::span<const uint64_t> pointers, uint64_t extent) {
   if (!HasFleeting()) {
     return;
+  }
+  for (const uint64_t pointer : pointers) {
+    Due(pointer, 1, false);
   }
   std::lock_guard lock(mutex_);
   for (const uint64_t pointer : pointers) {

@@ -10,10 +10,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "emulated/core/api.h"
 
@@ -31,7 +33,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
   // If a byte is unknown, reads zeros from there on and returns false. The known bytes before it
-  // count, because ranks pad their messages to the length of the longest one.
+  // are read, because ranks pad their messages to the length of the longest one.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
   // The value that this thread reads for a single unknown byte, such as a boolean that PyTorch's
@@ -40,7 +42,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   static void SetUnknownTruth(Truth truth);
 
   // For callers that compute values alongside the platform: marks bytes as (not) equal to those on
-  // a real GPU. Unlike bytes that were merely copied in, they stay known through launches.
+  // a real GPU. Unlike bytes that were merely copied in, marked bytes stay known after launches.
   void Keep(uint64_t address, uint64_t bytes, bool known);
   bool IsKnown(uint64_t address, uint64_t bytes) const;
   // Number of known bytes from the start.
@@ -49,16 +51,29 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
                                        uint64_t element_bytes) const;
 
-  // A library's call wrote to the range, or it was freed.
+  // A message from another process will be written into the range, which happens on a GPU while the
+  // host goes on. `arrive` is called once, without locks held: with true before the bytes are read,
+  // so that it waits for the message and writes it; with false when something else was written into
+  // the range. Returns a number for ExpectNoMore.
+  using Arrive = std::function<void(bool needed)>;
+  uint64_t Expect(uint64_t address, uint64_t bytes, Arrive arrive);
+  void ExpectNoMore(uint64_t number);
+  // Waits for all messages, as a synchronisation with the device does.
+  void AwaitMessages() const { Due(0, ~uint64_t{0}, true); }
+
+  // Call when a library's call wrote to the range, or when the range was freed.
   void Overwritten(uint64_t address, uint64_t bytes);
   void Freed(uint64_t address, uint64_t bytes);
-  // A kernel was launched with these pointers and writes at most `extent` bytes from each.
+  // Call when a kernel was launched that writes at most `extent` bytes from each of `pointers`.
   void Launched(std::span<const uint64_t> pointers, uint64_t extent);
-  // An unknown kernel was launched: all bytes that were merely copied in may be overwritten.
+  // Call when an unknown kernel was launched: it may overwrite all merely copied-in bytes.
   void LaunchedUnknown();
 
-  // Whether there are bytes that a launch could make unknown.
-  bool HasFleeting() const { return fleeting_.load(std::memory_order_relaxed) > 0; }
+  // Whether there are bytes, or messages that have not arrived, that a launch could make unknown.
+  bool HasFleeting() const {
+    return fleeting_.load(std::memory_order_relaxed) > 0 ||
+           expecting_.load(std::memory_order_relaxed) > 0;
+  }
   uint64_t known_bytes() const;
 
  private:
@@ -72,6 +87,8 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Insert(uint64_t address, uint64_t bytes, bool pinned);
   uint64_t PrefixLocked(uint64_t address, uint64_t bytes) const;
   bool KnownLocked(uint64_t address, uint64_t bytes) const;
+  // Calls the functions of the messages that are expected in the range.
+  void Due(uint64_t address, uint64_t bytes, bool needed) const;
   Ranges::iterator Put(uint64_t address, const Range& range);
   Ranges::iterator Drop(Ranges::iterator it);
 
@@ -80,6 +97,15 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   uint64_t bytes_ = 0;
   uint64_t age_ = 0;
   std::atomic<uint64_t> fleeting_{0};  // ranges that launches can make unknown
+
+  struct Expected {
+    uint64_t number = 0, address = 0, bytes = 0;
+    Arrive arrive;
+  };
+  mutable std::mutex expected_mutex_;  // never held together with mutex_
+  mutable std::vector<Expected> expected_;
+  mutable std::atomic<size_t> expecting_{0};
+  uint64_t last_expected_ = 0;
 };
 
 }  // namespace vramscope::emulated

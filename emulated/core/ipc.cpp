@@ -28,7 +28,7 @@ void Write(const Contents& contents, IpcHandle* handle) {
   std::memcpy(handle->data(), &contents, sizeof contents);
 }
 
-// Contents of a handle from another process that is still running.
+// Reads a handle; fails unless it is from another process that is still running.
 Result Read(const IpcHandle& handle, uint64_t kind, Contents* contents) {
   std::memcpy(contents, handle.data(), sizeof *contents);
   if (contents->kind != kind || contents->process <= 0) return Result::kInvalidValue;
@@ -85,8 +85,8 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
   Openings& openings = TheOpenings();
   std::lock_guard lock(openings.mutex);
   Opened& opened = openings.all[{contents.process, contents.start, contents.base}];
-  // Opening the same memory again returns the same address. Other memory that has been allocated
-  // there since is refused if its size differs.
+  // Opening the same memory again returns the same address. If the other process has since
+  // allocated memory of another size there, that memory is refused.
   if (opened.times > 0 && opened.bytes != contents.bytes) return Result::kInvalidValue;
   if (opened.times == 0) {
     opened.bytes = contents.bytes;

@@ -1,6 +1,6 @@
 // Memory and events that a process shares with another process of the same run (cudaIpc*). The
-// memory belongs to the first process; in the process that opens it, it has addresses but uses no
-// GPU memory.
+// memory belongs to the process that shares it. The process that opens it gets addresses, but they
+// use no GPU memory.
 //
 //   IpcHandle handle;
 //   ShareMemory(address, &handle);              // in one process

@@ -26,7 +26,7 @@ struct Template {
 Template TemplateOf(std::string_view type);
 int NumberOf(std::string_view text);  // -1: not a number
 
-constexpr uint64_t kLeastAddress = uint64_t{1} << 32;  // no number of elements is as large
+constexpr uint64_t kLeastAddress = uint64_t{1} << 32;  // larger than any number of elements
 uint64_t WordAt(void** parameters, size_t parameter, size_t at);
 
 // Size of an at::OffsetCalculator for that many tensors, with room for 25 dimensions of 32-bit

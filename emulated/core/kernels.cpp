@@ -35,7 +35,7 @@ struct Image {
 struct Kernel {
   const char* name = "";
   const void* image = nullptr;
-  uint64_t* unrecognised = nullptr;     // its counter, set when a launch is not recognised
+  uint64_t* unrecognised = nullptr;     // counts its unrecognised launches; null: none
   std::optional<MaskKernelFacts> mask;  // set at the first launch
   // The image for the GPU of the last lookup.
   int compute_capability = 0;
@@ -54,8 +54,8 @@ struct Registry {
   // image or to none.
   std::unordered_map<const void*, std::vector<const void*>> functions;
   std::map<std::pair<const void*, int>, Image> images;
-  // Launches by the kernel's name. They outlive the kernels, because programs unload their code
-  // before they end.
+  // Unrecognised launches by kernel name. The counts outlive the kernels, because programs unload
+  // their code before they end.
   std::unordered_map<std::string, uint64_t> unrecognised;
 
   Kernel* Find(const void* function) {
@@ -73,8 +73,8 @@ struct Registry {
     }
     return kernel->known;
   }
-  // Unpacks the image when one of its kernels is first looked up. Null: the image does not have the
-  // kernel.
+  // Unpacks the image when one of its kernels is first looked up. Returns null if the image does
+  // not have the kernel.
   const KernelFacts* Read(Kernel* kernel, int compute_capability) {
     Image* image = ImageOf(kernel, compute_capability);
     if (!image->read) {
@@ -210,7 +210,7 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
   return counted;
 }
 
-// The number of bytes behind each of its pointers that a launch may have overwritten. Every thread
+// The number of bytes that a launch may have overwritten behind each of its pointers. Every thread
 // is assumed to write at most 256 bytes; a grid that fills the GPU loops, so it may write anything
 // behind its pointers.
 //

@@ -46,7 +46,7 @@ struct LibraryWork {
   Precision precision = Precision::kFp32;
   uint64_t bytes = 0;          // bytes read and written
   MatrixProduct product = {};  // the matrix product; m 0: none
-  // Operands, if they are wanted; null pointers are ignored.
+  // Addresses that the call reads, used if operands are wanted; null pointers are ignored.
   std::span<const void* const> reads = {};
   std::span<const Written> writes = {};  // the shadow contents there become unknown
   int64_t duration_ns = -1;              // >= 0: the duration, instead of the roofline estimate
@@ -83,7 +83,7 @@ struct KernelFacts {
   int ptx_architecture = 0;
   int parameter_bytes = 0;
   std::vector<uint16_t> parameters;  // size of each parameter in bytes
-  bool read = false;                 // read from machine code; otherwise the above is assumed
+  bool read = false;                 // the above is from machine code; false: it is assumed
   bool runs = true;                  // there is code that this GPU can run
 };
 // `image` is the fat binary (or cubin) that contains the kernel; null if there is none. Strings are

@@ -23,7 +23,7 @@ namespace vramscope::emulated {
 enum class MaskKernel : uint8_t {
   kNone,
   kCounts,  // counts the whole mask into its second parameter
-  kBegins,  // counts parts of it, which the next kSums adds up
+  kBegins,  // counts parts of the mask; the next kSums adds them up
   kSums,
   kDistinct,  // counts keys that differ from the previous key into its fifth parameter
 };
@@ -35,7 +35,7 @@ VRAMSCOPE_EMULATED_API MaskKernelFacts MaskKernelOf(const char* mangled_name);
 
 class VRAMSCOPE_EMULATED_API Masks {
  public:
-  // Sets the count of the mask at `address`, valid as long as the same number of elements is
+  // Sets the count of the mask at `address`, which holds as long as the same number of elements is
   // counted there. Address 0: all masks of that size about which nothing else is known (for an
   // expanded mask, a copy is counted).
   void Say(uint64_t address, uint64_t elements, uint64_t count);

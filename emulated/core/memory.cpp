@@ -85,8 +85,8 @@ Memory::Memory(std::span<const Gpu> gpus, Placement placement, OnFreed on_freed,
   for (const Gpu& gpu : gpus) {
     Device device;
     device.Set(gpu);
-    // Address space many times the size of the memory, so that fragmented addresses do not cause an
-    // out of memory error.
+    // The address space is many times as large as the memory, so that fragmented addresses do not
+    // cause an out of memory error.
     const uint64_t span = SpanOf(gpu);
     const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
     if (mapped == 0) {
@@ -142,8 +142,8 @@ void Memory::TakeContext(int device) {
 
 bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock) {
   Device& d = devices_[device];
-  // Published before the check, so that at most one of two concurrent processes gets the last
-  // memory.
+  // Publishes the use before the check, so that at most one of two concurrent processes gets the
+  // last memory.
   d.used += bytes;
   Publish(device);
   const uint64_t taken = d.used - bytes + used_by_other_processes(device);
@@ -258,7 +258,7 @@ Result Memory::ReserveAddresses(uint64_t bytes, uint64_t alignment, void** addre
   std::lock_guard lock(mutex_);
   bytes = RoundUp(bytes, AddressSpace::kGranule);
   alignment = std::max(alignment, AddressSpace::kGranule);
-  // Leaves room for the alignment; the rest is unmapped.
+  // Reserves room for the alignment, too; what is left over is unmapped.
   const uint64_t wanted = RoundUp(next_reservation_, alignment);
   const uint64_t mapped = MapNear(wanted, bytes + alignment);
   if (mapped == 0) {

@@ -88,8 +88,8 @@ class VRAMSCOPE_EMULATED_API Memory {
   void Reset(int device);
 
   // With an observer, an allocation that does not fit fails once, as on a real GPU (the caching
-  // allocator then releases what it can and retries). If the same thread retries it, it succeeds
-  // beyond the limit and the observer is called.
+  // allocator then releases what it can and retries). If the same thread retries, the allocation
+  // succeeds beyond the limit and the observer is called.
   using OnOvercommit = void (*)(void* context, int device, uint64_t bytes, uint64_t free);
   void SetOvercommit(OnOvercommit observer, void* context);
 

@@ -34,14 +34,14 @@ bool IsNumber(std::string_view type) {
   return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
 }
 
-// Structures that begin with their only address; unused fields behind it may contain stale values.
+// Whether a structure has one address, at its begin; other fields may contain stale values.
 bool BeginsWithItsAddress(std::string_view name) {
   return name == "TensorInfo" || name == "GenericPackedTensorAccessor" ||
          name == "PackedTensorAccessor" || name == "PackedTensorAccessor32" ||
          name == "PackedTensorAccessor64";
 }
 
-// Kernels that write through all of their non-const pointers and never read through them.
+// Whether a kernel writes through all its non-const pointers and never reads through them.
 bool OnlyWritesWhatIsNotConst(std::string_view function) {
   constexpr std::string_view kNames[] = {"vectorized_layer_norm_kernel<",
                                          "RowwiseMomentsCUDAKernel<",
@@ -212,7 +212,7 @@ bool OperandRules::Concatenation(const std::string& function,
   return true;
 }
 
-// Uses the parameter types from `first` on.
+// Derives rules from the types of the parameters, beginning with number `first`.
 void OperandRules::Signature(const std::string& function, const std::vector<std::string>& types,
                              size_t first) {
   std::vector<size_t> may_be_written;  // indices in words_
@@ -244,7 +244,7 @@ void OperandRules::Signature(const std::string& function, const std::vector<std:
     words_[may_be_written.front()].use = Use::kWritten;
     return;
   }
-  // Every kernel writes something.
+  // Every kernel writes to some memory.
   if (all_known && (may_be_written.size() == 1 || OnlyWritesWhatIsNotConst(function)))
     for (const size_t word : may_be_written) words_[word].use = Use::kWritten;
 }

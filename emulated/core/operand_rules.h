@@ -5,10 +5,10 @@
 //   rules.Read(grid, blocks, parameters, &operands);  // of a launch
 //
 // A parameter whose type is a pointer to const is read. PyTorch's elementwise, reduce, foreach,
-// concatenating and indexing kernels take structures whose fields are not in their names. Their
-// layouts in torch 2.11 are known here, and used only if sizes and values match them. Stale values
-// from an earlier launch in such a structure are ignored. In all other parameters each word is
-// checked, and its use is unknown.
+// concatenating and indexing kernels take structures whose fields are not in the kernels' names.
+// Their layouts in torch 2.11 are known here, and used only if sizes and values match them. Stale
+// values from an earlier launch in such a structure are ignored. In all other parameters each word
+// is checked, and its use is unknown.
 #pragma once
 
 #include <cstdint>

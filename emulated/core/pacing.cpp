@@ -27,7 +27,7 @@ namespace vramscope::emulated {
 namespace {
 
 constexpr int64_t kPeriodNs = 100'000'000;  // virtual time: the watchdog's own period
-constexpr int64_t kHalfNs = kPeriodNs / 2;  // average delay until it notices
+constexpr int64_t kHalfNs = kPeriodNs / 2;  // average delay until the watchdog queries
 // Minimum time between turns. All work that ends within it shares one turn.
 constexpr int64_t kApartNs = 2'000'000;
 constexpr int64_t kLongestPollNs = 150'000'000;  // a thread with longer timed waits is no poller
@@ -60,7 +60,7 @@ Pace& ThePace() {
   return *pace;
 }
 
-// The thread is now known to poll or not to poll.
+// Call when it is known whether the thread polls.
 void Grown(uint64_t generation) {
   Pace& pace = ThePace();
   std::lock_guard lock(pace.mutex);
@@ -207,8 +207,8 @@ int PacedTimedWait(pthread_cond_t* condition, pthread_mutex_t* mutex, const time
   return PacedClockWait(condition, mutex, CLOCK_REALTIME, until);
 }
 
-// The function of a thread of a paced library. The thread counts as newborn before it starts, so
-// that GiveTurns also waits for a thread that starts slowly.
+// Runs the function of a thread that a paced library starts. The thread counts as newborn before it
+// starts, so that GiveTurns also waits for a thread that starts slowly.
 class StartedThread final : public std::thread::_State {
  public:
   explicit StartedThread(std::thread::_State_ptr run) : run_(std::move(run)) {
@@ -262,8 +262,8 @@ struct Relocations {
 };
 
 // Redirects functions that an object imports, in its table of lazily bound functions or, if they
-// are not there, in the table of those bound at load time. With `uses`, only if the object needs a
-// library of that name.
+// are not there, in the table of functions bound at load time. With `uses`, only if the object
+// needs a library of that name.
 void Redirect(const dl_phdr_info& object, const char* uses) {
   const ElfW(Dyn)* dynamic = nullptr;
   std::vector<size_t> needed;  // indexes in `names`
@@ -355,8 +355,8 @@ void PaceWaitsOf(const void* address, const char* uses) {
     const char* uses;
     uintptr_t begin, end;  // range of the object that contains the address
   } wanted = {reinterpret_cast<uintptr_t>(address), uses, 0, 0};
-  // Cached because PyTorch registers thousands of images of one object in a row. The lock is not
-  // held while the loader is called, because the loader may be the caller.
+  // The range is cached because PyTorch registers thousands of images of one object in a row. The
+  // lock is not held while the loader is called, because the loader may be the caller.
   static std::mutex mutex;
   static Wanted last = {};
   if (std::lock_guard lock(mutex);
@@ -435,7 +435,7 @@ void GiveTurns(int64_t now) {
   if (!all) {
     pace.broken = true;
     lock.unlock();
-    Assume("a polling thread did not return: what it sees depends on the wall clock",
+    Assume("a polling thread did not return, so what that thread sees depends on the wall clock",
            "NCCL's watchdog", 0);
   }
 }

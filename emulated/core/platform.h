@@ -45,8 +45,8 @@ struct Platform {
   Clock clock;
   Streams streams;
 
-  // Marks that the device has a context: it was made current, or it was used without that. Call
-  // without locks held, because the first use loads the library that CUDA_INJECTION64_PATH names.
+  // Marks that the device has a context, because it was made current or used. Call without locks
+  // held, because the first use loads the library that CUDA_INJECTION64_PATH names.
   void MarkUsed(int device) {
     if (IsUsed(device)) return;
     if (used_.fetch_or(uint64_t{1} << device, std::memory_order_relaxed) == 0) LoadInjection();

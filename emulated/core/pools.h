@@ -1,5 +1,5 @@
 // Stream-ordered allocation (cudaMallocAsync). Pools take memory from their GPU in chunks of 32 MiB
-// and split them. When the program synchronises and a pool holds more than its threshold, it
+// and split them. When the program synchronizes, each pool that holds more than its threshold
 // releases chunks that are wholly free. Assumed: memory that is freed on one stream may be reused
 // by any other at once.
 //

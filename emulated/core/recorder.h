@@ -27,7 +27,7 @@ VRAMSCOPE_EMULATED_API Recorder* TheRecorder();
 
 // Returns how often the program's own allocator has allocated or freed memory of a device.
 using CountRequests = uint64_t (*)(int device);
-// If `requests` is set, work is reported with its operands from now on; if null, without. The
+// If `requests` is set, work is reported with its operands from now on; if null, without them. The
 // thread rules are those of SetRecorder.
 VRAMSCOPE_EMULATED_API void SetOperandsEnabled(CountRequests requests);
 VRAMSCOPE_EMULATED_API CountRequests OperandsEnabled();
@@ -40,7 +40,7 @@ using CallSite = const char* (*)();
 VRAMSCOPE_EMULATED_API void SetCallSites(CallSite site);
 VRAMSCOPE_EMULATED_API CallSite CallSites();
 
-// "cudaLaunchKernel", "cuMemAlloc_v2".
+// The name of a call, such as "cudaLaunchKernel" or "cuMemAlloc_v2".
 VRAMSCOPE_EMULATED_API const char* NameOf(Call call);
 
 }  // namespace vramscope::emulated

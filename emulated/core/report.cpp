@@ -11,7 +11,7 @@
 namespace vramscope::emulated {
 namespace {
 
-constexpr size_t kMostKernels = 20;  // maximum number that is listed
+constexpr size_t kMostKernels = 20;  // maximum number of listed kernels
 
 // The number of bytes of the UTF-8 character at `at`; 0 if it is invalid (a path may have any
 // bytes).

@@ -31,7 +31,7 @@ Settings SettingsFromEnvironment() {
   const std::string devices = Environment("VRAMSCOPE_EMULATED_DEVICES");
   std::string problem;
   if (gpus.empty()) {
-    problem = "it is not set";
+    problem = "the variable is not set";
   } else {
     settings.gpus = ParseGpus(gpus, std::atoi(devices.c_str()), &problem);
   }

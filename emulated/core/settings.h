@@ -25,7 +25,7 @@ struct Settings {
   std::string rooms;
 };
 
-// Reports errors in the environment on standard error; there are no GPUs then.
+// Reports errors in the environment on standard error; after an error there are no GPUs.
 Settings SettingsFromEnvironment();
 
 }  // namespace vramscope::emulated

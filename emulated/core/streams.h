@@ -104,8 +104,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result CloneGraph(void* graph, void** clone);
   Result LaunchGraph(void* executable, void* stream);
 
-  // Called for every move of the clock, with locks held: of the platform, the observer may query
-  // only the clock. Null: no observer.
+  // Called for every move of the clock, with locks held, so the observer may query the clock, but
+  // no other part of the platform. Null: no observer.
   using Observer = void (*)(void* context, int move, int64_t duration_ns);
   void SetObserver(Observer observer, void* context);
   // Repeats a kWork or kWait on the current device without calling the observer. `waits`: the call

@@ -80,7 +80,7 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, 
   Interval when;
   bool captured = false;
   // Uses the shared clock, not this thread's time. A thread that has only queried so far may be
-  // ahead of the clock, which it moves now.
+  // ahead of the clock, which the thread moves now.
   activity.call_begin_ns = platform.clock.Submit(0);
   const Result result = platform.streams.Enqueue(handle, std::move(work), &when, &captured);
   if (result != Result::kSuccess || captured) {

@@ -7,7 +7,7 @@
 
 namespace vramscope::emulated {
 
-// Stores the operands of work if they are wanted: only GPU addresses, each once.
+// Stores the operands of work if a recorder wants them: only GPU addresses, each once.
 void Keep(std::vector<Operand> operands, int device, Node* work);
 
 // Submits work. Its effect is applied now, or, on a stream that is captured, when the graph is

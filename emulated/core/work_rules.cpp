@@ -19,7 +19,7 @@ constexpr double kClocksOfMoments = 0.8;  // an element of a running mean and va
 // An isolated element transfers a whole memory sector.
 constexpr double kSector = 32;
 
-// 0: not the type of an element.
+// The size of an element of this type; 0: this is not an element type.
 int BytesOf(std::string_view type) {
   type = Trimmed(type);
   if (type.ends_with("const")) type = Trimmed(type.substr(0, type.size() - 5));
@@ -456,9 +456,9 @@ WorkRules::Work WorkRules::OfAttention(const Dim& grid, void** parameters) const
                                       : heads * whole(queries, tile_rows_) / tile_rows_;
   work.tile_flops = (backward ? 10 : 4) * width * all / work.tiles * (causal ? 0.5 : 1);
   if (random_) work.clocks = kClocksOfRandomNumber * all * (causal ? 0.5 : 1);
-  // Shares of a multiprocessor's rate. Those of the efficient kernels were measured in fp32 and are
-  // assumed for 16 bits, with Ampere instructions. Those of flash attention were published by its
-  // authors for an A100.
+  // Shares of a multiprocessor's rate. The shares of the efficient kernels were measured in fp32
+  // and are assumed for 16 bits with Ampere instructions. The shares of flash attention were
+  // published by its authors for an A100.
   if (efficient)
     work.share = precision_ == Precision::kFp32 ? (backward ? 0.53 : 0.4) : (backward ? 0.2 : 0.25);
   else

@@ -4,8 +4,8 @@
 //   const WorkRules rules(mangled_name, parameter_sizes, operand_rules);
 //   std::optional<LaunchWork> work = rules.Of(grid, block, parameters);  // of a launch
 //
-// PyTorch's kernels are recognised by their names. Numbers of elements are read at the positions of
-// torch 2.11. For unknown kernels, and for parameters that do not match, there is no result.
+// PyTorch's kernels are recognised by their names. Numbers of elements are read where torch 2.11
+// passes them. For unknown kernels, and for parameters that do not match, there is no result.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ class WorkRules {
   Kind kind_ = Kind::kUnknown;
   std::vector<uint16_t> sizes_;
   OperandRules operands_;
-  double element_bytes_ = 0;  // bytes moved per element, or the size of one
+  double element_bytes_ = 0;  // bytes moved per element, or the size of an element
   int result_bytes_ = 0;
   int loader_ = 0;  // the parameter with the sizes of the inputs; 0: none
   int tensors_ = 0;

@@ -13,8 +13,8 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// Physical memory without an address. It uses GPU memory until its handle is released and nothing
-// maps it.
+// Physical memory without an address. It is in use until its handle is released and no addresses
+// are mapped to it.
 struct Physical {
   int device = 0;
   uint64_t bytes = 0;

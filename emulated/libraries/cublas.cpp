@@ -1,7 +1,7 @@
 // libcublas: handles and their settings, copies of vectors and matrices. Products are in
 // cublas_level3.cpp, vector and matrix-vector operations in cublas_level12.cpp. A handle allocates
-// no GPU memory: the real library's own memory is part of the context, and PyTorch passes it a
-// workspace.
+// no GPU memory: the real library's own memory is part of the context, and PyTorch passes a
+// workspace to each handle.
 #include <cstring>
 
 #include "emulated/core/context.h"

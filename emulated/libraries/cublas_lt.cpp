@@ -104,7 +104,7 @@ void InitMatmul(void* matmul, int compute_type, int scale_type) {
   Store().Put(matmul, kScaleType, scale_type);
 }
 
-// The only algorithm. Its bytes mark it as ours.
+// The only algorithm. Its first bytes show that it was made here.
 constexpr Algorithm kAlgorithm = {{0x76736d757261706dull, 0, 0, 0, 0, 0, 0, 0}};
 
 void Answer(HeuristicResult* result) {
@@ -293,7 +293,7 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
   constexpr int kBiasGradients = 16 | 256 | 512;  // DRELU_BGRAD has 16, BGRADA 256, BGRADB 512
   void* const bias = store.Get<void*>(matmul, kBiasPointer, nullptr);
   const bool writes_bias = bias && (epilogue & kBiasGradients);
-  // If C is D, it is listed only as written: it is read only if beta is not zero.
+  // If C is D, it is listed as written but not as read, because with beta 0 it is not read.
   const void* const reads[] = {a.address, b.address, c.address == d ? nullptr : c.address,
                                writes_bias ? nullptr : bias};
   if (writes_bias)

@@ -44,7 +44,7 @@ Version CudnnVersion();
 int SmCount();     // multiprocessors of the current GPU
 int Capability();  // compute capability, 89 for 8.9
 
-// False if cuDNN does not support this number of dimensions. Without strides the tensor is packed.
+// Returns false if cuDNN does not support so many dimensions. Without strides the tensor is packed.
 bool SetDims(Tensor* tensor, int type, int count, const int* dims, const int* strides);
 
 // Submits one kernel on the handle's stream; writes without an address are ignored. `duration_ns`

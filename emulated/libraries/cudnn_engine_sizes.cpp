@@ -192,7 +192,7 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   const uint64_t sms = Multiprocessors(chip);
   const uint64_t bytes_of_tile =
       Product(tile.tile_rows, std::bit_ceil(tile.tile_columns)) * sizeof(float);
-  if (tile.pieces) {  // segments per tile; the last one needs no sums
+  if (tile.pieces) {  // segments per tile; the last segment needs no sums
     const uint64_t tiles = Product(rows, columns);
     return tiles * (tile.pieces - 1) * bytes_of_tile +
            (tiles * tile.pieces + kCounters) * sizeof(int) + kAligned;
@@ -205,7 +205,7 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   uint64_t of_each =
       std::min(sms / tiles, std::max<uint64_t>(Ceil(depth, kDepthOfTile) / kLeastIterations, 1));
   if (of_each < 2) return 0;
-  // A counter for each segment that another one waits for. It is unknown why multiples of eight
+  // A counter for each segment that another segment waits for. It is unknown why multiples of eight
   // tiles need fewer.
   const uint64_t counters = tiles * (paired ? of_each + 1 : tiles % 8 == 0 ? of_each - 1 : of_each);
   if (tile.engine == Engine::kSegmentedShared) --of_each;

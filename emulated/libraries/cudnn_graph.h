@@ -24,7 +24,7 @@ enum Status : int {
   kExecutionFailed8 = 8,
   kExecutionFailed9 = 5000,
 };
-int BadParameter();  // the number in this major version of cuDNN
+int BadParameter();  // "bad parameter" in this major version of cuDNN
 int NotSupported();
 int ExecutionFailed();
 

@@ -54,7 +54,7 @@ Recurrent WithInput(const RnnDescriptor& rnn, const Tensor* x) {
 int LayerParameter(const RnnDescriptor* rnn, int pseudo_layer, const Tensor* x, const Tensor* w,
                    const void* weights, int linear, bool bias, Tensor* out, void** address) {
   if (!rnn) return BadParameter();
-  if (!out || !address) return kSuccess;  // the caller wants only the other one of the pair
+  if (!out || !address) return kSuccess;  // the caller wants only the other address
   const Recurrent r = WithInput(*rnn, x);
   const Parameter parameter = RecurrentParameter(r, pseudo_layer, linear);
   const int type = w ? w->shape.type : r.type;

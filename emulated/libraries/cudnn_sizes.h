@@ -39,7 +39,7 @@ struct Workspace {
   bool measured = false;  // the rule was measured on a GPU of this generation, for similar shapes
 };
 // The workspace of the engine on tensor cores (16 bits, or TF32 from compute capability 8.0 on) or,
-// without `tensor_cores`, of the plain one. The rules are in cudnn_engine_sizes.cpp.
+// without `tensor_cores`, of the plain engine. The rules are in cudnn_engine_sizes.cpp.
 Workspace ConvolutionWorkspace(const Convolution& convolution, const Chip& chip, bool tensor_cores);
 
 // ---- attention

@@ -174,7 +174,7 @@ void Format(const Event& event, const Scale& time, uint8_t* to) {
       record.program_counter = event.caller;
       record.process = static_cast<uint32_t>(getpid());
       record.device = device, record.context = context, record.stream = kNoStream;
-      record.name = event.site;  // CUPTI has the names of static variables here
+      record.name = event.site;  // in CUPTI, the field names static variables
       return Put(record, to);
     }
     case kOperands: {

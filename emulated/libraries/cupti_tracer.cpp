@@ -56,7 +56,7 @@ void Tracer::OnWork(const Activity& activity) {
     work.start = activity.start_ns;
     work.end = activity.end_ns;
   } else {
-    // After the stream's last work, delayed by the time that it waited for other streams.
+    // Starts when the stream's last work is done, plus the time of waits for other streams.
     Stream& stream = streams_[activity.stream];
     const int64_t idle = std::max<int64_t>(
         activity.start_ns - std::max(stream.virtual_end, ThePlatform().clock.now()), 0);
@@ -74,8 +74,8 @@ void Tracer::OnWork(const Activity& activity) {
 }
 
 void Tracer::OnMemory(const MemoryActivity& memory) {
-  // Before the lock is taken: it may wait for the interpreter's lock, which another thread may hold
-  // while it waits for ours.
+  // Calls `sites` before it takes the lock: `sites` may wait for the interpreter's lock, which a
+  // thread may hold that waits for this lock.
   const CallSite sites = CallSites();
   const bool of_host = memory.allocated && memory.place != Place::kDevice;
   const char* const site = of_host && sites != nullptr ? sites() : nullptr;

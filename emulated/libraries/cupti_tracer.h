@@ -1,10 +1,10 @@
-// Collects what the core's recorder reports until it is written to the program's buffers: the core
-// of the emulated libcupti.
+// The main part of the emulated libcupti: collects what the platform's core reports until it is
+// written to the program's buffers.
 //
-// A profiler normally measures operators with the host's real clock, so it sees durations of the
-// virtual clock placed on that clock, and a synchronisation really waits. A program that registers
-// vramscope_emulated_now_ns as its clock gets only virtual times and each record immediately, and
-// nothing waits.
+// A profiler normally measures operators with the host's real clock, so its records have the
+// virtual clock's durations at times of the real clock, and a synchronisation really waits. A
+// program that registers vramscope_emulated_now_ns as its clock gets only virtual times and each
+// record immediately, and nothing waits.
 //
 // Thread-safe.
 #pragma once
@@ -37,7 +37,7 @@ class Tracer : public Recorder {
   bool Flush();
   uint64_t Timestamp();
   size_t TakeDropped();
-  // Only one profiler per process.
+  // Returns false if there is a subscriber: a process has only one profiler.
   bool Subscribe();
   void Unsubscribe();
 

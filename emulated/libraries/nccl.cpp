@@ -97,8 +97,9 @@ int ncclCommShrink(Comm* parent, int* excluded, int count, Comm** child, void*, 
   }
   return MakeComm(child, DeriveUniqueId(parent->id, ++parent->splits, 0), ranks, rank);
 }
-int ncclCommFinalize(Comm* comm) { return comm ? kSuccess : kInvalidArgument; }
+int ncclCommFinalize(Comm* comm) { return comm ? CompleteReceives(comm) : kInvalidArgument; }
 int ncclCommDestroy(Comm* comm) {
+  CompleteReceives(comm);
   DestroyComm(comm);
   return kSuccess;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <set>
 #include <span>
 #include <utility>
@@ -219,6 +220,10 @@ class Progress {
     return {operation_.comm, 0};
   }
   Comm* comm() const { return operation_.comm; }
+  const void* to() const { return operation_.receive; }
+  uint64_t received_bytes() const { return sizes_.received; }
+  // Something else was written where the message belongs: it is still received, but not stored.
+  void Discard() { operation_.receive = nullptr; }
 
   // Returns true when done.
   bool Step() {
@@ -273,8 +278,8 @@ class Progress {
     }
   }
 
-  // Messages of bytes may be objects, whose values the receiver needs; others are not awaited if
-  // they have several parts.
+  // Messages of bytes may be objects, whose values the receiver needs; other messages are not
+  // awaited if they have several parts.
   uint64_t most_in_message() const {
     return ElementBytes(operation_.type) == 1 ? kMostExchanged : Rendezvous::kMostBytes;
   }
@@ -349,13 +354,63 @@ std::string Describe(const Comm& comm, int rank) {
   return "rank " + std::to_string(rank) + " of " + std::to_string(comm.ranks);
 }
 
-int Run(const std::vector<Operation>& operations) {
-  std::vector<Progress> pending;
-  for (const Operation& operation : operations) {
-    if (const int error = operation.comm->error; error != kSuccess) return error;
-    pending.emplace_back(operation);
-    if (const int status = pending.back().Submit(); status != kSuccess) return status;
+// Receives that the host does not wait for. On a GPU they wait on their stream, so the host may go
+// on, for example with a send that another rank needs first. They are completed when their bytes
+// are needed, at the next operation of their communicator (which waits on the same stream), and
+// while this rank waits for something else.
+struct Deferred {
+  uint64_t number = 0, expected = 0;
+  Progress progress;
+};
+std::mutex g_deferred_mutex;
+std::vector<Deferred>& TheDeferred() {
+  static auto* deferred = new std::vector<Deferred>;  // never destroyed: used while a process ends
+  return *deferred;
+}
+
+// Removes and returns those of a communicator up to this number, in order.
+std::vector<Progress> TakeDeferred(const Comm* comm, uint64_t last = ~uint64_t{0}) {
+  std::vector<Progress> taken;
+  std::lock_guard lock(g_deferred_mutex);
+  std::erase_if(TheDeferred(), [&](Deferred& one) {
+    if (one.progress.comm() != comm || one.number > last) return false;
+    ThePlatform().host_bytes.ExpectNoMore(one.expected);
+    taken.push_back(std::move(one.progress));
+    return true;
+  });
+  return taken;
+}
+
+bool HasDeferred(const Comm* comm) {
+  std::lock_guard lock(g_deferred_mutex);
+  return std::any_of(TheDeferred().begin(), TheDeferred().end(),
+                     [&](const Deferred& one) { return one.progress.comm() == comm; });
+}
+
+// Receives what has arrived, so that the senders can go on. The lock is not held meanwhile, because
+// writing the bytes may call Overwrite().
+void LookAtDeferred() {
+  std::vector<Deferred> all;
+  {
+    std::lock_guard lock(g_deferred_mutex);
+    all.swap(TheDeferred());
   }
+  std::set<std::pair<const Comm*, int>> blocked;
+  std::erase_if(all, [&](Deferred& one) {
+    if (blocked.contains(one.progress.order()) || !one.progress.Step()) {
+      blocked.insert(one.progress.order());
+      return false;
+    }
+    ThePlatform().host_bytes.ExpectNoMore(one.expected);
+    return true;
+  });
+  std::lock_guard lock(g_deferred_mutex);
+  TheDeferred().insert(TheDeferred().begin(), std::make_move_iterator(all.begin()),
+                       std::make_move_iterator(all.end()));
+}
+
+// Waits until all operations are done.
+int Await(std::vector<Progress> pending) {
   const auto deadline = Clock::now() + Patience();
   auto look = Clock::now() + milliseconds(200);
   while (!pending.empty()) {
@@ -393,8 +448,57 @@ int Run(const std::vector<Operation>& operations) {
                                    std::to_string(Patience().count()) + " s");
       return kRemoteError;
     }
+    LookAtDeferred();
     comm->room->WaitForNews(milliseconds(20));
   }
+  return kSuccess;
+}
+
+void Overwrite(uint64_t number) {
+  std::lock_guard lock(g_deferred_mutex);
+  for (Deferred& one : TheDeferred())
+    if (one.number == number) one.progress.Discard();
+}
+
+void Need(uint64_t number) {
+  const Comm* comm = nullptr;
+  {
+    std::lock_guard lock(g_deferred_mutex);
+    for (const Deferred& one : TheDeferred())
+      if (one.number == number) comm = one.progress.comm();
+  }
+  if (comm) static_cast<void>(Await(TakeDeferred(comm, number)));
+}
+
+void Defer(Progress progress) {
+  const void* const to = progress.to();
+  const uint64_t bytes = progress.received_bytes();
+  static uint64_t last = 0;
+  std::lock_guard lock(g_deferred_mutex);
+  const uint64_t number = ++last;
+  const uint64_t expected = ThePlatform().host_bytes.Expect(
+      reinterpret_cast<uint64_t>(to), bytes,
+      [number](bool needed) { needed ? Need(number) : Overwrite(number); });
+  TheDeferred().push_back({number, expected, std::move(progress)});
+}
+
+int Run(const std::vector<Operation>& operations) {
+  std::vector<Progress> pending;
+  // Memory of the host can be read at any time.
+  const bool defers = std::all_of(operations.begin(), operations.end(), [](const Operation& o) {
+    return o.kind == Kind::kReceive && ThePlatform().memory.DeviceOf(o.receive) >= 0;
+  });
+  for (const Operation& operation : operations) {
+    if (const int error = operation.comm->error; error != kSuccess) return error;
+    if (!defers)
+      if (const int status = Await(TakeDeferred(operation.comm)); status != kSuccess) return status;
+    pending.emplace_back(operation);
+    if (const int status = pending.back().Submit(); status != kSuccess) return status;
+  }
+  if (!defers) return Await(std::move(pending));
+  LookAtDeferred();
+  for (Progress& progress : pending)
+    if (HasDeferred(progress.comm()) || !progress.Step()) Defer(std::move(progress));
   return kSuccess;
 }
 
@@ -481,6 +585,8 @@ uint64_t KernelBytes(int device) {
 
 std::string MiBText(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
+int CompleteReceives(Comm* comm) { return Await(TakeDeferred(comm)); }
+
 int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   if (!comm) return kInvalidArgument;
   *comm = nullptr;
@@ -532,6 +638,7 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
 
 void DestroyComm(Comm* comm) {
   if (!comm) return;
+  for (Progress& progress : TakeDeferred(comm)) static_cast<void>(progress.Step());
   if (comm->buffer_bytes) {
     ThePlatform().memory.GivePhysical(comm->device, comm->buffer_bytes);
     TellBuffers(*comm, false);

@@ -74,10 +74,13 @@ struct Operation {
   void* stream = nullptr;
 };
 
-// Runs the operation, or stores it between GroupStart and GroupEnd of this thread.
+// Runs the operation, or stores it between GroupStart and GroupEnd of this thread. Returns before
+// receives into device memory are done.
 int Enqueue(const Operation& operation);
 void GroupStart();
 int GroupEnd();
+// Waits for the receives for which Enqueue did not wait.
+int CompleteReceives(Comm* comm);
 // Exchanges 16 bytes of each rank (a split's color and key); empty on failure.
 std::vector<std::array<int64_t, 2>> ExchangeNumbers(Comm* comm, std::array<int64_t, 2> numbers);
 

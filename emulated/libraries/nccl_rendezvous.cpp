@@ -34,8 +34,8 @@ uint64_t Mix(uint64_t hash, const void* data, size_t bytes) {  // FNV-1a
 }
 
 std::string FolderOfRooms() {
-  // The launcher of all ranks may provide a folder, and removes what is left by ranks that did not
-  // start.
+  // The launcher of all ranks may provide a folder. It then removes what is left there if some
+  // ranks did not start.
   const char* given = std::getenv("VRAMSCOPE_EMULATED_ROOMS");
   if (given != nullptr && access(given, W_OK | X_OK) == 0) return given;
   const char* const parents[] = {"/dev/shm", std::getenv("TMPDIR"), "/tmp",

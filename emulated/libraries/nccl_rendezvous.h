@@ -38,7 +38,7 @@ class Rendezvous {
   static std::unique_ptr<Rendezvous> Join(const UniqueId& id, int ranks, int rank,
                                           std::string* problem);
   // A folder in `parent` that only this user can write to. In a shared folder, another user could
-  // create a room's file first, and its ranks would not meet. "": the name belongs to another user.
+  // create a room's file first, and the ranks would not meet. "": another user owns the folder.
   static std::string PrivateFolder(const std::string& parent);
   // Removes what killed ranks have left in a folder. Join calls it once per process.
   static void RemoveOfKilled(const std::string& folder);

@@ -12,7 +12,7 @@
 namespace vramscope::isolation {
 namespace {
 
-// Whether the lower layer has a file that shows again once the upper layer has no such name.
+// Whether the lower layer has a file that is visible if the upper layer lacks its name.
 bool IsOutside(const Place& place) {
   struct stat status;
   return !place.real && place.in.lower && kernel::Lstat(place.spot.lower(), &status) == 0;
@@ -24,7 +24,7 @@ int MarkRemoved(Place& place) {
   return kernel::MakeLink(kRemovedText, place.spot.upper());
 }
 
-// Atomic, so that the lower file is never visible in between.
+// Replaces a name by a mark in one step, so that the lower file is never visible meanwhile.
 int ReplaceByMark(Place& place) {
   static int counter;
   char part[PATH_MAX + 128];
@@ -49,7 +49,7 @@ int MarkOpaque(const char* folder) {
   return 0;
 }
 
-// Removes an upper folder that contains only our marks.
+// Removes an upper folder that contains only this library's marks.
 int RemoveUpperFolder(const char* folder) {
   Listing listing;
   int error = listing.ReadPlain(folder);
@@ -144,7 +144,7 @@ int EnsureFolder(Spot& spot, size_t length) {
     at(parent, [&](const char* path, const char*) { return kernel::ChangeMode(path, mode); });
   };
   error = at(length, make);
-  if (error == -EACCES) {  // its owner may not write to it, only to subfolders
+  if (error == -EACCES) {  // the parent's mode forbids even its owner to write
     mode_of_parent((outer.st_mode & 07777) | 0700);
     error = at(length, make);
     mode_of_parent(outer.st_mode & 07777);

@@ -115,10 +115,10 @@ int EnsureFolder(Spot& spot, size_t length);
 // Prepares a creation: checks that the place does not exist and creates its folder in the upper
 // layer.
 int PrepareNew(Place& place);
-// Copies a place to the upper layer; `content` is false if the file is truncated at once.
+// Copies a place to the upper layer; `content`: false if the file will be truncated.
 int CopyUp(Place& place, bool content);
-// Copies a place up for a change of its content (needs write permission) or its status (needs the
-// owner).
+// Copies a place to the upper layer before a change of its content, which needs write permission,
+// or of its status, which only the owner may change.
 enum class Change { kContent, kStatus };
 int PrepareChange(Place& place, Change change);
 
@@ -157,10 +157,10 @@ class Listing {
   size_t used_ = 0, capacity_ = 0, at_ = 0;
 };
 
-// Copies a kernel folder with modes, times and links. The target must not exist; with
-// `into_existing`, missing entries are added and existing ones are kept.
+// Copies a folder (both paths as the kernel sees them) with modes, times and links. The target must
+// not exist; with `into_existing`, missing entries are added and existing ones are kept.
 int CopyTree(const char* from, const char* to, bool into_existing);
-// Removes a kernel folder with its contents.
+// Removes a folder (its path as the kernel sees it) with its contents.
 int RemoveTree(const char* folder);
 
 }  // namespace vramscope::isolation

@@ -38,7 +38,7 @@ int CopyBytes(int from, int to, off_t size) {
   }
 }
 
-// Copies user attributes. If there are none, or no room for them, the copy has none.
+// Copies user attributes, unless the file has none or the target has no room for them.
 void CopyAttributes(int from, int to) {
   char names[4096], value[4096];
   const long size = kernel::Call(SYS_flistxattr, from, kernel::Of(names), sizeof names);

@@ -13,10 +13,10 @@ char kept_text[kKeptText];
 char* kept[kMaxDifferences];  // NAME=value
 size_t unfreed_count;
 
-// Variables that are lists of libraries; the program's own entries follow ours.
+// Variables that are lists of libraries; the program's own entries follow vramscope's.
 struct List {
   const char* name;   // includes the "="
-  const char* ours;   // text that shows that ours is in the list
+  const char* ours;   // text that shows that vramscope's library is in the list
   const char* value;  // the value that the launcher set
 };
 List lists[] = {{"LD_PRELOAD=", "libvramscope-isolation.so", nullptr},
@@ -36,8 +36,8 @@ bool SameName(const char* a, const char* b) {
   return strncmp(a, b, length) == 0 && b[length] == '=';
 }
 
-// Variables that only the launcher sets. The program may change the other ones, but not remove
-// them.
+// Variables that only the launcher sets. The program may change, but not remove, all other
+// variables that are kept.
 bool IsFixed(const char* entry) {
   return Has(entry, "VRAMSCOPE_ISOLATION") || Has(entry, "VRAMSCOPE_NO_NETWORK=");
 }
@@ -58,8 +58,8 @@ bool IsMissing(char* const* given) {
   return false;
 }
 
-// Variables that make a process wait for plans (vramscope/warm.py); processes that its forks start
-// must not inherit them.
+// Variables that make a process a server that waits for plans (vramscope/warm.py). The server's
+// forks must not pass them on to processes that they start.
 bool IsOfTheServer(const char* entry) {
   return Has(entry, "VRAMSCOPE_PROGRAM_SERVE=") || Has(entry, "VRAMSCOPE_PROGRAM_MODULES=");
 }

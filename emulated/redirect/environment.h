@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 // The environment that child processes get, even if the program passes another one: LD_PRELOAD and
-// LD_AUDIT with our libraries, and the launcher's own variables.
+// LD_AUDIT with vramscope's libraries, and the launcher's own variables.
 namespace vramscope::isolation {
 
 // Call before the program runs. Saves the launcher's variables, replacing any saved earlier.

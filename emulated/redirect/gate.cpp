@@ -19,7 +19,7 @@
 namespace vramscope::isolation {
 namespace {
 
-// Above the memory of sanitizers, below programs and libraries.
+// The page's address: above the memory of sanitizers, below programs and libraries.
 constexpr unsigned long kGate = 0x110000000000;
 constexpr unsigned long kGateSize = 4096;
 constexpr unsigned char kCode[] = {0x0f, 0x05, 0xc3};  // syscall; ret
@@ -27,7 +27,7 @@ constexpr unsigned char kCode[] = {0x0f, 0x05, 0xc3};  // syscall; ret
 constexpr unsigned kX32 = 0x40000000;
 constexpr long kFileModeAt2 = 452;
 // Calls that report ENOSYS, because a filter cannot see structures, the operations of a ring, or
-// the path of a file handle. Programs have fallbacks for them.
+// the path of a file handle. Programs have fallbacks for these calls.
 constexpr int kMissingCalls[] = {437 /* openat2 */,      SYS_io_uring_setup,
                                  463 /* setxattrat */,   466 /* removexattrat */,
                                  469 /* file_setattr */, SYS_open_by_handle_at};
@@ -189,7 +189,7 @@ long Isolated(long number, const long* a) {
   return result < 0 ? -error : result;
 }
 
-volatile int probed;  // whether the kernel passed a call to us
+volatile int probed;  // whether the kernel passed a call to OnTrap()
 
 // Checks a path: an invalid address must fail the call, not crash the program.
 bool IsReadable(const void* path) {
@@ -287,7 +287,7 @@ void TrapWrites() {
   // 32-bit calls come from programs that do not contain this library.
   add(kEqual, AUDIT_ARCH_X86_64, 1, 0);
   add(kAnswer, SECCOMP_RET_KILL_PROCESS, 0, 0);
-  // Calls from the gate are ours.
+  // Calls from the gate are this library's own.
   add(kLoad, offsetof(struct seccomp_data, instruction_pointer) + 4, 0, 0);
   add(kEqual, static_cast<unsigned>(kGate >> 32), 0, 4);
   add(kLoad, offsetof(struct seccomp_data, instruction_pointer), 0, 0);
@@ -336,7 +336,7 @@ void TrapWrites() {
 
 using namespace vramscope::isolation;  // NOLINT: the functions below are the C library's
 
-// SIGSYS is reserved: if a program blocks or handles it, the next trapped call ends the program.
+// Programs cannot block or handle SIGSYS: if they could, trapped calls would end them.
 
 VRAMSCOPE_FUNCTION(int, sigaction,
                    (int signal, const struct sigaction* action, struct sigaction* before)) {

@@ -43,7 +43,7 @@ inline bool Copies() { return ModeOfProcess() == Mode::kCopy; }
 // For a forked child, like ForgetLocksOfPaths.
 void ForgetLocksOfStreams();
 
-// The path to pass to the kernel for reading: the program's own, or one of the place's.
+// The path to pass to the kernel for reading: the program's own, or one of the place's paths.
 struct Where {
   int folder;
   const char* path;

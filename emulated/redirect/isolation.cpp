@@ -3,8 +3,8 @@
 // of the lower layer renameable.
 //
 // It is loaded twice. Through LD_PRELOAD its functions precede the C library's in the program's own
-// namespace, with its errno and threads: any library that calls unlink() calls ours. LD_AUDIT alone
-// would not suffice, because it does not see function pointers bound at link time and would set the
+// namespace, with its errno and threads: any library that calls unlink() calls this one's. LD_AUDIT
+// alone does not suffice: it does not see function pointers bound at link time and would set the
 // errno of another C library. Through LD_AUDIT it covers only lookups by name in the C library:
 // dlsym with a handle (`ctypes.CDLL("libc.so.6").unlink`) and libraries loaded with RTLD_DEEPBIND
 // are bound to the preloaded functions, and a library that the program wrote is found in the folder
@@ -14,10 +14,10 @@
 // System calls that change files without the C library's functions (Rust's rustix, calls inside the
 // C library) are redirected to the same functions by seccomp and SIGSYS (gate.h, x86-64).
 //
-// Not covered: reads by such calls (fts_open, getdents64) see the real files; setuid programs lose
-// their extra rights under seccomp. A static program that changes files is ended by SIGSYS. If the
-// kernel refuses the filter, or on another processor, static programs and direct system calls
-// change real files. This is no protection against programs that try to escape.
+// Not covered: reads by direct system calls (fts_open, getdents64) see the real files; setuid
+// programs lose their extra rights under seccomp. A static program that changes files is ended by
+// SIGSYS. If the kernel refuses the filter, or on another processor, static programs and direct
+// system calls change real files. This is no protection against programs that try to escape.
 //
 // changes.h is the file system as the program sees it (paths.cpp, changes.cpp);
 // isolation_files.cpp, isolation_attributes.cpp, isolation_folders.cpp and isolation_processes.cpp
@@ -120,7 +120,7 @@ uintptr_t AddressOf(const char* name) {
   return 0;
 }
 
-// Libraries whose functions we interpose.
+// Whether this is a library whose functions are interposed.
 bool IsCLibrary(const char* name) {
   return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libpthread.so.", 14) == 0;
 }
@@ -161,8 +161,8 @@ VRAMSCOPE_EXPORTED unsigned la_objopen(struct link_map* map, Lmid_t space, uintp
   return LA_FLG_BINDTO;
 }
 
-// The loader calls this for every library that is bound from *or* to; lookups by our own library
-// are left alone.
+// The loader calls this for every library that is bound from *or* to; lookups by this library are
+// left alone.
 VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_t* from,
                                           uintptr_t* to, unsigned* flags, const char* name) {
   *flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
@@ -171,7 +171,7 @@ VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_
   return ours != 0 ? ours : symbol->st_value;
 }
 
-// The loader holds its lock until it has copied the result.
+// The result may be static: the loader holds its lock until it has copied the result.
 VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned) {
   static Place place;
   if (strchr(name, '/') == nullptr || Passes(name, false) ||

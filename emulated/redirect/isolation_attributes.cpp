@@ -13,7 +13,7 @@
 namespace vramscope::isolation {
 namespace {
 
-// Applies a change by path, with a function of the path to pass to the kernel.
+// Applies a change by path: calls a function with the path to pass to the kernel.
 template <typename Function>
 long ChangePath(int folder, const char* path, bool follow, Change change, Function apply) {
   if (Passes(path, true)) return apply(folder, path);

@@ -43,8 +43,8 @@ bool IsInReal(const char* path) {
 }
 
 // In a user namespace overlayfs cannot rename a lower folder, and a folder whose entries are
-// separate mounts spans several file systems: both return EXDEV. The source is then copied next to
-// the target, renamed, and removed.
+// separate mounts spans several file systems: both renames fail with EXDEV. So the source is copied
+// next to the target, the copy is renamed, and the source is removed.
 int CopyInsteadOfRename(const char* from, const char* to) {
   static int counter;
   char part[PATH_MAX + 128];
@@ -131,7 +131,7 @@ int LinkPaths(int from_folder, const char* from, int to_folder, const char* to, 
                           open ? AT_SYMLINK_FOLLOW : 0);
 }
 
-// Creates something with a function of the path to pass to the kernel.
+// Creates something: calls a function with the path to pass to the kernel.
 template <typename Function>
 int Make(int folder, const char* path, Function make) {
   if (Passes(path, true)) return static_cast<int>(make(folder, path));

@@ -20,7 +20,7 @@ namespace {
 
 // --- streams of folders that have a changed copy ---
 
-// The entries of a folder stream; the stream itself is the C library's, for its descriptor.
+// The entries of a folder stream; `stream` is the C library's and has the descriptor.
 struct Stream {
   DIR* stream;
   Stream* next;
@@ -427,7 +427,7 @@ VRAMSCOPE_FUNCTION(void, rewinddir, (DIR * stream)) {
   NextAs<void(DIR*)>(next, "rewinddir")(stream);
   Stream* found = Find(stream);
   if (found == nullptr) {
-    Keep(stream);  // it may have a changed copy now
+    Keep(stream);  // the folder may have a changed copy now
   } else {
     ReadStream(stream, *found);
   }

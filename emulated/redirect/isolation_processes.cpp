@@ -171,7 +171,7 @@ __attribute__((noinline)) int SpawnPath(pid_t* pid, const char* path,
                                             environment);
 }
 
-// What was opened for a process before its start.
+// A file that was opened for a process before its start.
 struct Opened {
   const void* actions;
   int fd;

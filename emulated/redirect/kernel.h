@@ -1,7 +1,7 @@
 #pragma once
 
 // System calls without the C library, because in a program that contains libvramscope-isolation.so
-// the C library's functions are interposed. They do not touch errno (thread-local). All return
+// the C library's functions are interposed. They leave errno (thread-local) alone. All return
 // -errno if the C library would set errno.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -16,7 +16,7 @@
 
 namespace vramscope::isolation::kernel {
 
-// The address of the code that makes our system calls (gate.h); 0: Call() makes them itself.
+// The address of the code that makes the system calls (gate.h); 0: Call() makes them itself.
 inline unsigned long gate __attribute__((visibility("hidden"))) = 0;
 
 #if defined(__x86_64__)

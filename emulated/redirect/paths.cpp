@@ -77,8 +77,8 @@ Known& KnownOf(const char* key, size_t length) {
   return known[(hash ^ (hash >> 32)) % kKnown];
 }
 
-// If the lock is taken, the folder is looked up instead: a signal handler may have interrupted the
-// lock's holder, and in a forked child the holder may not exist.
+// If the lock is taken, the caller looks up the folder itself: a signal handler may have
+// interrupted the lock's holder, and in a forked child the holder may not exist.
 bool Find(const char* key, size_t length, uint64_t generation, Spot& spot, Layers& layers) {
   if (length == 0 || length > sizeof Known::key || &State() == &alone || !Lock()) return false;
   const Known& entry = KnownOf(key, length);
@@ -102,7 +102,7 @@ void Keep(const char* key, size_t length, uint64_t generation, const Spot& spot,
   entry.generation = generation + 1;
   entry.key_length = static_cast<unsigned short>(length);
   memcpy(entry.key, key, length);
-  // Without the first slash, which Push adds.
+  // Stored without the first slash, which Push adds.
   entry.length = static_cast<unsigned short>(spot.length() > 0 ? spot.length() - 1 : 0);
   if (entry.length > 0) memcpy(entry.text, spot.lower() + 1, entry.length);
   entry.layers = layers;
@@ -198,7 +198,7 @@ Layers LayersOf(Spot& spot) {
   return layers;
 }
 
-// Links in /proc that lead to what a process has open, not to a path.
+// Whether a link in /proc leads to what a process has open, not to a path.
 bool IsMagic(const Spot& spot) {
   const char* path = spot.lower();
   if (strncmp(path, "/proc/", 6) != 0) return false;

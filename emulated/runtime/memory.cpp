@@ -19,6 +19,14 @@ Result Begin() {
   return platform.streams.Permitted();
 }
 
+// The first call that needs a context creates it, which loads the library that records.
+void UseDevice() {
+  Platform& platform = ThePlatform();
+  if (!platform.gpus.empty()) {
+    platform.MarkUsed(CurrentDevice());
+  }
+}
+
 int64_t Now() { return ThePlatform().clock.now(); }
 
 // Reports a call that started at `begin`. For bytes 0, the recorder uses the size of the
@@ -140,6 +148,7 @@ Error cudaHostAlloc(void** address, size_t bytes, unsigned) {
   if (address == nullptr) {
     return Done(Result::kInvalidValue);
   }
+  UseDevice();
   const Result result = ThePlatform().memory.AllocateHost(bytes, address);
   if (result == Result::kSuccess) {
     Tell(Call::kHostAlloc, Place::kPinned, *address, bytes, Now());
@@ -155,6 +164,7 @@ Error cudaFreeHost(void* address) {
   return Done(result);
 }
 Error cudaHostRegister(void* address, size_t bytes, unsigned) {
+  UseDevice();
   return Done(ThePlatform().memory.RegisterHost(address, bytes));
 }
 Error cudaHostUnregister(void* address) {

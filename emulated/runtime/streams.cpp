@@ -132,6 +132,7 @@ Error cudaStreamWaitEvent(void* stream, void* event, unsigned) {
 }
 VRAMSCOPE_PER_THREAD_STREAM(cudaStreamWaitEvent)
 Error cudaDeviceSynchronize() {
+  ThePlatform().host_bytes.AwaitMessages();
   const int64_t begin = Now();
   const Result result = ThePlatform().streams.SynchronizeDevice(CurrentDevice());
   if (result == Result::kSuccess) {

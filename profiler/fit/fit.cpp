@@ -15,6 +15,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/step_time.h"
 #include "profiler/base/i18n.h"
+#include "profiler/fit/leave_out.h"
 #include "profiler/fit/limit.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/seq.h"
@@ -269,11 +270,10 @@ class Search {
     return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
   }
 
-  // The node without one of its moves, not planned yet. nullopt: other moves depend on this move.
-  std::optional<Node> Without(const Node& node, size_t which) const {
+  // The node with only these of its moves, not planned yet. nullopt: they depend on other moves.
+  std::optional<Node> Only(const Node& node, const Members& moves) const {
     Node less{.config = start_, .moves = {}, .planned = {}};
-    for (size_t i = 0; i < node.moves.size(); ++i) {
-      if (i == which) continue;
+    for (const size_t i : moves) {
       absl::StatusOr<run::RunConfig> config = Applied(node.moves[i], less.config);
       if (!config.ok()) return std::nullopt;
       less.config = *std::move(config);
@@ -282,32 +282,58 @@ class Search {
     return less;
   }
 
-  // Removes moves from the node as long as the run still fits and is hardly slower.
-  absl::StatusOr<Node> Pruned(Node node) {
-    if (!Fits(node.planned)) return node;
-    bool again = true;
-    while (again && !Late()) {
-      again = false;
-      // Plans the node without each of its moves, all at once. Removing a later move is preferred.
-      std::vector<std::pair<size_t, Node>> shorter;
-      for (size_t without = node.moves.size(); without-- > 0;) {
-        if (std::optional<Node> less = Without(node, without))
-          shorter.emplace_back(without, *std::move(less));
-      }
+  // Leaves moves out of the node, as long as it is hardly slower without them and `enough` is true
+  // for the plans with and without a move. Moves that change the training most are tried first,
+  // then later moves.
+  absl::StatusOr<Node> LeaveMovesOut(
+      const Node& node, const std::function<bool(const Planned&, const Planned&)>& enough,
+      std::function<bool()> in_time) {
+    LeavingOut from{.order = {}, .planned = node.planned, .at_once = kAtOnce};
+    for (size_t i = node.moves.size(); i-- > 0;) from.order.push_back(i);
+    std::ranges::stable_sort(from.order, std::greater{},
+                             [&](size_t i) { return node.moves[i].changes; });
+    from.plan = [&](const std::vector<Members>& sets) -> absl::StatusOr<std::vector<Planned>> {
+      std::vector<std::optional<Node>> nodes;
+      for (const Members& moves : sets) nodes.push_back(Only(node, moves));
       std::vector<Node*> pointers;
-      for (auto& [without, less] : shorter) pointers.push_back(&less);
+      for (std::optional<Node>& each : nodes)
+        if (each.has_value()) pointers.push_back(&*each);
       if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
-      for (auto& [without, less] : shorter) {
-        if (!Fits(less.planned) ||
-            less.planned.step_ms > node.planned.step_ms * AsFast(node.moves[without])) {
-          continue;
-        }
-        node = std::move(less);
-        again = true;
-        break;
-      }
-    }
-    return node;
+      std::vector<Planned> planned;
+      for (const std::optional<Node>& each : nodes)
+        planned.push_back(each.has_value() ? each->planned
+                                           : Planned{.error = "other moves depend on it"});
+      return planned;
+    };
+    from.enough = [&](size_t move, const Planned& with, const Planned& without) {
+      return without.step_ms <= with.step_ms * AsFast(node.moves[move]) && enough(with, without);
+    };
+    from.in_time = std::move(in_time);
+    const absl::StatusOr<LeftOver> left = LeaveOut(from);
+    if (!left.ok()) return left.status();
+    if (left->members.size() == node.moves.size()) return node;
+    std::optional<Node> less = Only(node, left->members);
+    less->planned = left->planned;
+    return *std::move(less);
+  }
+
+  // Removes moves from the node as long as the run still fits and is hardly slower.
+  absl::StatusOr<Node> Pruned(const Node& node) {
+    if (!Fits(node.planned)) return node;
+    return LeaveMovesOut(
+        node, [&](const Planned&, const Planned& without) { return Fits(without); },
+        [&] { return !Late(); });
+  }
+  // Removes moves that do nothing for the node: without them, it is hardly slower and needs hardly
+  // more memory.
+  absl::StatusOr<Node> WithoutIdleMoves(const Node& node) {
+    return LeaveMovesOut(
+        node,
+        [&](const Planned& with, const Planned& without) {
+          return (Fits(without) || !Fits(with)) &&
+                 without.needed() <= with.needed() + budget_ / kLittle;
+        },
+        [] { return true; });
   }
 
   // The moves that change at most `most`, sorted by the memory that each saves alone.
@@ -355,9 +381,12 @@ class Search {
     return most;
   }
 
-  // Applies the node's moves in order and plans the run after each, to find the effect of each
-  // move.
-  absl::StatusOr<Proposal> Explained(const Node& node) {
+  // Removes idle moves, then applies the others in order and plans the run after each, to find the
+  // effect of each move.
+  absl::StatusOr<Proposal> Explained(const Node& whole) {
+    const absl::StatusOr<Node> useful = WithoutIdleMoves(whole);
+    if (!useful.ok()) return useful.status();
+    const Node& node = *useful;
     Proposal out{.settings = Changed(start_, node.config),
                  .changes = ChangesOf(node),
                  .steps = {},
@@ -376,17 +405,6 @@ class Search {
     std::vector<Node*> pointers;
     for (Node& each : path) pointers.push_back(&each);
     if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
-    // Drops a move that saves neither memory nor time.
-    for (size_t i = 1; i < path.size(); ++i) {
-      const Planned &before = path[i - 1].planned, &after = path[i].planned;
-      const bool saves =
-          after.needed() < before.needed() && before.needed() - after.needed() > budget_ / kLittle;
-      if (saves || after.step_ms * AsFast(node.moves[i - 1]) < before.step_ms) continue;
-      std::optional<Node> less = Without(node, i - 1);
-      if (!less.has_value()) continue;
-      if (absl::Status status = PlanNodes({&*less}); !status.ok()) return status;
-      if (Fits(less->planned)) return Explained(*less);
-    }
     for (size_t i = 1; i < path.size(); ++i) {
       out.steps.push_back({path[i].moves.back(), Changed(path[i - 1].config, path[i].config),
                            static_cast<int64_t>(path[i - 1].planned.reserved) -

@@ -143,7 +143,7 @@ std::string_view TextOf(run::Changes changes) {
     case run::Changes::kTraining:
       break;
   }
-  return TEXT_MARK("another training");
+  return TEXT_MARK("the training changes");
 }
 
 }  // namespace vramscope::fit

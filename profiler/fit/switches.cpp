@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "profiler/fit/leave_out.h"
 
 namespace vramscope::fit {
 namespace {
@@ -12,13 +16,17 @@ using Clock = std::chrono::steady_clock;
 using run::Changes;
 
 constexpr Changes kLevels[] = {Changes::kNothing, Changes::kRounding, Changes::kTraining};
-constexpr double kWorth = 0.002;  // fraction of the budget; smaller savings do not count
-constexpr double kDoubt = 1.25;   // factor by which switches may save more than expected
+constexpr std::string_view kCached = "cached";  // Switch::reduces_only
+constexpr double kWorth = 0.002;       // fraction of the budget; smaller savings do not count
+constexpr double kDoubt = 1.25;        // factor by which switches may save more than expected
+constexpr double kFar = 1.5;           // the same factor where a wrong guess costs more than a plan
+constexpr double kSearchShare = 0.75;  // of the patience
+constexpr size_t kMostOthers = 6;      // searches for other proposals
 
 // One search. It adds switches, largest saving first, until the program fits.
 struct Way {
   Changes level = Changes::kNothing;
-  std::string without = {};  // name of an excluded switch; "": none
+  std::set<std::string> without = {};  // names of switches that are not used
   SwitchSet set = {};
   Planned planned = {};
   std::vector<size_t> left = {};  // switches to try, in this order
@@ -29,31 +37,29 @@ struct Way {
 
 class Search {
  public:
-  explicit Search(const SwitchSearch& search) : s_(search), end_(Clock::now() + search.patience) {}
+  explicit Search(const SwitchSearch& search) : s_(search) {}
 
   absl::StatusOr<SwitchesFitted> Run() {
+    if (Fits(s_.start)) return SwitchesFitted{};
     if (const absl::Status status = Singles(); !status.ok()) return status;
     std::vector<Way> ways;
     for (const Changes level : kLevels) {
       if (Fitting() >= s_.proposals && Fit().front().changes <= level) break;
-      ways.push_back(WayOf(level, ""));
+      ways.push_back(WayOf(level, {}));
     }
     if (const absl::Status status = Descend(ways); !status.ok()) return status;
-    // Searches for alternatives without a switch, for each switch in the proposals so far.
-    for (size_t i = 0; Fitting() < s_.proposals && i < s_.switches.size() && InTime(); ++i) {
-      if (!Used(i)) continue;
-      std::vector<Way> others = {WayOf(Changes::kTraining, s_.switches[i].name)};
-      if (const absl::Status status = Descend(others); !status.ok()) return status;
-    }
-    if (const absl::Status status = Further(); !status.ok()) return status;
+    if (const absl::Status status = Reduce(); !status.ok()) return status;
+    if (const absl::Status status = Others(); !status.ok()) return status;
+    if (const absl::Status status = ReduceSmallest(); !status.ok()) return status;
     return Result();
   }
 
  private:
   // Whether there is time for half of another round of plans, if it takes as long as the longest so
-  // far.
-  bool InTime() {
-    const bool in_time = Clock::now() + longest_ / 2 < end_;
+  // far. A search that has a proposal leaves time to reduce it.
+  bool InTime(bool leaves_time = false) {
+    const auto patience = leaves_time ? s_.patience * kSearchShare : s_.patience;
+    const bool in_time = Clock::now() + longest_ / 2 < begin_ + patience;
     cut_short_ |= !in_time;
     return in_time;
   }
@@ -94,11 +100,20 @@ class Search {
   int64_t Missing(const Planned& planned) const {
     return static_cast<int64_t>(planned.needed()) - static_cast<int64_t>(s_.budget);
   }
+  // The bytes that have to be saved at least: memory that is only cached is released before the
+  // budget is exceeded.
+  int64_t LeastMissing(const Planned& planned) const {
+    const uint64_t cached =
+        planned.peak > 0 ? planned.reserved - std::min(planned.reserved, planned.peak) : 0;
+    return std::max<int64_t>(1, Missing(planned) - static_cast<int64_t>(cached));
+  }
   bool MayDo(size_t i) const {
     const std::optional<uint64_t>& expected = s_.switches[i].expected;
+    const bool cached = s_.switches[i].reduces_only == kCached;
+    const int64_t missing = cached ? Missing(s_.start) : LeastMissing(s_.start);
     constexpr double kLittleDoubt = 1.15;
     return !expected ||
-           kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(Missing(s_.start));
+           kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(missing);
   }
   // Whether another value of the same switch should be tried first, because it saves enough with
   // less surplus.
@@ -129,10 +144,10 @@ class Search {
     return at != planned_.end() && !at->second.ok();
   }
 
-  Way WayOf(Changes level, const std::string& without) const {
+  Way WayOf(Changes level, const std::set<std::string>& without) const {
     Way way{.level = level, .without = without, .planned = s_.start};
     for (size_t i = 0; i < s_.switches.size(); ++i)
-      if (s_.switches[i].changes <= level && s_.switches[i].name != without && !Failed(i))
+      if (s_.switches[i].changes <= level && !without.contains(s_.switches[i].name) && !Failed(i))
         way.left.push_back(i);
     // Slow switches come last. Within both groups, switches are sorted by saving, largest first.
     std::stable_sort(way.left.begin(), way.left.end(), [&](size_t x, size_t y) {
@@ -153,43 +168,73 @@ class Search {
     return set;
   }
 
+  // Whether a switch of the set reduces only the memory that this one reduces, too.
+  bool SavesTheSame(const SwitchSet& set, size_t other) const {
+    const std::string& reduces = s_.switches[other].reduces_only;
+    return !reduces.empty() && std::ranges::any_of(set, [&](size_t one) {
+      return s_.switches[one].reduces_only == reduces;
+    });
+  }
+  // The bytes that these switches together may save, from what each saves alone. Of those that
+  // reduce the same memory, only the largest saving counts.
+  int64_t SavesTogether(const SwitchSet& set) const {
+    std::map<std::string, int64_t> largest;
+    int64_t saves = 0;
+    for (const size_t i : set) {
+      const std::string& reduces = s_.switches[i].reduces_only;
+      if (reduces.empty())
+        saves += Saves(i);
+      else
+        largest[reduces] = std::max(largest[reduces], Saves(i));
+    }
+    for (const auto& [reduces, most] : largest) saves += most;
+    return saves;
+  }
+
   // Chooses the next set, which has one more switch, or as many more as are expected to suffice.
-  // Ends a search whose switches together are expected to save far too little. The search that
-  // allows all changes continues anyway, to show how far it gets.
+  // Ends a search whose switches together are expected to save far too little, or which arrives at
+  // a set that contains one that fits. The search that allows all changes and all switches
+  // continues in the first case, to show how far it gets.
   void Step(Way& way) const {
     std::erase_if(way.left,
                   [&](size_t i) { return !GoesWith(way.set, i) || (Known(i) && Saves(i) <= 0); });
     way.done = way.done || way.left.empty() || Fits(way.planned);
     if (way.done) return;
     way.next = With(way.set, way.left.front());
-    if (way.by_one || !std::ranges::all_of(way.left, [&](size_t i) { return Known(i); })) return;
-    const int64_t missing = Missing(way.planned);
+    if (!way.by_one && std::ranges::all_of(way.left, [&](size_t i) { return Known(i); }))
+      Several(way);
+    way.done = way.done || HoldsFitting(way.next);
+  }
+  void Several(Way& way) const {
+    const int64_t missing = std::max<int64_t>(1, Missing(way.planned));
+    SwitchSet next = way.set;
     int64_t saves = 0;
-    way.next = way.set;
     for (const size_t i : way.left) {
       if (saves >= missing) break;
-      if (!GoesWith(way.next, i)) continue;
-      way.next = With(way.next, i);
+      if (!GoesWith(next, i) || SavesTheSame(next, i)) continue;
+      next = With(next, i);
       saves += Saves(i);
     }
-    way.done = way.level != Changes::kTraining &&
-               kDoubt * static_cast<double>(saves) < static_cast<double>(missing);
+    if (next.size() == way.set.size()) return;
+    way.next = std::move(next);
+    way.done = (way.level != Changes::kTraining || !way.without.empty()) &&
+               kDoubt * static_cast<double>(saves) < static_cast<double>(LeastMissing(way.planned));
   }
 
   // Advances all searches together step by step, so that their plans run in parallel.
   absl::Status Descend(std::vector<Way>& ways) {
-    while (InTime()) {
+    for (;;) {
       std::vector<SwitchSet> next;
       for (Way& way : ways) {
         Step(way);
         if (!way.done) next.push_back(way.next);
       }
-      if (next.empty()) break;
+      if (next.empty() || !InTime(Fitting() > 0)) break;
       if (const absl::Status status = Plan(next); !status.ok()) return status;
       for (Way& way : ways)
         if (!way.done) Took(way);
     }
-    return Prune(ways);
+    return absl::OkStatus();
   }
   void Took(Way& way) const {
     const Planned& planned = planned_.at(way.next);
@@ -206,30 +251,113 @@ class Search {
     if (helps) way.set = way.next, way.planned = planned;
   }
 
-  // Removes switches that are not needed to fit.
-  absl::Status Prune(const std::vector<Way>& ways) {
-    std::vector<SwitchSet> smaller;
-    for (const Way& way : ways) {
-      if (!Fits(way.planned) || way.set.size() < 2) continue;
-      for (size_t i = 0; i < way.set.size(); ++i) {
-        // Keeps a switch without which the program probably needs far too much memory.
-        const int64_t spare = -Missing(way.planned);
-        if (Known(way.set[i]) && Saves(way.set[i]) / 2 > spare) continue;
-        SwitchSet set = way.set;
-        set.erase(set.begin() + static_cast<ptrdiff_t>(i));
-        smaller.push_back(std::move(set));
-      }
-    }
-    return InTime() ? Plan(std::move(smaller)) : absl::OkStatus();
+  const Planned& PlanOf(const SwitchSet& set) const {
+    return set.empty() ? s_.start : planned_.at(set);
+  }
+  // Whether these switches, a part of the set `all` that fits, are expected to save far too little.
+  // If `all` saves more than expected, so may they.
+  bool Hopeless(const SwitchSet& set, const SwitchSet& all) const {
+    if (planned_.contains(set) || !std::ranges::all_of(all, [&](size_t i) { return Known(i); }))
+      return false;
+    const auto saved =
+        static_cast<double>(s_.start.needed()) - static_cast<double>(PlanOf(all).needed());
+    const double more = saved / static_cast<double>(std::max<int64_t>(1, SavesTogether(all)));
+    return kFar * std::max(1.0, more) * static_cast<double>(SavesTogether(set)) <
+           static_cast<double>(LeastMissing(s_.start));
+  }
+  // Leaves out the set's switches that it does not need: to fit, or to need at most `most` bytes.
+  // Those that change the training most are tried first, then those that save least.
+  absl::StatusOr<LeftOver> Needed(const SwitchSet& all, std::optional<uint64_t> most) {
+    LeavingOut from{.order = all, .planned = planned_.at(all), .at_once = s_.at_once};
+    std::ranges::stable_sort(from.order, [&](size_t x, size_t y) {
+      return std::tuple(s_.switches[y].changes, Saves(x)) <
+             std::tuple(s_.switches[x].changes, Saves(y));
+    });
+    from.plan = [this, &all,
+                 most](const std::vector<SwitchSet>& sets) -> absl::StatusOr<std::vector<Planned>> {
+      std::vector<SwitchSet> hopeful;
+      for (const SwitchSet& set : sets)
+        if (most || !Hopeless(set, all)) hopeful.push_back(set);
+      if (const absl::Status status = Plan(hopeful); !status.ok()) return status;
+      std::vector<Planned> planned;
+      for (const SwitchSet& set : sets)
+        planned.push_back(std::ranges::find(hopeful, set) == hopeful.end()
+                              ? Planned{.error = "not planned: saves far too little"}
+                              : PlanOf(set));
+      return planned;
+    };
+    from.enough = [this, most](size_t, const Planned&, const Planned& without) {
+      return most ? without.needed() <= *most : Fits(without);
+    };
+    from.in_time = [this] { return InTime(); };
+    return LeaveOut(from);
   }
 
-  // If there are too few proposals, adds one switch at a time to the best set that fits.
-  absl::Status Further() {
-    for (size_t i = 0; Fitting() < s_.proposals && InTime(); ++i) {
-      const std::vector<SwitchProposal> fit = Fit();
-      if (fit.empty() || i == s_.switches.size()) break;
-      if (Saves(i) <= 0 || !GoesWith(fit.front().set, i)) continue;
-      if (const absl::Status status = Plan({With(fit.front().set, i)}); !status.ok()) return status;
+  // Leaves out of the proposals the switches that they do not need to fit.
+  absl::Status Reduce() {
+    for (;;) {
+      const std::vector<SwitchProposal> fit = Chosen();
+      const auto next = std::ranges::find_if(fit, [&](const SwitchProposal& one) {
+        return one.set.size() > 1 && !reduced_.contains(one.set);
+      });
+      if (next == fit.end()) return absl::OkStatus();
+      const absl::StatusOr<LeftOver> needed = Needed(next->set, std::nullopt);
+      if (!needed.ok()) return needed.status();
+      if (!needed->done) return absl::OkStatus();
+      reduced_.insert(needed->members);
+    }
+  }
+  // If nothing fits, leaves out of the smallest set the switches that save nothing there.
+  absl::Status ReduceSmallest() {
+    if (Fitting() > 0) return absl::OkStatus();
+    const SwitchSet* smallest = nullptr;
+    for (const auto& [set, planned] : planned_)
+      if (planned.ok() &&
+          (smallest == nullptr || planned.needed() < planned_.at(*smallest).needed()))
+        smallest = &set;
+    if (smallest == nullptr) return absl::OkStatus();
+    smallest_ = *smallest;
+    const auto worth = static_cast<uint64_t>(static_cast<double>(s_.budget) * kWorth);
+    const absl::StatusOr<LeftOver> needed =
+        Needed(smallest_, planned_.at(smallest_).needed() + worth);
+    if (!needed.ok()) return needed.status();
+    if (!needed->members.empty()) smallest_ = needed->members;
+    return absl::OkStatus();
+  }
+
+  // A set that contains no proposal lacks at least one switch of each of them. Returns the names of
+  // such switches, one for each proposal; first those without which the others save most.
+  std::vector<std::set<std::string>> Withouts() const {
+    std::vector<std::set<std::string>> withouts = {{}};
+    for (const SwitchProposal& one : Fit()) {
+      std::vector<std::set<std::string>> more;
+      for (const std::set<std::string>& without : withouts)
+        for (const size_t i : one.set) {
+          more.push_back(without);
+          more.back().insert(s_.switches[i].name);
+        }
+      withouts = std::move(more);
+    }
+    std::ranges::stable_sort(withouts, {}, [&](const std::set<std::string>& without) {
+      int64_t saves = 0;
+      for (size_t i = 0; i < s_.switches.size(); ++i)
+        if (without.contains(s_.switches[i].name)) saves += Saves(i);
+      return saves;
+    });
+    return withouts;
+  }
+  // If there are too few proposals, searches for others, each time without these switches.
+  absl::Status Others() {
+    std::set<std::set<std::string>> tried;
+    while (Fitting() > 0 && Fitting() < s_.proposals && tried.size() < kMostOthers) {
+      const std::vector<std::set<std::string>> withouts = Withouts();
+      std::vector<Way> others;
+      for (const std::set<std::string>& without : withouts)
+        if (others.size() < s_.at_once && tried.insert(without).second)
+          others.push_back(WayOf(Changes::kTraining, without));
+      if (others.empty() || !InTime(true)) break;
+      if (const absl::Status status = Descend(others); !status.ok()) return status;
+      if (const absl::Status status = Reduce(); !status.ok()) return status;
     }
     return absl::OkStatus();
   }
@@ -240,75 +368,52 @@ class Search {
     return most;
   }
 
-  // The sets that fit, best first. Leaves out a set that contains another set and is neither faster
-  // nor smaller than that one.
+  bool HoldsFitting(const SwitchSet& set) const {
+    return std::ranges::any_of(planned_, [&](const auto& one) {
+      return Fits(one.second) && std::ranges::includes(set, one.first);
+    });
+  }
+  // The sets that fit and contain no other set that fits, best first.
   std::vector<SwitchProposal> Fit() const {
     std::vector<SwitchProposal> fit;
-    for (const auto& [set, planned] : planned_)
-      if (Fits(planned)) fit.push_back({set, ChangesOf(set), planned});
+    for (const auto& [set, planned] : planned_) {
+      const bool needless = std::ranges::any_of(planned_, [&](const auto& other) {
+        return other.first != set && Fits(other.second) && std::ranges::includes(set, other.first);
+      });
+      if (Fits(planned) && !needless) fit.push_back({set, ChangesOf(set), planned});
+    }
     std::ranges::stable_sort(fit, [](const SwitchProposal& x, const SwitchProposal& y) {
       return std::tuple(x.changes, x.planned.step_ms, x.set.size()) <
              std::tuple(y.changes, y.planned.step_ms, y.set.size());
     });
-    std::vector<SwitchProposal> kept;
-    for (const SwitchProposal& one : fit) {
-      const bool needless = std::ranges::any_of(fit, [&](const SwitchProposal& other) {
-        return other.set != one.set && std::ranges::includes(one.set, other.set) &&
-               other.planned.step_ms <= one.planned.step_ms &&
-               other.planned.needed() <= one.planned.needed();
-      });
-      if (!needless) kept.push_back(one);
-    }
-    return kept;
+    return fit;
+  }
+  std::vector<SwitchProposal> Chosen() const {
+    std::vector<SwitchProposal> fit = Fit();
+    if (fit.size() > s_.proposals) fit.resize(s_.proposals);
+    return fit;
   }
   size_t Fitting() const { return Fit().size(); }
-  bool Used(size_t i) const {
-    return std::ranges::any_of(Fit(), [&](const SwitchProposal& one) {
-      return std::ranges::find(one.set, i) != one.set.end();
-    });
-  }
 
   SwitchesFitted Result() const {
-    SwitchesFitted out{.proposals = Choose(Fit()),
+    SwitchesFitted out{.proposals = Chosen(),
                        .singles = {},
                        .plans = static_cast<int>(planned_.size()),
                        .cut_short = cut_short_};
     for (size_t i = 0; i < s_.switches.size(); ++i)
       if (const auto at = planned_.find({i}); at != planned_.end())
         out.singles.push_back({{i}, s_.switches[i].changes, at->second});
-    if (!out.proposals.empty()) return out;
-    const SwitchSet* smallest = nullptr;
-    for (const auto& [set, planned] : planned_)
-      if (planned.ok() &&
-          (smallest == nullptr || planned.needed() < planned_.at(*smallest).needed()))
-        smallest = &set;
-    if (smallest != nullptr)
-      out.proposals.push_back({*smallest, ChangesOf(*smallest), planned_.at(*smallest)});
+    if (out.proposals.empty() && !smallest_.empty())
+      out.proposals.push_back({smallest_, ChangesOf(smallest_), planned_.at(smallest_)});
     return out;
   }
 
-  // Prefers sets that are not supersets of other chosen sets.
-  std::vector<SwitchProposal> Choose(const std::vector<SwitchProposal>& fit) const {
-    std::vector<SwitchProposal> chosen, more;
-    for (const SwitchProposal& one : fit) {
-      const bool holds_one = std::ranges::any_of(chosen, [&](const SwitchProposal& other) {
-        return std::ranges::includes(one.set, other.set);
-      });
-      (holds_one ? more : chosen).push_back(one);
-    }
-    if (chosen.size() > s_.proposals) chosen.resize(s_.proposals);
-    for (const SwitchProposal& one : more)
-      if (chosen.size() < s_.proposals) chosen.push_back(one);
-    std::ranges::stable_sort(chosen, {}, [](const SwitchProposal& one) {
-      return std::pair(one.changes, one.planned.step_ms);
-    });
-    return chosen;
-  }
-
   const SwitchSearch& s_;
-  const Clock::time_point end_;
+  const Clock::time_point begin_ = Clock::now();
   std::map<SwitchSet, Planned> planned_;
-  Clock::duration longest_{};  // duration of the longest round of plans
+  std::set<SwitchSet> reduced_;  // those of which no switch can be left out
+  SwitchSet smallest_;           // needs the least memory, if nothing fits
+  Clock::duration longest_{};    // duration of the longest round of plans
   bool cut_short_ = false;
 };
 

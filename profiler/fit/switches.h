@@ -4,9 +4,10 @@
 //   ASSIGN_OR_RETURN(SwitchesFitted fitted, FitSwitches({.start = planned, .budget = bytes,
 //       .switches = {{.name = "bf16", .changes = run::Changes::kRounding}}, .plan = plans}));
 //
-// Every proposed combination was planned; savings are not added up. The expected saving of a switch
-// only determines which sets are planned, and in which order. FitSwitches() blocks, and calls
-// `plan` on the caller's thread.
+// Every proposed combination was planned; savings are not added up. No switch of a proposal can be
+// left out: the program was planned without each of them, or the others are expected to save far
+// too little. The expected saving of a switch only determines which sets are planned, and in which
+// order. FitSwitches() blocks, and calls `plan` on the caller's thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -29,6 +30,9 @@ struct Switch {
   run::Changes changes = run::Changes::kNothing;
   bool slow = false;                      // tried after all other switches
   std::optional<uint64_t> expected = {};  // estimated saving in bytes; nullopt: unknown
+  // The only kind of memory that it reduces ("cached": reserved, but not allocated); "": several,
+  // or unknown. Of switches that reduce the same, only the largest expected saving counts.
+  std::string reduces_only = {};
 };
 using SwitchSet = std::vector<size_t>;  // ascending indexes in SwitchSearch::switches
 
@@ -52,8 +56,9 @@ struct SwitchSearch {
 };
 
 struct SwitchesFitted {
-  // Sets that fit, sorted by their change to the training, then by time. If none fits, contains
-  // only the set that needs the least memory.
+  // Sets that fit, sorted by their change to the training, then by time; none contains another. If
+  // none fits, contains only the set that needs the least memory. Empty if the program fits without
+  // a switch.
   std::vector<SwitchProposal> proposals;
   std::vector<SwitchProposal> singles;  // all sets of one switch that were planned
   int plans = 0;

@@ -24,7 +24,8 @@ std::vector<Grows> FindGrowing(const recording::History& history, const Lives& l
   std::vector<bool> last(count, true);
   for (uint32_t a = history.older; a < count; ++a) {
     const EntryIndex until = a + 1 < count ? lives.born[a + 1] : entries;
-    // Besides the replaced block, only the smaller block of the new token is freed.
+    // Until the next allocation, a cache that grows frees the block that it replaces and, smaller,
+    // the block of the new token.
     uint32_t& old = replaced[a];
     for (EntryIndex i = lives.born[a] + 1; i < until; ++i) {
       const uint32_t gone = history.allocation_of_entry[i];

@@ -134,7 +134,7 @@ class LifetimeMarker {
     uint32_t forward_pair = peak.end;  // used if the highest part is a recomputed layer
     for (uint32_t row = peak.begin; row < peak.end; ++row) {
       const uint32_t height = heights[row - first];
-      // A result that a variable holds may have the size of a parameter, but comes before the loss.
+      // After the loss, a block that stays and has a parameter's size is a gradient.
       if (rows_.Dead(row) >= until && rows_.ParameterSized(row) && pair != peak.end) return pair;
       if (height >= heights[highest - first]) highest = row;
       if (rows_.Bytes(row) > kScalar) continue;
@@ -214,8 +214,8 @@ class LifetimeMarker {
               heights);
   }
 
-  // Marks an incomplete last step like the step before, if the allocations of both are the same up
-  // to the end of the recording. Returns false if the allocations differ.
+  // Marks an incomplete last step like the step before it, if their allocations are the same up to
+  // the end of the recording. Otherwise returns false.
   bool MarkLikeTheOneBefore(const Labels::Step& before, const Labels::Step& step) {
     const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const uint32_t before_end = rows_.RowAt(before.end);

@@ -21,7 +21,7 @@ struct StackFacts {
   bool loads_state = false;
   bool moved = false;          // Module._apply moves a parameter or a buffer
   bool buffer = false;         // allocated on the line of Module._apply that moves buffers
-  bool kv_cache = false;       // the innermost frame of the program keeps keys and values
+  bool kv_cache = false;       // the innermost frame outside torch is code of a KV cache
   bool captured = false;       // allocated in the capture of a CUDA graph
   bool replica = false;        // DataParallel copies a parameter
   bool gradients = false;      // one buffer for all gradients

@@ -15,7 +15,7 @@ using trace::UnZigZag;
 using trace::ZigZag;
 
 constexpr std::string_view kMagic = "VSAC";
-constexpr size_t kEnvelope = 16;
+constexpr size_t kEnvelope = 16, kCheckedFrom = 4, kChecksumAt = 12;
 constexpr uint32_t kRows = 1, kFacts = 2, kStreams = 3;
 constexpr size_t kLongestText = 16'384;
 constexpr size_t kMostProblems = 64;
@@ -29,6 +29,11 @@ uint32_t FixedAt(std::string_view bytes, size_t at) {
   return v;
 }
 
+// `envelope`: type and length.
+uint32_t ChunkChecksum(std::string_view envelope, std::string_view payload) {
+  return trace::Crc32c(payload, trace::Crc32c(envelope));
+}
+
 void PutText(std::string& out, std::string_view text) {
   text = text.substr(0, kLongestText);
   PutVarint(out, text.size());
@@ -39,7 +44,7 @@ std::string Chunk(uint32_t type, const std::string& payload) {
   std::string out(kMagic);
   PutFixed(out, type);
   PutFixed(out, static_cast<uint32_t>(payload.size()));
-  PutFixed(out, trace::Crc32c(payload));
+  PutFixed(out, ChunkChecksum(std::string_view(out).substr(kCheckedFrom), payload));
   return out + payload;
 }
 
@@ -123,7 +128,7 @@ bool TakeRows(PayloadReader& in, ActivityChunk& chunk) {
   if (names > in.left()) return false;
   for (uint64_t i = 0; i < names && in.good(); ++i) chunk.names.push_back(in.Text());
   const uint64_t rows = in.Number(kMostRowsOfChunk);
-  constexpr size_t kLeastRow = 13;  // one byte per field
+  constexpr size_t kLeastRow = 13;  // every field takes at least one byte
   if (!in.good() || rows > in.left() / kLeastRow) return false;
   chunk.activities.reserve(rows);
   Before before;
@@ -207,11 +212,15 @@ Decoded DecodeChunk(std::string_view bytes, size_t& used, ActivityChunk& chunk) 
   if (bytes.size() < kEnvelope)
     return bytes.substr(0, kMagic.size()) == kMagic.substr(0, bytes.size()) ? Decoded::kIncomplete
                                                                             : Decoded::kDamaged;
-  const uint32_t type = FixedAt(bytes, 4), size = FixedAt(bytes, 8), checksum = FixedAt(bytes, 12);
+  const uint32_t type = FixedAt(bytes, kCheckedFrom), size = FixedAt(bytes, 8),
+                 checksum = FixedAt(bytes, kChecksumAt);
   if (!bytes.starts_with(kMagic) || size > kMaxChunkBytes) return Decoded::kDamaged;
   if (bytes.size() - kEnvelope < size) return Decoded::kIncomplete;
   const std::string_view payload = bytes.substr(kEnvelope, size);
-  if (trace::Crc32c(payload) != checksum) return Decoded::kDamaged;
+  // Older versions checked the payload only.
+  if (ChunkChecksum(bytes.substr(kCheckedFrom, kChecksumAt - kCheckedFrom), payload) != checksum &&
+      trace::Crc32c(payload) != checksum)
+    return Decoded::kDamaged;
   used = kEnvelope + size;
   PayloadReader in(payload);
   if (type == kFacts) {

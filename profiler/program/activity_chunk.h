@@ -8,10 +8,12 @@
 //   size_t used = 0;
 //   while (DecodeChunk(bytes, used, chunk) == Decoded::kChunk) Use(chunk);
 //
-// A chunk consists of "VSAC", a type, the payload's length and CRC-32C (four bytes each,
-// little-endian), and the payload in varints. There are three types of payload: names (after
-// the number of the first name) with rows (each stored as the difference from the previous row);
-// the facts; and names of streams.
+// A chunk consists of "VSAC", a type, the payload's length, a CRC-32C (four bytes each,
+// little-endian), and the payload in varints. The checksum covers the type, the length and the
+// payload. Older versions wrote the checksum of the payload alone, which is read, too; in such a
+// chunk a changed type is not noticed. There are three types of payload: names (after the number of
+// the first name) with rows (each stored as the difference from the previous row); the facts; and
+// names of streams.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +27,10 @@
 
 namespace vramscope::program {
 
-// Facts about the recording of activities itself.
+// How the recording of activities went.
 struct ActivityFacts {
   struct Problem {
-    std::string what, without;  // what could not be recorded; what is missing because of that
+    std::string what, without;  // what failed; which data is therefore missing
     friend bool operator==(const Problem&, const Problem&) = default;
   };
   bool running = false;
@@ -36,13 +38,13 @@ struct ActivityFacts {
   std::string library;
   uint32_t version = 0;
   uint64_t dropped = 0;   // records for which there was no space
-  uint64_t left_out = 0;  // invalid records
-  bool full = false;      // the file has reached its size limit; no more is written
+  uint64_t left_out = 0;  // invalid records of CUPTI, which are not in the file
+  bool full = false;      // the file has reached its size limit, and nothing more is written to it
   std::vector<Problem> problems;
   friend bool operator==(const ActivityFacts&, const ActivityFacts&) = default;
 };
 
-// The two names of a stream: activities contain CUPTI's number, the allocator's history the handle.
+// The two names of a stream: activities use CUPTI's number, and the allocator's history the handle.
 struct StreamName {
   uint8_t device = 0;
   uint64_t handle = 0;  // a cudaStream_t; 0: the default stream
@@ -71,8 +73,8 @@ std::string EncodeFacts(const ActivityFacts& facts);
 std::string EncodeStreams(std::span<const StreamName> streams);
 
 enum class Decoded { kChunk, kIncomplete, kDamaged };
-// Decodes the chunk at the beginning of `bytes`; `used` is its length. kIncomplete: the chunk is
-// cut off and more data may follow.
+// Decodes the chunk at the beginning of `bytes` and sets `used` to the chunk's length. kIncomplete:
+// the chunk is cut off and more data may follow.
 Decoded DecodeChunk(std::string_view bytes, size_t& used, ActivityChunk& chunk);
 
 }  // namespace vramscope::program

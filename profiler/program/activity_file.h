@@ -1,12 +1,12 @@
 // Reads the activities that a watched process has written (activity_chunk.h) and converts their
-// names, threads, modules and times to those of the process's trace.
+// names, threads, modules and times to the ones of the process's trace.
 //
 //   ActivityFile file;
 //   RETURN_IF_ERROR(file.ReadMore(folder + "/activities.bin"));
 //   if (file.facts().problems ...)
 //   for (trace::Activity activity : file.activities()) ...   // its name: file.names()
 //
-// Values; one thread at a time.
+// Copyable; only one thread at a time may use an object.
 #pragma once
 
 #include <absl/status/status.h>
@@ -29,13 +29,13 @@ inline constexpr size_t kMaxActivities = size_t{1} << 24;
 class ActivityFile {
  public:
   // Reads the complete chunks that were added since the last call. kNotFound: the file does not
-  // exist (yet). Reading ends at a damaged chunk. kResourceExhausted: the file exceeds the
+  // exist (yet). Nothing after a damaged chunk is read. kResourceExhausted: the file exceeds the
   // limits.
   absl::Status ReadMore(const std::string& path);
 
-  // Reads what a killed process had not yet written as a chunk (activity_tail.h). Call it when the
-  // process has ended. kNotFound: there is no such file. kDataLoss: the tail does not
-  // continue the chunks read so far.
+  // Reads the activities that a killed process had not yet written as a chunk (activity_tail.h).
+  // Call it when the process has ended. kNotFound: there is no tail file. kDataLoss: the tail does
+  // not continue the chunks read so far.
   absl::Status ReadTail(const std::string& path);
 
   const std::vector<trace::Activity>& activities() const { return activities_; }
@@ -77,11 +77,11 @@ class ModuleTimes {
 // and on the trace's clock; nullopt for an operand in no block.
 using BlockTimes = std::vector<std::optional<int64_t>>;
 
-// Converts the rows of the file for a trace whose time 0 is `origin_ns`. Returns also the strings
-// that the trace lacks, numbered from `next_string`. Activities that ended before the origin are
-// left out, and so are operands in no block. GPU work gets the module of the call that launched it,
-// found by the thread's number in the marks. Streams that the allocator knows get the number that
-// the events of `recording` use; other streams keep CUPTI's number unless it is taken.
+// Converts the rows of the file for a trace whose time 0 is `origin_ns`. Also returns the strings
+// that are not yet in the trace, numbered from `next_string`. Leaves out activities that ended
+// before time 0, and operands in no block. GPU work gets the module in which its launching thread
+// was, by that thread's number in the marks. A stream that occurs in the events of `recording` gets
+// its number there; others keep CUPTI's number unless it is taken.
 struct PlacedActivities {
   std::vector<std::string> strings;
   std::vector<trace::Activity> rows;

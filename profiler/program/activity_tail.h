@@ -1,11 +1,11 @@
 // The activities that a watched process has not yet written as a chunk (activity_chunk.h). Rows and
-// new names are put into a mapped file as soon as they arrive, so none are lost when the process is
-// killed. The library that is loaded into the process writes them (cupti/activity_tail_writer.h),
+// new names are put into a mapped file as soon as they arrive, so a killed process loses none. The
+// library that is loaded into the process writes them (cupti/activity_tail_writer.h),
 // so this header depends only on the C++ standard library.
 //
 // FOLDER/activities.tail consists of a header, kTailRows rows, and the names, each with its length
-// in four bytes. Rows and names are numbered from the beginning of activities.bin. An entry that is
-// in both files has the same number in both and counts once.
+// in four bytes. Rows and names are numbered from the beginning of activities.bin. A row or name
+// that is in both files has the same number in both and counts once.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ namespace vramscope::program {
 //
 //   std::error_code error = ForEachEntry("/proc/self/task", [&](const auto& task) { ... });
 //
-// Any thread.
+// May be called on any thread.
 std::error_code ForEachEntry(
     const std::filesystem::path& folder,
     absl::FunctionRef<void(const std::filesystem::directory_entry&)> visit);

@@ -102,8 +102,8 @@ bool IsPlainPath(std::string_view path) {
              : IsPlain(path.substr(0, slash)) && IsPlain(path.substr(slash + 1));
 }
 
-// The order in which FolderReader reads the files. A mark refers to history that may be written
-// after it.
+// Sorts files as FolderReader reads them: marks first, so that the history that follows covers
+// them.
 int Rank(std::string_view path) {
   if (path.ends_with("/marks.jsonl")) return 0;
   if (path.ends_with("/stacks.jsonl")) return 1;
@@ -132,7 +132,7 @@ absl::Status FolderSender::SendFile(const std::string& path) {
     while (sent.bytes < size) {
       std::string data =
           ReadAt(file.fd(), sent.bytes, std::min<uint64_t>(size - sent.bytes, kPiece));
-      // Files of marks are text, followed by zeros in the place of text that is not written yet.
+      // A file of marks is preallocated: after the text written so far, it contains only zeros.
       if (Rank(path) == 0) data.resize(std::min(data.find('\0'), data.size()));
       if (data.empty()) break;
       if (absl::Status s = write_(Piece(kGrows, path, sent.bytes, 0, data)); !s.ok()) return s;
@@ -193,7 +193,7 @@ FolderReceiver::FolderReceiver(std::string folder, uint64_t most_bytes)
 absl::Status FolderReceiver::Take(std::string_view bytes) {
   if (!broken_.ok()) return broken_;
   std::string joined;
-  if (!begun_) {  // skip the output of a shell's startup files
+  if (!begun_) {  // skips what the startup files of a shell have printed
     joined = std::exchange(before_, "").append(bytes);
     const size_t at = joined.find(trace::kFrameMagic);
     if (at == std::string::npos) {

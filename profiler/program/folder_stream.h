@@ -31,7 +31,7 @@ namespace vramscope::program {
 
 class FolderSender {
  public:
-  // `write` must write all bytes or return an error. After an error nothing more is sent.
+  // A Write must write all bytes or return an error. After an error nothing more is sent.
   using Write = std::function<absl::Status(std::string_view bytes)>;
   FolderSender(std::string folder, Write write);
 
@@ -45,7 +45,7 @@ class FolderSender {
 
  private:
   struct Sent {
-    uint64_t bytes = 0;       // of the file when it was last sent
+    uint64_t bytes = 0;       // size of the file when it was last sent
     int64_t changed_ns = -1;  // its modification time; only for a file that is replaced
   };
   absl::Status Send(bool tails);

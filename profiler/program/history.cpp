@@ -23,7 +23,7 @@ using trace::StackId;
 using trace::StringId;
 
 constexpr uint32_t kMaxChunks = 1'000'000;
-// The latest time that a snapshot may contain. Differences to other times then fit into an int64.
+// The latest valid time in a snapshot. With this limit, differences of times fit into an int64.
 constexpr int64_t kLastTimeNs = 9'000'000'000'000'000'000;
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr std::string_view kAsTold = "PyTorch's allocator, as it told";
@@ -171,7 +171,7 @@ absl::StatusOr<Recording> ReadChunk(const std::string& path, const HistoryOption
   return importers::ReadSnapshot(**input, read);
 }
 
-// Appends the rows of one file. Returns false if there is no file. `full`: later rows are missing.
+// Appends the rows of one file. False: there is no file. Sets `full` if later rows are missing.
 absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRow>& rows,
                               bool& full) {
   std::error_code none;
@@ -245,9 +245,9 @@ Recording PartOf(const std::vector<HistoryTailRow>& rows, const HistoryStacks& s
   return part;
 }
 
-// The segments of a chunk describe the state before the rows. The state after the rows is
-// reconstructed from the entries, which begin with empty memory. Memory pools are copied from the
-// chunk's segments.
+// Replaces the segments, which a chunk recorded before the tail's rows, by the segments after these
+// rows. They are reconstructed from the entries, which begin with empty memory; pools and stacks
+// are copied from the old segments.
 absl::Status EndBehindRows(Recording& r) {
   std::map<std::pair<uint8_t, uint64_t>, recording::SegmentState> before;
   for (recording::SegmentState& s : r.segments) {
@@ -256,7 +256,7 @@ absl::Status EndBehindRows(Recording& r) {
   }
   r.segments.clear();
   r.has_segments = false;
-  r.lost = "killed";  // requested frees may not have completed
+  r.lost = "killed";  // some requested frees may not have completed
   const absl::StatusOr<recording::History> history = recording::Reconstruct(r);
   if (!history.ok()) return history.status();
   r.segments = recording::PartOf(r, *history, 0, r.entries.size(), [&](recording::EntryIndex i) {
@@ -286,7 +286,7 @@ struct HistoryReader::Impl {
   HistoryStacks stacks;
   uint32_t next = 0;
   bool ended = false;          // reading ended at an unreadable chunk
-  bool segments_known = true;  // whether the last chunk had them
+  bool segments_known = true;  // whether the last chunk had segments
 };
 
 absl::StatusOr<bool> HistoryReader::Impl::ReadNext(const std::string& folder) {
@@ -343,7 +343,7 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder,
                                                   std::vector<StringId>* operators) const {
   std::vector<HistoryTailRow> rows;
   bool full = false;
-  // The tail of a chunk that was never written may exist next to the tail of the following one.
+  // There may be two tails: of the next chunk, if it was never written, and of the one after it.
   for (uint32_t number = impl_->next; number < kMaxChunks && !impl_->ended && !full; ++number) {
     const absl::StatusOr<bool> read =
         ReadTail(fmt::format("{}/history-{:06}.tail", folder, number), rows, full);

@@ -1,5 +1,5 @@
-// The allocator's history of one process. The chunks that the process's hooks wrote are joined to
-// one recording that begins with empty memory.
+// The allocator's history of one process. Its chunks, which the process's hooks wrote, are joined
+// to one recording that begins with empty memory.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,7 +14,7 @@
 namespace vramscope::program {
 
 struct HistoryOptions {
-  // Frames of files in these folders belong to the hooks, not to the program.
+  // Folders of the hooks' own source files: a stack frame in one of them is not the program's.
   std::vector<std::string> own_folders = {};
   const std::atomic<bool>* cancel = nullptr;
 };
@@ -39,9 +39,9 @@ class HistoryReader {
   uint32_t chunks() const;
 
   // The history including the entries after the last chunk (history_tail.h), if there are any. An
-  // entry whose stack was not written yet has none. The segments are those after the last entry.
-  // kNotFound: there are neither chunks nor entries. `operators` receives for every entry the
-  // number of a string, the operator that allocated; it is empty if unknown.
+  // entry whose stack was not written yet has none. The segments are in the state after the last
+  // entry. kNotFound: there are neither chunks nor entries. `operators` receives the operator that
+  // allocated for every entry, as a string of the recording; it is empty if unknown.
   absl::StatusOr<recording::Recording> WithTail(
       const std::string& folder, std::vector<trace::StringId>* operators = nullptr) const;
 

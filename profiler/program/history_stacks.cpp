@@ -12,7 +12,7 @@ namespace vramscope::program {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 30;
-constexpr size_t kMostFrames = size_t{1} << 24;  // limit for all stacks together
+constexpr size_t kMostFrames = size_t{1} << 24;  // limit for the sum over all stacks
 constexpr size_t kPiece = size_t{1} << 20;
 
 }  // namespace

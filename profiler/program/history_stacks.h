@@ -21,14 +21,14 @@ namespace vramscope::program {
 
 class HistoryStacks {
  public:
-  // Reads the lines that were added since the last call. A missing file counts as empty. An
-  // invalid line ends the reading. kResourceExhausted: the file exceeds the limits.
+  // Reads the lines that were added since the last call. A missing file counts as empty. Nothing
+  // after an invalid line is read. kResourceExhausted: the file exceeds the limits.
   absl::Status ReadMore(const std::string& path);
 
   // Row N is stack N; row 0 is the empty stack.
   const trace::StackTable& stacks() const { return stacks_; }
   const std::vector<std::string>& strings() const { return strings_; }
-  // {} for 0 and for numbers that were not written.
+  // The name of an operator; {} for 0 and for numbers that the file does not define.
   trace::StringId Operator(uint16_t number) const {
     return number < operators_.size() ? operators_[number] : trace::StringId{};
   }

@@ -1,13 +1,13 @@
-// The allocator's entries since the last chunk of the history. They are put into a mapped file as
-// they happen, so none are lost when the process is killed. The library that is loaded into the
+// The allocator's entries since the last chunk of the history. Each is put into a mapped file as
+// soon as it is made, so a killed process loses none. The library that is loaded into the
 // process writes them (cupti/allocations.cpp), so this header depends only on the C++ standard
 // library. The process begins a new file with every chunk and removes the previous one when the
 // chunk is complete.
 //
-// FOLDER/history-N.tail: a header, then rows. Data after the first `rows` rows is incomplete or
-// unused. If PyTorch's stacks can be read when an entry is made (cupti/stacks.h), no pickle is
-// written. This file is then the chunk itself, and is renamed to history-N.rows when the next file
-// begins.
+// FOLDER/history-N.tail: a header, then rows. Data after the number of rows in the header is
+// incomplete or unused. If PyTorch's stacks can be read when an entry is made (cupti/stacks.h), no
+// pickle is written. The tail is then the chunk itself, and is renamed to history-N.rows when the
+// next file begins.
 #pragma once
 
 #include <array>

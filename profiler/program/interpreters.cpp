@@ -73,7 +73,7 @@ std::string Given(std::string_view text, std::string_view name) {
   return "";
 }
 
-// Whether the folder of packages contains torch. The facts about it are written to `of`.
+// Returns whether the folder of packages contains torch, and writes its version and build to `of`.
 bool LookForTorch(const fs::path& packages, Interpreter& of) {
   std::error_code none;
   if (!fs::is_regular_file(packages / "torch/__init__.py", none)) return false;
@@ -243,7 +243,7 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
   std::error_code none;
   fs::path folder = script.empty() ? fs::path() : fs::absolute(script, none).lexically_normal();
   if (!folder.empty() && !fs::is_directory(folder, none)) folder = folder.parent_path();
-  // An environment next to the script is meant for it, even if another one is active.
+  // An environment next to the script is probably meant for the script, even if another is active.
   fs::path beside = folder;
   for (int up = 0; up < kMaxFoldersUp && !beside.empty(); ++up) {
     for (const char* name : {".venv", "venv", "env", ".env"})

@@ -1,4 +1,4 @@
-// Python interpreters that a script is likely to be meant for, each with its version of PyTorch.
+// Finds the Python interpreters with which a user may want to run a script, and their PyTorch.
 // The facts are read from the files of the environment; the interpreter is not started, because
 // importing torch takes seconds.
 //
@@ -23,8 +23,8 @@ enum class TorchBuild {
 };
 
 struct Interpreter {
-  std::string path;         // the program to start; symlinks of virtual environments
-                            // are not resolved
+  std::string path;         // the program to start; a virtual environment's symlink
+                            // is not resolved
   std::string where;        // "VIRTUAL_ENV", ".venv next to the script", "python3 of PATH"
   std::string python = {};  // version, as far as known: "3.11.2", "3.11", ""
   TorchBuild build = TorchBuild::kNone;
@@ -33,7 +33,7 @@ struct Interpreter {
   std::string packages = {};  // the folder that contains torch
 };
 
-// Where to search. From the environment of this process, or set by a test.
+// Where to search: places from the environment of this process, or places that a test sets.
 struct Places {
   std::string virtual_env, conda_prefix, home, path, python_path, pyenv_version;
 };
@@ -45,7 +45,7 @@ Places OwnPlaces();
 // folder.
 std::vector<Interpreter> FindInterpreters(const std::string& script, const Places& places);
 
-// An interpreter that the user named.
+// Returns the facts about an interpreter that the user named.
 Interpreter InspectInterpreter(const std::string& path, const std::string& where,
                                const Places& places);
 

@@ -28,8 +28,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Caches that only grow, with entries named by their content: downloads and compiled kernels. If
-// they were isolated, every plan would download its model again.
+// Caches that only grow, with entries named by their content: downloads and compiled kernels. They
+// are not isolated: otherwise every plan would download its model again.
 std::vector<std::string> GrowingCaches() {
   const std::string home = Variable("HOME");
   std::string cache = Variable("XDG_CACHE_HOME");
@@ -52,9 +52,9 @@ std::vector<std::string> GrowingCaches() {
   return found;
 }
 
-// A folder of the user for code that Inductor compiles in plans, kept between plans. Inductor's own
-// cache is isolated, because it also stores which kernel was the fastest, measured with emulated
-// clocks.
+// A folder of the user in which the code that Inductor compiles in plans is kept between plans.
+// Inductor's own cache is isolated, because it also stores which kernel was the fastest, which a
+// plan measures with emulated clocks.
 std::string CompileCache() {
   const std::string path = fmt::format("/var/tmp/vramscope-{}", geteuid());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
@@ -104,8 +104,8 @@ std::vector<std::string> LikelyChanged(const std::string& folder,
   return found;
 }
 
-// Candidate parents for the scratch folder. The program's own folder is not among them, because its
-// entries would then be in separate layers (overlay_root.h).
+// Candidate parents for the scratch folder. The program's own folder is not one: its entries would
+// then be in separate layers (overlay_root.h).
 std::vector<std::string> ScratchParents(const std::string& folder) {
   std::vector<std::string> parents = {"/var/tmp"};
   std::error_code none;
@@ -124,9 +124,9 @@ std::string LibraryOf(const IsolationOptions& options) {
   return options.libraries + "/libvramscope-isolation.so";
 }
 
-// Calls `use` with scratch folders in one place after another until it succeeds or returns
-// kFailedPrecondition, which means that another place would not help. The last error contains all
-// reasons.
+// Makes scratch folders in one place after another and calls `use` with each, until `use` succeeds
+// or returns kFailedPrecondition, after which another place would not help. The last error contains
+// all reasons.
 absl::Status InScratchFolder(
     const std::string& folder,
     const std::function<absl::Status(std::unique_ptr<ScratchFolder>)>& use) {
@@ -204,7 +204,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     if (!root.ok()) return root.status();
     namespaces_ = std::move(root->namespaces);
     frozen_ = std::move(root->frozen);
-    // A program fails if its own folder is read-only; in that case, the copy mode is better.
+    // A program would fail if its own folder were read-only; the copy mode is better then.
     const auto holds = [&](const std::string& path) {
       return folder_ == path || folder_.starts_with(path + "/");
     };
@@ -216,7 +216,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
         !foreign.empty())
       return absl::FailedPreconditionError(i18n::Format(
           "overlayfs cannot copy {}, which belongs to another user or group", foreign));
-    // With this library, the program can rename folders of the lower layer.
+    // Preloading this library lets the program rename folders of the lower layer.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;
     Begin(IsolationMode::kOverlay, std::move(scratch));

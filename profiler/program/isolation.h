@@ -4,11 +4,11 @@
 //   ...})); Note(isolation->Description()); Launch(platform, {.command = ..., .isolation =
 //   isolation.get()});
 //
-// Three modes, docs/security.md has the threat model:
+// There are three modes (docs/security.md contains the threat model):
 //  - overlay: the program's processes run in a mount namespace whose root consists of overlayfs
 //    mounts (overlay_root.h). It covers every program, including static ones.
-//  - copy: libvramscope-isolation.so, loaded into every process, binds libc's file functions to
-//    copy-on-write ones. For computers that do not allow namespaces; static programs are not
+//  - copy: libvramscope-isolation.so, loaded into every process, replaces libc's file functions
+//    by copy-on-write ones. It is for computers without namespaces. Static programs are not
 //    covered.
 //  - none: the program changes real files. Used only if the user chooses it.
 //
@@ -40,8 +40,8 @@ struct IsolationOptions {
   std::string libraries;                      // folder that contains libvramscope-isolation.so
   // Paths that are not isolated, with everything below them: the output folder, --writable.
   std::vector<std::string> writable;
-  // The program's arguments. Folders named by them or by environment variables are likely to be
-  // changed (OverlayRootOptions::changed).
+  // The program's arguments. The program is likely to change the folders that they or environment
+  // variables name (OverlayRootOptions::changed).
   std::vector<std::string> arguments;
   bool network = true;  // false: only the loopback interface
   int below = -1;       // OverlayRootOptions::below
@@ -59,13 +59,13 @@ class Isolation {
   IsolationMode mode() const { return mode_; }
   // Describes the isolation of this run to the user, in full sentences.
   std::string Description() const;
-  // Variables for the program's environment. Prepend LD_PRELOAD and LD_AUDIT to existing values;
-  // set the others.
+  // Variables for the program's environment. LD_PRELOAD and LD_AUDIT must be prepended to existing
+  // values; all others are set.
   const std::map<std::string, std::string>& environment() const { return environment_; }
-  // Moves the calling process, just forked and with one thread, into the isolated file system and
-  // into its current folder. Returns 0 or errno.
+  // Moves the calling process, which must be newly forked and have one thread, into the isolated
+  // file system, to the folder that was current in Make(). Returns 0 or errno.
   int Enter() const noexcept;
-  // The namespaces that Enter() enters, in order, and the folder inside. Overlay mode only.
+  // The namespaces that Enter() enters, in order, and the folder that it sets. Overlay mode only.
   const std::vector<int>& namespaces() const { return namespaces_; }
   const std::string& folder() const { return folder_; }
   // The folder that contains the changes; "": there is none.
@@ -82,9 +82,9 @@ class Isolation {
   bool network_ = true;
   std::unique_ptr<ScratchFolder> scratch_;
   std::vector<int> namespaces_;      // descriptors to enter, in this order
-  std::string folder_;               // the current one
+  std::string folder_;               // the current folder in Make()
   std::vector<std::string> kept_;    // caches that are not isolated, for Description()
-  std::vector<std::string> frozen_;  // file systems that are only mounted read-only
+  std::vector<std::string> frozen_;  // folders that are read-only for the program
   std::map<std::string, std::string> environment_;
 };
 

@@ -28,9 +28,9 @@ namespace fs = std::filesystem;
 constexpr auto kBetween = std::chrono::milliseconds(20);
 constexpr int kMostTries = 250;
 constexpr char kDone = 'd';
-constexpr char kName[] = "vramscope-keep";  // the maximum length of a process name
+constexpr char kName[] = "vramscope-keep";  // process names cannot be longer
 
-// Processes whose environment contains the entry.
+// Finds the processes whose environment contains `entry`.
 std::vector<pid_t> ProcessesWith(const std::string& entry) {
   const std::string wanted = std::string(1, '\0') + entry + '\0';
   std::vector<pid_t> found;
@@ -47,7 +47,7 @@ std::vector<pid_t> ProcessesWith(const std::string& entry) {
 
 void End(const std::string& output) {
   const std::string entry = "VRAMSCOPE_PROGRAM_OUTPUT=" + output;
-  for (int i = 0; i < kMostTries; ++i) {  // processes started in the meantime have the entry too
+  for (int i = 0; i < kMostTries; ++i) {  // a process may have started another one
     const std::vector<pid_t> left = ProcessesWith(entry);
     if (left.empty()) return;
     for (const pid_t pid : left) kill(pid, SIGKILL);
@@ -76,7 +76,7 @@ void Run(const std::vector<std::string>& command) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   for (const int signal : {SIGPIPE, SIGCHLD}) std::signal(signal, SIG_DFL);
-  // Closes the parent's descriptors, so that readers of its output see its end.
+  // Closes descriptors from the parent, so that readers of the parent's output see it end.
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, standard);
   const int mine = dup2(watched, 3);

@@ -14,10 +14,10 @@
 namespace vramscope::program {
 
 struct KeeperOptions {
-  // Processes of the program have this value in VRAMSCOPE_PROGRAM_OUTPUT.
+  // The value of VRAMSCOPE_PROGRAM_OUTPUT in every process of the program.
   std::string output;
   std::vector<std::string> last = {};     // a command to run afterwards; empty: none
-  std::vector<std::string> folders = {};  // folders to remove after that
+  std::vector<std::string> folders = {};  // folders to remove after `last`
 };
 
 class Keeper {
@@ -27,7 +27,7 @@ class Keeper {
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
-  // Whether the process is a keeper, of this vramscope or of one that runs within the program.
+  // Whether the process is a keeper, either of this vramscope or of one that the program started.
   static bool Is(pid_t pid);
 
  private:

@@ -26,7 +26,7 @@ using trace::EventKind;
 using trace::Phase;
 using trace::StringId;
 
-// Finds positions in the merged entries by device and number of requests.
+// Finds positions in the entries of all devices by a device and its number of requests.
 class Requests {
  public:
   explicit Requests(const Recording& recording) : entries_(recording.entries) {
@@ -37,8 +37,8 @@ class Requests {
     }
   }
 
-  // The position right after the given number of requests. A free that completes at once belongs
-  // to its request.
+  // The position after the given number of requests. If the last of them is a free that completes
+  // at once, its completion is before the position.
   EntryIndex After(uint8_t device, uint64_t requests) const {
     const std::vector<EntryIndex>& rows = of_device_[device];
     if (requests == 0 || rows.empty()) return 0;
@@ -110,8 +110,8 @@ class Labeller {
     labels_.op.assign(rows, {});
     labels_.module.assign(rows, {});
     blocks_.resize(rows);
-    // A recording that began in the middle of a program has older blocks, whose categories later
-    // marks may reveal.
+    // If recording began in the middle of the program, blocks that are older than the recording
+    // exist. Marks may set their categories later.
     for (uint32_t row = 0; row < history.older; ++row)
       live_[history.allocations.device[row]][history.allocations.address[row]] = row;
     Places();
@@ -128,7 +128,7 @@ class Labeller {
       }
       if (i < recording_.entries.size()) Entry(i);
     }
-    // Scopes that are open when the marks end are not closed.
+    // Scopes that are open when the marks end get no end event.
     Settle();
     return std::move(labels_);
   }
@@ -243,7 +243,7 @@ class Labeller {
         CloseSlice(EventKind::kModuleEnd, mark, at, number);
         break;
       case MarkKind::kForward:
-        // Closes module calls that ended with an exception, and so without a mark.
+        // An exception ends a module call without a mark; the end of an outer module closes it.
         if (backward_ > 0) break;
         for (; !thread.modules.empty(); thread.modules.pop_back())
           CloseSlice(EventKind::kModuleEnd, mark, at, number);
@@ -342,7 +342,7 @@ class Labeller {
     event.thread = mark.thread;
     Place(at, number, event);
   }
-  // Closes the module for which backward runs. Modules that a checkpoint recomputes closed before.
+  // Closes the module for which backward runs. The modules that it recomputed are closed already.
   void LeaveBackwardModule(EntryIndex at, uint32_t number) {
     if (backward_module_.value == 0) return;
     Thread& thread = threads_[backward_thread_];
@@ -362,7 +362,7 @@ class Labeller {
            (backward_module_.value != 0 ? 1u : 0u) + (last_thread_ == 0 ? outer_modules_ : 0u);
   }
 
-  // An address belongs to a single device, usually the device of the mark.
+  // No two devices share an address. The mark's device, searched first, usually has the block.
   uint32_t BlockAt(const Mark& mark, uint64_t address) const {
     const uint32_t row = BlockAt(live_[mark.device], address);
     for (uint32_t device = 0; row == UINT32_MAX && device < live_.size(); ++device)
@@ -384,8 +384,8 @@ class Labeller {
            category == Category::kAutogradDetail;
   }
 
-  // The category of a tensor applies to its block from the allocation on, unless the block has
-  // had another category in between.
+  // The category of a tensor applies to its block from the allocation on. If the block has already
+  // had another category, the tensor's category applies from this mark on.
   void Tag(const Mark& mark, EntryIndex at, uint32_t number) {
     if (mark.a == 0 || mark.a >= static_cast<uint64_t>(trace::kCategoryCount)) return;
     const auto category = static_cast<Category>(mark.a);
@@ -403,8 +403,8 @@ class Labeller {
     Retag(row, category, "tensor seen", at, number);
   }
 
-  // A tensor that the program keeps outside of modules is a buffer, unless it has a category:
-  // averages of parameters, data that are kept on the GPU, a library's own copies.
+  // If the program keeps a tensor outside of modules and its block has no category, the block is a
+  // buffer: averages of parameters, data kept on the GPU, a library's own copies.
   void Kept(const Mark& mark) {
     const uint32_t row = BlockAt(mark, mark.a);
     if (row == UINT32_MAX || blocks_[row].category != Category::kUnknown) return;
@@ -467,7 +467,7 @@ class Labeller {
       live[history_.allocations.address[row]] = row;
     } else if (history_.allocations.free_completed[row] == i) {
       Gone(row, live);
-      // A block that is allocated and freed within the setup is a temporary.
+      // A block without a category that is freed in the same phase is a temporary.
       if (labels_.category[row] == Category::kUnknown && !blocks_[row].retagged &&
           blocks_[row].phase_number == phase_number_)
         labels_.category[row] = Category::kTemporary;
@@ -481,7 +481,7 @@ class Labeller {
         return in_step_ ? Category::kTemporary : Category::kUnknown;
       case Phase::kSetup:
         return Category::kUnknown;
-      case Phase::kLoad:  // before training, loading allocates the parameters
+      case Phase::kLoad:  // what is loaded before training is parameters
         return in_step_ || last_step_end_ > 0 ? Category::kTemporary : Category::kUnknown;
       case Phase::kData:
         return Category::kInput;
@@ -498,7 +498,7 @@ class Labeller {
     return thread.modules.empty() ? StringId{} : thread.modules.back();
   }
 
-  // Assigns categories that are only known at the end of the program to blocks without one.
+  // Assigns the categories that are known only after the last mark, and marks the end of training.
   void Settle() {
     for (uint32_t row = 0; row < blocks_.size(); ++row) {
       const Block& block = blocks_[row];

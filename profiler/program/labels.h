@@ -13,12 +13,12 @@ struct LabelOptions {
   // The size of cuBLAS's workspace on this GPU. A block of that size that is never freed is a
   // workspace.
   uint64_t blas_workspace_bytes = 0;
-  // Operators of the recording's entries; empty: not known.
+  // The operator of each entry of the recording; empty: not known.
   std::span<const trace::StringId> operators = {};
 };
 
-// With `virtual_clock`, the entries between two marks get evenly spaced times between the times of
-// the marks. Warnings are added to the recording.
+// With `virtual_clock`, the times of the entries between two marks are evenly spaced between the
+// marks' times. Warnings are added to the recording.
 recording::Labels LabelsFromMarks(recording::Recording& recording,
                                   const recording::History& history, const Marks& marks,
                                   bool virtual_clock, const LabelOptions& options);

@@ -43,7 +43,7 @@ constexpr auto kPoll = std::chrono::milliseconds(10);
 constexpr auto kBetweenProgress = std::chrono::milliseconds(200);
 constexpr auto kUntilTerm = std::chrono::seconds(5);   // after Ctrl-C, until SIGTERM
 constexpr auto kUntilKill = std::chrono::seconds(8);   // after SIGTERM, until SIGKILL
-constexpr auto kLeftBehind = std::chrono::seconds(2);  // for children that outlive their parent
+constexpr auto kLeftBehind = std::chrono::seconds(2);  // until children left behind are ended
 constexpr char kTrouble[] = "trouble";
 
 using Environment = std::map<std::string, std::string>;
@@ -78,20 +78,20 @@ void ReserveStaticTls(Environment& environment) {
 Environment For(const Platform& platform, const LaunchOptions& o) {
   Environment e = OwnEnvironment();
   Prepend(e, "PYTHONPATH", platform.hooks);
-  // All programs forked from a warm server find their output folder under this name.
+  // All forks of a warm server find their output folder under this path, through a descriptor.
   const std::string output =
       o.serve.empty() ? o.output : fmt::format("/proc/self/fd/{}", kServedOutput);
   e["VRAMSCOPE_PROGRAM_OUTPUT"] = output;
   e["VRAMSCOPE_PROGRAM_STEPS"] = std::to_string(o.steps);
   std::error_code unknown;
-  // The hooks' Python package runs this executable for figures about the recording so far.
+  // The hooks' Python package runs this executable to compute figures of the recording so far.
   e["VRAMSCOPE_PROGRAM_SELF"] = fs::read_symlink("/proc/self/exe", unknown).string();
   e["VRAMSCOPE_PROGRAM_DEVICE"] = o.planned ? o.device.key : "";
   e["VRAMSCOPE_PROGRAM_TAIL"] = platform.activities;
   e["VRAMSCOPE_PROGRAM_STACKS"] = o.cpp_stacks ? "all" : "python";
   if (o.activities && !platform.activities.empty()) {
     e["VRAMSCOPE_PROGRAM_ACTIVITIES"] = platform.activities;
-    // Keeps another profiler's setting.
+    // If another profiler has set this variable, its value is kept.
     e.try_emplace("CUDA_INJECTION64_PATH", platform.activities);
     if (o.operators && e.try_emplace("NVTX_INJECTION64_PATH", platform.activities).second)
       e["VRAMSCOPE_PROGRAM_OPERATORS"] = "1";
@@ -117,7 +117,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["VRAMSCOPE_PROGRAM_SKIP_INIT"] = o.skip_init ? "1" : "0";
   if (o.as_rank >= 0) {
     e["VRAMSCOPE_PROGRAM_AS_RANK"] = fmt::format("{}/{}", o.as_rank, o.ranks);
-    e["VRAMSCOPE_EMULATED_ALONE"] = "1";  // NCCL does not wait for other ranks
+    e["VRAMSCOPE_EMULATED_ALONE"] = "1";  // NCCL then does not wait for other ranks
   }
   e["TRITON_LIBCUDA_PATH"] = platform.libraries;
   if (o.isolation == nullptr) return e;
@@ -168,21 +168,21 @@ absl::Status CannotStart(const std::string& program, int error) {
 [[noreturn]] void Become(char* const* argv, char* const* environment, const LaunchOptions& options,
                          pid_t parent, int report, int served_output) {
   setpgid(0, 0);
-  // Must precede PR_SET_PDEATHSIG, which is cleared when the user namespace changes.
+  // This precedes PR_SET_PDEATHSIG, because entering a user namespace clears that setting.
   if (options.isolation != nullptr) {
     if (const int entered = -options.isolation->Enter(); entered != 0) {
       [[maybe_unused]] const ssize_t written = write(report, &entered, sizeof entered);
       _exit(127);
     }
   }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing keeps running when the parent is killed
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the program is killed with its parent
   if (getppid() != parent) _exit(127);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGTTOU})
     std::signal(signal, SIG_DFL);
-  // Host addresses are the same in every run, and so is the order of containers keyed by address.
+  // Makes host addresses, and so the order of containers keyed by address, the same in every run.
   if (options.planned) personality(ADDR_NO_RANDOMIZE);
   if (options.stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
   if (served_output >= 0 && dup2(served_output, kServedOutput) < 0) _exit(127);
@@ -214,7 +214,7 @@ absl::StatusOr<pid_t> Start(const LaunchOptions& options, const Environment& env
   if (served_output >= 0) close(served_output);
   int error = 0;
   if (child > 0) {
-    setpgid(child, child);  // parent and child both call it, because either may run first
+    setpgid(child, child);  // called by parent and child, because either may run first
     while (read(report[0], &error, sizeof error) < 0 && errno == EINTR) {
     }
   }
@@ -227,7 +227,7 @@ absl::StatusOr<pid_t> Start(const LaunchOptions& options, const Environment& env
   return child;
 }
 
-// Children of this process, including orphans that it inherited. Keepers are left out; they end by
+// Children of this process, including orphans that it inherited, but without keepers, which end by
 // themselves.
 std::vector<pid_t> Children() {
   std::vector<pid_t> children;
@@ -323,7 +323,7 @@ class Running {
     outcome_.exit_status = code;
     outcome_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (outcome_.signal == SIGINT) outcome_.interrupted = true;
-    // Ends all ranks if one fails, because the others would wait for it forever.
+    // If a rank fails, all are ended, because the others would wait forever for the failed one.
     for (const pid_t other : pids_) kill(-other, SIGTERM);
     if (!pids_.empty()) Escalate(SIGTERM);
   }
@@ -348,7 +348,7 @@ class Running {
     deadline_ = Clock::now() + (signal == SIGINT ? kUntilTerm : kUntilKill);
   }
 
-  // Data loaders and launchers can leave children behind when they are stopped.
+  // Ends the processes that stopped data loaders and launchers have left behind.
   void EndOthers() {
     const auto until = Clock::now() + kLeftBehind;
     for (const int signal : {SIGTERM, SIGKILL}) {
@@ -377,7 +377,7 @@ class Running {
   Clock::time_point deadline_;
 };
 
-// Returns null if the program has to start cold, and sets `why`.
+// If the program has to start cold, returns null and sets `why` to the reason.
 std::unique_ptr<WarmProgram> StartWarm(const LaunchOptions& options, const Environment& environment,
                                        std::string& why) {
   const Isolation* const isolation = options.isolation;
@@ -399,7 +399,7 @@ std::unique_ptr<WarmProgram> StartWarm(const LaunchOptions& options, const Envir
   return nullptr;
 }
 
-// Reserves space for one error message, in case the disk is full later.
+// Writes a file whose space can later take one error message, even if the disk is full then.
 void MakeRoomForTrouble(const std::string& folder) {
   std::ofstream(folder + "/" + kTrouble) << std::string(4096, ' ');
 }
@@ -441,7 +441,7 @@ absl::StatusOr<Platform> FindPlatform(bool planned) {
 
 Progress ProgressOf(const std::string& folder) {
   Progress progress;
-  // Reads only folders of processes. The program creates and removes others next to them.
+  // Looks only into folders of processes. The program may create and remove other folders here.
   ForEachEntry(folder, [&](const fs::directory_entry& process) {
     if (!process.path().filename().string().starts_with("process-")) return;
     ForEachEntry(process.path(), [&](const fs::directory_entry& entry) {
@@ -465,8 +465,8 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
     return outcome;
   }
   MakeRoomForTrouble(options.output);
-  // A folder in memory in which ranks find each other. It is removed with this object, even if a
-  // rank is killed before the others start. If it cannot be made, the ranks choose another place.
+  // A folder in memory through which ranks find each other. It is removed when this function
+  // returns, even if a rank was killed. If it cannot be made, the ranks choose another place.
   const absl::StatusOr<std::unique_ptr<ScratchFolder>> rooms = ScratchFolder::Make("/dev/shm");
   Environment environment = For(platform, options);
   if (options.planned && rooms.ok()) environment["VRAMSCOPE_EMULATED_ROOMS"] = (*rooms)->path();
@@ -477,7 +477,7 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
     folders.push_back(options.isolation->changes());
   const Keeper keeper({.output = options.output, .last = options.if_killed, .folders = folders});
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // One process imports for all ranks.
+  // A warm server takes the place of the separate imports of all ranks.
   const uint32_t processes =
       options.as_rank >= 0 || !options.serve.empty() ? 1 : std::max(options.ranks, 1u);
   const int port = processes > 1 ? FreePort() : 0;

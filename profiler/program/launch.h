@@ -1,12 +1,12 @@
 // Starts a program with vramscope's hooks, on the emulated platform or with the real libraries, and
-// waits for its end. Every process that it started has ended when Launch returns.
+// waits for its end. When Launch returns, every process of the program has ended.
 //
 //   ASSIGN_OR_RETURN(Platform platform, FindPlatform(true));
 //   const Outcome outcome = Launch(platform, {.command = {"python", "train.py"}, .device = device,
 //                                             .output = folder});
 //   ASSIGN_OR_RETURN(Program program, ReadProgram(folder, ...));
 //
-// Blocks. Only one call at a time in a process, because it reaps all of the process's children.
+// Blocks. A process may make only one call at a time, because the call reaps all of its children.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -28,7 +28,7 @@ struct Platform {
   std::string hooks;      // folder of sitecustomize.py
   std::string activities = {};  // the library that records CUPTI's activities; "": there is none
 };
-// kNotFound: the message lists the places searched. `planned`: the emulated libraries are required
+// kNotFound: the message lists the places searched. `planned`: the emulated libraries must exist,
 // too.
 absl::StatusOr<Platform> FindPlatform(bool planned);
 
@@ -46,13 +46,13 @@ struct LaunchOptions {
   run::DeviceProfile device;  // the emulated GPU of every rank
   uint32_t ranks = 1;         // number of processes, each started as torchrun would
   uint32_t devices = 0;       // GPUs visible to a process; 0: as many as ranks
-  int64_t as_rank = -1;       // >= 0: starts a single process with this rank out of `ranks`
+  int64_t as_rank = -1;       // >= 0: only this rank of `ranks` is started
   uint32_t steps = 2;         // ends the program after this number of optimizer steps; 0: never
   bool skip_init = true;
   bool cpp_stacks = false;
   bool activities = true;    // record kernels, memcpys and API calls with CUPTI
-  bool operators = false;    // also record which PyTorch operator launched them (costs time)
-  std::string toggles = {};  // ToggleVariable(): toggles to switch on or to look for; "": none
+  bool operators = false;    // also record which operator launched a kernel (takes time)
+  std::string toggles = {};  // ToggleVariable(): toggles to apply or to look for; "": none
   // Socket of a process that has already imported what the program imports (warm.h); a fork of that
   // process becomes the program. If it is "" or does not answer, the program starts cold.
   std::string warm = {};
@@ -60,26 +60,26 @@ struct LaunchOptions {
   // waits at the socket `serve` until it is ended. "": the program runs normally.
   std::string serve = {}, modules = {};
   std::string output;  // existing folder to which the hooks write
-  // Used if this process is killed (keeper.h): a command to run after the program was ended, and
-  // whether to remove `output` after that.
+  // What the keeper (keeper.h) does if this process is killed: after it has ended the program, it
+  // runs this command, and then removes `output` if told to.
   std::vector<std::string> if_killed = {};
   bool output_goes = false;
   bool stdout_to_stderr = false;  // the program's standard output goes to standard error
   // Keeps the program from changing the user's files; null: changes are real. Must outlive Launch.
   const Isolation* isolation = nullptr;
   std::function<void(const Progress&)> progress = {};
-  // How often the user interrupted the program: 1 acts like Ctrl-C, more ends it at once. May be
-  // set by a signal handler.
+  // How often the user has interrupted the program: 1 acts like Ctrl-C, more end the program at
+  // once. May be set by a signal handler.
   const std::atomic<int>* interrupts = nullptr;
 };
 
 struct Outcome {
   absl::Status started;  // kNotFound, kPermissionDenied, ...: the program could not be started
-  int exit_status = 0;   // the first nonzero one
+  int exit_status = 0;   // the first nonzero exit status of a rank
   int signal = 0;        // signal that ended the program; 0: none
   bool interrupted = false;
   std::string isolation;    // "overlay", "copy" or "none"; "": a recording
-  std::string cold;         // why it did not start from LaunchOptions::warm; "": it did
+  std::string cold;         // why LaunchOptions::warm was not used; "": it was used
   std::string write_error;  // the system's error if the hooks could no longer write
   double seconds = 0;
 };

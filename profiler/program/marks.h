@@ -5,7 +5,7 @@
 //   ASSIGN_OR_RETURN(Marks marks, ParseMarks(text));
 //   for (const Mark& mark : marks.rows) use(mark.kind, marks.Name(mark.a));
 //
-// Values; thread-safe.
+// Plain data and functions without state; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -17,7 +17,7 @@
 
 namespace vramscope::program {
 
-// Begins and ends of the same kind are nested within a thread.
+// Within a thread, begin and end marks of the same kind are nested.
 enum class MarkKind : char {
   kBegin = 'X',    // the history begins
   kForward = 'F',  // outermost module call: a = name, b = gradients are recorded, c = training mode
@@ -39,7 +39,7 @@ enum class MarkKind : char {
   kSaveEnd = 'w',
   kLoad = 'L',
   kLoadEnd = 'l',
-  kRange = 'A',  // named by the program: a = name
+  kRange = 'A',  // a range that the program named: a = name
   kRangeEnd = 'a',
   kMadeAs = 'C',  // allocations from here on have category a
   kMadeAsEnd = 'c',
@@ -48,9 +48,9 @@ enum class MarkKind : char {
   kSaved = 's',     // autograd saves the block that contains address a, under the number b
   kReleased = 'r',  // autograd releases what it saved under the number a
   kCounter = 'R',   // the program read a counter of PyTorch: a = name, b = bytes, c = device
-  kMissingGradients = 'N',  // a of b trainable parameters in optimizers have no gradient so far; c
-                            // = bytes of these weights
-  kElsewhere = 'e',         // only the position of another device at the next mark
+  kMissingGradients = 'N',  // a of b trainable parameters in optimizers have had no gradient; c
+                            // = bytes of the a parameters
+  kElsewhere = 'e',         // the next mark's position on another device
   kEnd = 'E',               // the process ends
 };
 
@@ -68,7 +68,7 @@ struct Marks {
   std::vector<std::string> names;
   std::vector<uint64_t> native_threads;  // the system's id of each thread; 0: not known
   uint32_t threads = 0;                  // number of threads with marks
-  // Lines that could not be parsed, such as the last line of a killed program.
+  // Number of lines that could not be parsed, such as the last line of a killed program.
   uint64_t unreadable = 0;
 
   std::string_view Name(uint64_t number) const {
@@ -83,20 +83,20 @@ inline constexpr uint32_t kMaxThreads = 1u << 16;
 
 // Parses lines `["M",DEVICE,REQUESTS,NANOSECONDS,THREAD,...]`, `["n",NUMBER,"TEXT"]` and
 // `["T",THREAD,NATIVE]`; names precede their use. Invalid lines are counted. kResourceExhausted:
-// more than the limits above.
+// there are more marks than the limits above.
 absl::StatusOr<Marks> ParseMarks(std::string_view text);
 
 // Parses a file that still grows. Every call reads the lines that were added since the last one.
 class MarksReader {
  public:
-  // kNotFound: the file does not exist yet. `ended`: no more is written, so the last line is
-  // complete.
+  // kNotFound: the file does not exist yet. `ended`: the program writes no more, so the last line
+  // is complete.
   absl::Status ReadMore(const std::string& path, bool ended);
   const Marks& marks() const { return marks_; }
 
  private:
   Marks marks_;
-  uint64_t read_ = 0;  // bytes of the file
+  uint64_t read_ = 0;  // bytes read from the file
   std::string rest_;   // the beginning of an incomplete line
 };
 

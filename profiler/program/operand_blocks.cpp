@@ -14,7 +14,7 @@ using trace::Activity;
 using trace::ActivityKind;
 
 struct Given {
-  EntryIndex behind;  // number of entries before it
+  EntryIndex behind;  // number of entries before the operand
   uint32_t operand;   // index among all operands
   uint8_t device;
   uint64_t address;
@@ -45,7 +45,7 @@ std::vector<Given> ByPlace(const std::vector<Activity>& rows, const recording::R
   std::vector<Given> given;
   const Requests requests(recording.entries);
   const std::vector<int64_t>& times = recording.entries.time_ns;
-  int64_t last = -1;  // number of driver calls so far
+  int64_t last = -1;  // time of the last driver call so far
   for (const Activity& row : rows) {
     if (row.kind == ActivityKind::kDriverAlloc || row.kind == ActivityKind::kDriverFree)
       last = std::max(last, row.begin_ns - origin_ns);

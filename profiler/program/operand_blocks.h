@@ -1,9 +1,9 @@
 // Finds the blocks that kernels, memcpys and memsets of a process used as operands.
 //
-// A block is found by order and not by time. An operand records how many requests the program had
-// made to its allocator when it passed the address. The operand's block is the one at that address
-// after this number of requests, even if other blocks had the address before or later. Work of a
-// CUDA graph received its addresses when the graph was captured.
+// A block is found by the order of requests and not by time. Each operand records how many requests
+// the program had made to its allocator when it passed the operand's address. The operand's block
+// is the one at that address after this number of requests, even if other blocks had the address
+// before or later. The work of a CUDA graph got its addresses at the graph's capture.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace vramscope::program {
 inline constexpr uint32_t kNoBlock = std::numeric_limits<uint32_t>::max();
 
 // Returns for every operand in `rows`, in order, its row in the allocations of `history`, or
-// kNoBlock. `of_driver`: the history comes from DriverMemory, and requests are the driver's calls
-// in `rows`. `origin_ns`: the history's time 0 on the clock of `rows`. Pure.
+// kNoBlock. `of_driver`: the history comes from DriverMemory, so requests are the driver calls in
+// `rows`. `origin_ns`: the history's time 0 on the clock of `rows`. Pure.
 std::vector<uint32_t> BlocksOfOperands(const std::vector<trace::Activity>& rows,
                                        const recording::Recording& recording,
                                        const recording::History& history, bool of_driver,

@@ -37,8 +37,8 @@ namespace fs = std::filesystem;
 constexpr uintmax_t kLargestCopy = 1 << 20;  // larger files are bind-mounted read-only
 constexpr size_t kMostEntries = 20'000;      // limit for folders that are rebuilt entry by entry
 
-// Kernel interfaces and folders with sockets (overlayfs cannot connect to a socket of its lower
-// layer). They contain no files of a training program.
+// Kernel interfaces and folders with sockets (a socket in the lower layer of an overlay cannot be
+// connected to). A training program keeps no files in them.
 constexpr std::string_view kReal[] = {"/proc", "/sys",           "/dev",
                                       "/run",  "/tmp/.X11-unix", "/tmp/.ICE-unix"};
 constexpr std::string_view kKernelTypes[] = {
@@ -128,7 +128,7 @@ class Builder {
       if (!IsReal(path) &&
           mount(path.c_str(), (root_ + path).c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
         return Failed("{}", path);
-    // As in pivot_root(2): the old root is now stacked on the new one and can be unmounted.
+    // As pivot_root(2) explains, the old root is now stacked on the new one and can be unmounted.
     if (chdir(root_.c_str()) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
         umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
       return Failed("pivot_root");
@@ -137,8 +137,8 @@ class Builder {
   const std::vector<std::string>& frozen() const { return frozen_; }
 
  private:
-  // Whether overlays work on this computer, including removed folders that are created again
-  // (which requires extended attributes in the upper layer). If not, no other step is tried.
+  // Tests whether overlays work on this computer, and whether a removed folder can be created
+  // again, which requires extended attributes in the upper layer. If not, no other step is tried.
   absl::Status Probe() {
     const std::string probe = options_.scratch + "/probe", lower = probe + "/lower",
                       merged = probe + "/merged";
@@ -178,8 +178,8 @@ class Builder {
                                [&](const MountPoint& mount) { return IsBelow(mount.path, path); });
   }
 
-  // The merged folder has the owner and mode of the upper one. In an unprivileged overlay the
-  // owner is the user, so the mode grants the rights that the user has on the real folder.
+  // A merged folder gets its owner and mode from the upper layer. In an unprivileged overlay the
+  // owner is the user, so this mode grants the rights that the user has on the real folder.
   mode_t MergedMode(const std::string& real, const struct stat& facts) const {
     mode_t mode = facts.st_mode & 07777;
     if (privileged_ || (facts.st_uid == geteuid() && !foreign_.contains(real))) return mode;
@@ -189,12 +189,12 @@ class Builder {
     return mode;
   }
 
-  // Creates in the upper layer all foreign folders on the path from `lower` to the folders that are
-  // likely to change. overlayfs merges these folders with the real ones, so it copies nothing.
+  // For every folder that is likely to change, creates in the upper layer the foreign folders on
+  // the path from `lower` to it. overlayfs merges them with the real ones and need not copy those.
   absl::Status MakeForeignFolders(const std::string& lower, const std::string& upper) const {
     for (const std::string& changed : options_.changed) {
       if (!IsBelow(changed, lower)) continue;
-      std::vector<std::pair<std::string, struct stat>> way;  // up to the last foreign folder
+      std::vector<std::pair<std::string, struct stat>> way;  // path to the last foreign folder
       size_t foreign = 0;
       for (size_t end = lower.size(); end < changed.size();) {
         end = std::min(changed.find('/', end + 1), changed.size());
@@ -208,8 +208,8 @@ class Builder {
       for (const auto& [part, facts] : way)
         if (mkdir((upper + part).c_str(), 0700) != 0 && errno != EEXIST)
           return Failed("{}", upper + part);
-      // Innermost first, because a mode may forbid creating entries and a new entry changes the
-      // folder's time.
+      // The innermost folder is first, because an outer folder's mode may forbid new entries, and
+      // because a new entry changes the folder's time.
       for (auto at = way.rbegin(); at != way.rend(); ++at) {
         const auto& [part, facts] = *at;
         const timespec times[] = {facts.st_atim, facts.st_mtim};
@@ -244,14 +244,14 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Mounts a real path unchanged, read-only or not; `target` exists.
+  // Bind-mounts the real path on `target`, which exists; read-only if `read_only`.
   absl::Status Bind(const std::string& real, const std::string& target, bool read_only) {
     if (mount(real.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
       return Failed("{}", real);
     struct statvfs facts {};
     if (!read_only) return absl::OkStatus();
     if (statvfs(target.c_str(), &facts) != 0) return Failed("{}", real);
-    // Flags that the namespace must not remove have to be repeated.
+    // A remount in this namespace fails unless it repeats the flags that the mount already has.
     unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;
     if ((facts.f_flag & ST_NOSUID) != 0) flags |= MS_NOSUID;
     if ((facts.f_flag & ST_NODEV) != 0) flags |= MS_NODEV;
@@ -272,7 +272,7 @@ class Builder {
       frozen_.push_back(real);
       return Bind(real, target, true);
     }
-    // An overlay hides the mounts inside the folder. Only privileged overlays can have any.
+    // The overlay hides mounts inside the folder. Only a privileged one can cover such a folder.
     for (const MountPoint& inside : mounts_) {
       if (!IsBelow(inside.path, real) || MountAt(inside.path) != &inside) continue;
       struct stat facts {};
@@ -303,7 +303,7 @@ class Builder {
       if (const absl::Status made = Entry(path, root_ + path); !made.ok()) return made;
     }
     if (error) return Failed("{}", real, error.message());
-    // Last, because the mode may forbid creating entries.
+    // This comes last, because the mode may forbid creating entries.
     CopyOwnerAndMode(real, target);
     return absl::OkStatus();
   }
@@ -411,8 +411,8 @@ std::string ReadAll(int fd) {
   }
 }
 
-// Returns those folders on the paths that an unprivileged overlay cannot copy. Call it outside of
-// the user namespace, because all other users have one id inside, perhaps the id of this user.
+// Returns the folders on the paths that an unprivileged overlay cannot copy. Call it outside of the
+// user namespace: inside, all other users have the same id, which may be this user's id.
 std::set<std::string> ForeignFolders(const std::vector<std::string>& paths) {
   std::set<std::string> found;
   for (const std::string& path : paths) {

@@ -10,9 +10,9 @@
 // are rebuilt entry by entry: subfolders become overlays, small files are copied, large files are
 // read-only.
 //
-// Without privileges it also creates a user namespace that maps the user to itself (Linux 5.11).
-// With CAP_SYS_ADMIN it creates only the mount namespace, so the program keeps its rights on files
-// of other users.
+// Without privileges, MakeOverlayRoot also creates a user namespace that maps the user to itself
+// (Linux 5.11). With CAP_SYS_ADMIN, only the mount namespace is created, so the program keeps its
+// rights on other users' files.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -41,15 +41,15 @@ struct OverlayRoot {
   std::vector<std::string> frozen;  // folders that cannot be overlaid and are read-only instead
 };
 
-// kUnavailable: this computer does not allow it in this scratch folder; the message names the step
-// that failed. kFailedPrecondition: this computer does not allow namespaces, so another
+// kUnavailable: the root cannot be made with this scratch folder; the message names the step that
+// failed. kFailedPrecondition: this computer does not allow namespaces, so another
 // scratch folder does not help. Blocks for some milliseconds; forks a helper that has ended when
 // the function returns.
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options);
 
 // The first path in `folder` that the user may change but overlayfs cannot copy because it belongs
-// to another user or group. "": none was found, or the overlay is privileged. Checks at most
-// `most_entries` entries and does not follow links.
+// to another user or group. Returns "" if none was found, or if the overlay is privileged. Checks
+// at most `most_entries` entries and does not follow links.
 std::string NotCopyable(const std::string& folder, size_t most_entries = 2'000);
 
 // One line of /proc/self/mountinfo.

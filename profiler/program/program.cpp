@@ -37,7 +37,7 @@ constexpr size_t kMaxAssumptions = 10'000;
 constexpr size_t kMaxText = 4096;
 constexpr size_t kMaxSources = 2000, kMaxPath = 4096;
 
-// Missing values and values of other types are returned as empty.
+// Returns "" if the value is missing or is not a string.
 std::string TextOf(const json& object, const char* key) {
   const auto it = object.find(key);
   if (it == object.end() || !it->is_string()) return "";
@@ -104,7 +104,7 @@ class Sink final : public trace::EventSink {
       modules_.See(event);
       if (event.kind == trace::EventKind::kAlloc) made_.push_back(event.time_ns);
     }
-    // The marker is only for recordings that begin in a running program.
+    // Drops the marker of the recording's begin if the recording began with the program.
     const auto marker = std::find_if(events.begin(), events.end(), [&](const trace::Event& e) {
       return from_nothing_ && e.kind == trace::EventKind::kMarker &&
              e.name.value == recording_begin_;
@@ -180,7 +180,7 @@ class Sink final : public trace::EventSink {
   absl::Status status_;
 };
 
-// The emulated platform's report of a process; not a JSON object if there is none.
+// The emulated platform's report of a process; if there is none, the result is not a JSON object.
 json PlatformReport(const std::string& path) {
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
   return !text.ok() || TooDeep(*text) ? json() : json::parse(*text, nullptr, false);
@@ -188,7 +188,7 @@ json PlatformReport(const std::string& path) {
 run::Assumption RecognisedAssumption(const Launches& launches) {
   const double share =
       100.0 * static_cast<double>(launches.recognised) / static_cast<double>(launches.all);
-  // Round down, so that 100.0 % means all.
+  // Rounded down, so that "100.0 %" means all launches.
   const double percent = std::floor(share * 10) / 10;
   return {launches.recognised < launches.all
               ? i18n::English(trace::kLaunchesPartlyKnown, percent, launches.all)
@@ -246,8 +246,8 @@ std::optional<Unwatched> ReadUnwatched(const std::string& path) {
   return process.most_used_bytes > 0 ? std::optional(process) : std::nullopt;
 }
 
-// The history of a process that did not end by itself may end before the marks. Marks after its end
-// are left out.
+// If a process did not end by itself, its history may end before its marks. Leaves out the marks
+// after the end of the history.
 Marks WithinHistory(const Marks& marks, const Recording& recording) {
   std::map<uint8_t, uint64_t> requests;
   const recording::EntryTable& e = recording.entries;
@@ -412,12 +412,12 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
     kept = std::make_unique<Process>(Process{.history = HistoryReader(std::move(history))});
   }
   Process& process = *kept;
-  // The marks are read first. In a program that still runs, history after the last mark is not
-  // labelled yet. In the other order, marks could lie after the end of the history.
+  // Marks are read before the history. While the program runs, history after the last mark is thus
+  // not labelled yet; in the opposite order, marks could lie after the end of the history.
   if (absl::Status s = process.marks.ReadMore(whose + "/marks.jsonl", ended);
       !s.ok() && !absl::IsNotFound(s))
     return s;
-  // Reads again if the rows after the last chunk became a chunk in the meantime.
+  // Reads again if the tail has become a chunk since the chunks were read.
   absl::StatusOr<Recording> recording = absl::NotFoundError("");
   std::vector<trace::StringId> operators;
   for (bool again = true; again;) {
@@ -494,7 +494,7 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
                    });
   for (const About& about : program.processes) {
     absl::StatusOr<ProcessRun> run = ReadProcess(about, ended);
-    if (absl::IsNotFound(run.status())) continue;  // it did not use CUDA
+    if (absl::IsNotFound(run.status())) continue;  // the process did not use CUDA
     if (absl::IsCancelled(run.status())) return run.status();
     if (!run.ok()) {
       program.warnings.push_back(
@@ -553,7 +553,7 @@ absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions
 }
 
 std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {
-  constexpr size_t kMostDevices = 256;  // the limit of a trace
+  constexpr size_t kMostDevices = 256;  // as many as a trace can have
   std::map<uint32_t, int> of_rank;
   for (const ProcessRun& run : program.runs) ++of_rank[run.about.rank];
   std::vector<trace::ProcessTrace> parts;

@@ -29,7 +29,7 @@ namespace vramscope::program {
 
 struct ReadOptions {
   run::DeviceProfile device;  // the planned GPU; a recording names its GPU itself
-  // Whether it ran on the emulated platform, with a real GPU's sizes and modelled times.
+  // Whether the program ran on the emulated platform, with a real GPU's sizes and modelled times.
   bool planned = true;
   std::string title;
   const std::atomic<bool>* cancel = nullptr;
@@ -38,7 +38,7 @@ struct ReadOptions {
 // Launches of kernels and library calls in a planned process.
 struct Launches {
   uint64_t all = 0;
-  uint64_t recognised = 0;            // those that the emulated platform can interpret
+  uint64_t recognised = 0;            // launches that the emulated platform interprets
   std::string most_frequent_unknown;  // mangled name of the kernel; "": none
 };
 
@@ -48,13 +48,13 @@ struct About {
   uint32_t rank = 0, world_size = 1;
   std::string host;                      // name of the computer
   std::string torch, cuda, hip, python;  // versions; `cuda` is "" in a build without it
-  std::string ended;      // "end", "enough", "exception", "exit"; "": it was killed or still runs
+  std::string ended;      // "end", "enough", "exception", "exit", "exec"; "": killed or still runs
   int64_t ended_ns = 0;   // wall clock; 0: not known
   std::string exception;  // "OutOfMemoryError: CUDA out of memory. ..."
   std::string package;    // folder of the hooks
   bool virtual_clock = false;
   int64_t begin_ns = 0;  // wall clock
-  run::ReportedGpu gpu;  // the first one that it used
+  run::ReportedGpu gpu;  // the first GPU that the process used
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;
   std::vector<ToggleReport> toggles;  // empty: toggles were not looked for
@@ -75,8 +75,8 @@ struct ProcessRun {
 // runs with --no-activities.
 struct Unwatched {
   int64_t pid = 0;
-  std::string device;            // the GPU on which it used the most memory
-  uint64_t most_used_bytes = 0;  // its maximum on that GPU, without the context
+  std::string device;            // the GPU on which the process used the most memory
+  uint64_t most_used_bytes = 0;  // the process's maximum on that GPU, without the context
   uint64_t memory_bytes = 0, context_bytes = 0;
   uint64_t launches = 0;
 };
@@ -95,8 +95,8 @@ const About* FirstFailure(const Program& program);
 
 absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options);
 
-// Reads the folder while the program runs. Every call reads what was added since the last one and
-// returns everything so far.
+// Reads the folder while the program runs. Every call reads the data that was added since the last
+// one and returns everything read so far.
 //
 //   FolderReader reader(folder, {.device = profile});
 //   while (runs) Show(reader.Read(false));
@@ -107,7 +107,7 @@ class FolderReader {
  public:
   FolderReader(std::string folder, ReadOptions options);
   ~FolderReader();
-  // `ended`: the program has ended. Before that, incomplete traces are not an error.
+  // `ended`: the program has ended. Until then, incomplete traces are not an error.
   absl::StatusOr<Program> Read(bool ended);
 
  private:

@@ -184,8 +184,8 @@ Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options) {
 
 Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
                         std::atomic<int>& interrupts) {
-  // The program must not read the commands on standard input, nor print to the stream on standard
-  // output.
+  // Commands and the stream use other descriptors, so that the program can neither read the
+  // commands on standard input nor print into the stream on standard output.
   const int commands = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
   const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -1,6 +1,6 @@
 // `record` on another computer. ssh starts vramscope there, which starts the program and sends the
-// files of its hooks while it runs (folder_stream.h). They are stored in a local folder as if the
-// program ran locally.
+// hooks' files while the program runs (folder_stream.h). The files are stored in a local folder as
+// if the program ran locally.
 //
 //   const Remote remote{.host = "user@box", .folder = "project"};
 //   const Outcome outcome = LaunchRemote(remote, {.command = {"python", "train.py"},
@@ -19,18 +19,18 @@
 namespace vramscope::program {
 
 struct Remote {
-  std::string host;         // as for ssh
+  std::string host;         // a host name as for ssh
   std::string folder = {};  // the remote folder in which the program starts; "": the login folder
   std::string vramscope = "vramscope";  // the remote command
 };
 
 // outcome.started is kNotFound if there is no local ssh or no remote vramscope, and kUnavailable if
-// there is no connection or it broke before the program had ended. Data received before is in the
-// folder.
+// no connection was made or the connection broke before the program had ended. Data received before
+// that is in the folder.
 Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options);
 
 // The remote side. Calls Launch and sends the folder through standard output. Each byte on standard
-// input is an interrupt. The end of standard input is one, too, because the receiver has ended.
+// input interrupts the program. The end of standard input ends it, because the receiver is gone.
 Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
                         std::atomic<int>& interrupts);
 

@@ -18,7 +18,7 @@ std::vector<std::string> Words(const Request& request, std::vector<std::string> 
   const std::string& interpreter =
       request.where == Where::kHost ? request.host_interpreter : request.interpreter;
   std::vector<std::string> words = {interpreter.empty() ? "python3" : interpreter};
-  // A plan starts its ranks itself.
+  // vramscope itself starts the ranks of a plan.
   if (!request.planned() && request.ranks > 1)
     words.insert(words.end(), {"-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
                                std::to_string(request.ranks)});
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line) {
   for (size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (quote != '\'' && line.substr(i).starts_with("\\\n")) {
-      ++i;  // a shell joins these two lines
+      ++i;  // a shell joins a line that ends with a backslash to the next
       continue;
     }
     if (quote == 0 && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
@@ -173,7 +173,7 @@ std::string CommandLineOf(const Request& request) {
   std::string line;
   if (request.where != Where::kHost) {
     const std::string folder = FolderOf(request);
-    // As short as a user would type it.
+    // The script's path is shown as a user would type it: relative to the folder.
     if (!IsModule(shown) && !shown.script.empty()) {
       std::error_code none;
       const fs::path script = fs::absolute(shown.script, none);

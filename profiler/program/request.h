@@ -1,11 +1,11 @@
-// The user's request in the window to run a program: how it is started, and whether it is planned
-// on an emulated GPU or recorded on a real one, on this computer or on another. Also the equivalent
-// command line.
+// What the user enters in the window to run a program: how the program is started, and whether it
+// is planned on an emulated GPU or recorded on a real one, here or on another computer. Also the
+// equivalent command line.
 //
 //   ASSIGN_OR_RETURN(std::vector<std::string> words, CommandOf(request));
 //   Show(CommandLineOf(request));   // "cd /home/me && vramscope plan --steps 3 -- python train.py"
 //
-// Pure except for checks whether files exist; thread-safe.
+// The functions only check whether files exist, and are otherwise pure; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,7 +22,7 @@ struct Request {
   Where where = Where::kPlanned;
   std::string script;  // a file; or "-m MODULE"
   std::string interpreter;
-  std::string arguments;  // as typed into a shell
+  std::string arguments;  // the script's arguments, as typed into a shell
   // The folder in which the program starts; "": the script's folder, or the login folder of a
   // remote host.
   std::string folder = {};
@@ -32,7 +32,7 @@ struct Request {
   bool skip_init = true;  // of a plan: do not initialize parameters
   // For a recording: whether to record the operator that launched each kernel (a plan always does).
   bool operators = false;
-  // For kHost; all paths, also `script` and `folder`, are remote. "": found in the remote PATH.
+  // For kHost only: all paths, even `script` and `folder`, are remote. "": from the remote PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};
   // For a plan: techniques that are switched on from outside, NAME or NAME=VALUE (toggles.h).
   std::vector<std::string> toggles = {};
@@ -41,19 +41,19 @@ struct Request {
   bool planned() const { return where == Where::kPlanned; }
 };
 
-// Splits a line into words like a shell: blanks, quotes and backslashes, but no variables or
-// patterns. kInvalidArgument: a quote is not closed.
+// Splits a line into words as a shell does, with blanks, quotes and backslashes; variables and
+// patterns are not expanded. kInvalidArgument: a quote is not closed.
 absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line);
 std::string JoinWords(const std::vector<std::string>& words);  // the inverse of SplitWords()
 
-// "python", "train.py", its arguments. A recording on several GPUs uses torchrun's module. Remote
-// paths are not checked. kInvalidArgument, kNotFound: the message names what is missing.
+// "python", "train.py", its arguments. On several GPUs, a recording starts torchrun's module.
+// Remote paths are not checked. kInvalidArgument, kNotFound: the message names what is missing.
 absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request);
 std::string FolderOf(const Request& request);  // the folder on this computer
 // "plan", "--device", "h100-sxm", ...: the words before "--". Defaults are left out.
 std::vector<std::string> OptionsOf(const Request& request);
-// The options of a plan that the studies of a program take too (fit, toggles, waterfall): all but
-// the toggles.
+// The options of a plan that fit, toggles and waterfall, if they study a program, take, too: all
+// but the toggles.
 std::vector<std::string> StudyOptionsOf(const Request& request);
 // The command line, quoted for a shell. An incomplete request yields an incomplete command line.
 std::string CommandLineOf(const Request& request);

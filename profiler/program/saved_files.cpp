@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether the file is a binary, such as the interpreter. Users do not edit those.
+// Whether the file is a binary, such as the interpreter. Users do not edit binaries.
 bool IsBinary(const fs::path& path) {
   char magic[4] = {};
   std::ifstream(path, std::ios::binary).read(magic, sizeof magic);

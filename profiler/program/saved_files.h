@@ -15,7 +15,7 @@
 
 namespace vramscope::program {
 
-// A missing file is assumed to be in the middle of a save.
+// If a file is missing, an editor is assumed to be saving it at this moment.
 class SavedFiles {
  public:
   // Ignores folders, binaries, files that do not exist, and files that it already has.

@@ -46,7 +46,7 @@ int LockOfKilled(const fs::path& path) {
   return -1;
 }
 
-// Whether the folder or anything in it has changed since then; links are not followed.
+// Whether the folder or anything in it has changed since `when`; links are not followed.
 bool ChangedSince(const fs::file_time_type& when, const fs::path& folder) {
   std::error_code error, none;
   if (fs::last_write_time(folder, none) >= when && !none) return true;
@@ -61,7 +61,7 @@ void RemoveOfKilled(const fs::path& parent) {
   const fs::file_time_type since = fs::file_time_type::clock::now() - kRestorable;
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
     const fs::path& path = entry.path();
-    // Locks the folder first, so that folders of other owners are not searched.
+    // The folder is locked first, so that folders that still have an owner are not searched.
     const int folder = LockOfKilled(path);
     if (folder < 0) return;
     const bool restorable = path.filename().string().starts_with(kRestorableName);
@@ -97,7 +97,7 @@ void RemoveTree(const std::string& path) {
 absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Adopt(const std::string& path,
                                                                     std::string parent) {
   const fs::path folder(path);
-  // The name must not lead out of the parent.
+  // Rejects paths outside of the parent, such as those with "..".
   if (folder.parent_path().lexically_normal() != fs::path(ParentOr(parent)).lexically_normal())
     return absl::NotFoundError(i18n::Format("'{}' is not a scratch folder of vramscope", path));
   const int lock = LockOfKilled(folder);

@@ -22,14 +22,14 @@ void RemoveTree(const std::string& path);
 
 class ScratchFolder {
  public:
-  // Creates it under `parent`, or in $TMPDIR if that is "". kInternal: it cannot be created.
+  // Creates a folder under `parent`, or in $TMPDIR if `parent` is "". kInternal: that failed.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make(std::string parent = {});
   // As Make(), but if the owner is killed the folder stays until nothing in it has changed for a
   // week, or until it is adopted.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> MakeRestorable(std::string parent = {});
-  // Takes over the folder of a killed owner, to read it before it is removed. kNotFound: the
-  // folder does not exist, has an owner, or is not a scratch folder of this user under `parent`
-  // (see Make()).
+  // Takes over the folder of a killed owner, so that it can be read before it is removed.
+  // kNotFound: the folder does not exist, has an owner, or is not a scratch folder of this user
+  // under `parent` (see Make()).
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Adopt(const std::string& path,
                                                               std::string parent = {});
   ~ScratchFolder();
@@ -38,7 +38,7 @@ class ScratchFolder {
 
   const std::string& path() const { return path_; }
   // Renames the folder, so that neither this object nor another process removes it, and returns its
-  // new path. kInternal: it cannot be renamed, and is removed as usual.
+  // new path. kInternal: it could not be renamed, so it will be removed as usual.
   absl::StatusOr<std::string> Keep();
 
  private:

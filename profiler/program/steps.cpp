@@ -44,13 +44,13 @@ std::optional<MarkKind> EndOf(MarkKind begin) {
 // Scopes that are open when the marks end are closed there.
 std::vector<Scope> OutermostScopes(const Marks& marks) {
   std::vector<Scope> scopes;
-  uint32_t depth = 0;  // depth of nested scopes of the same kind
+  uint32_t depth = 0;  // how deep scopes of that kind are nested
   const auto count = static_cast<uint32_t>(marks.rows.size());
   for (uint32_t i = 0; i < count; ++i) {
     const Mark& mark = marks.rows[i];
     if (depth == 0) {
       if (!EndOf(mark.kind)) continue;
-      // A forward pass that records no gradients is an evaluation.
+      // A forward pass without recorded gradients is an evaluation.
       scopes.push_back({.kind = mark.kind,
                         .begin = {i, false},
                         .end = {count, false},
@@ -93,7 +93,7 @@ Phase PhaseOf(const Scope& scope) {
 
 bool OfCheckpoint(Phase phase) { return phase == Phase::kSave || phase == Phase::kLoad; }
 
-// Whether the phase is not part of a training step.
+// Whether the phase lies outside of training steps.
 bool Apart(Phase phase) {
   return phase == Phase::kEval || phase == Phase::kGeneration || OfCheckpoint(phase);
 }
@@ -115,8 +115,8 @@ class Finder {
  public:
   explicit Finder(const Marks& marks)
       : scopes_(OutermostScopes(marks)), end_{static_cast<uint32_t>(marks.rows.size()), false} {
-    // Forward passes in evaluation mode that no backward pass follows are an evaluation, even
-    // if the program records gradients.
+    // If no backward pass follows, forward passes in evaluation mode are an evaluation, even if the
+    // program records gradients.
     for (size_t i = scopes_.size(); i-- > 0;) {
       Scope& scope = scopes_[i];
       if (scope.kind == MarkKind::kBackward || scope.kind == MarkKind::kOptimizer ||
@@ -159,7 +159,7 @@ class Finder {
 
  private:
   // The setup is everything before the first step, or before the first phase if there is no step.
-  // Checkpoints read or written in this time are phases within it.
+  // Checkpoints that are read or written before that are phases within the setup.
   void SetUp() {
     std::vector<PhaseSpan>& phases = out_.phases;
     Edge end = end_, at;
@@ -238,7 +238,7 @@ class Finder {
 
   void Add(Phase phase, Edge begin, Edge end) {
     if (phase == Phase::kNone || end <= begin) return;
-    // A checkpoint is read by several consecutive calls.
+    // Consecutive calls that read or write a checkpoint are one phase.
     const auto follows = [&](const Edge& end) {
       return end == begin || (OfCheckpoint(phase) && begin.mark == end.mark + 1);
     };
@@ -257,7 +257,7 @@ class Finder {
   bool zero_first_ = false;
   bool open_ = false;
   bool last_backward_ = false;
-  bool forward_ = false;  // a module was called since the last backward pass
+  bool forward_ = false;  // a module was called after the last backward pass of this step
   Phase last_ = Phase::kNone;
   Edge last_end_;
   Steps out_;

@@ -1,9 +1,9 @@
 // Derives steps, micro-batches and phases from the outermost scopes in the marks.
 //
-// A step ends with its optimizer step. It also includes the setting of gradients to zero that
-// follows, unless the program does that at the beginning of a step. Work between two scopes belongs
-// to a phase that depends on the next scope: data before a forward pass, loss before a backward
-// pass, optimizer before an optimizer step.
+// A step ends with its optimizer step. If gradients are set to zero right after that, this belongs
+// to the step, too, unless the program sets them to zero at the beginning of a step. Work between
+// two scopes belongs to a phase that depends on the next scope: data before a forward pass, loss
+// before a backward pass, optimizer before an optimizer step.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace vramscope::program {
 
-// A position before or after a mark. Positions are ordered.
+// A position right before or right after a mark. Positions are ordered.
 struct Edge {
   uint32_t mark = 0;
   bool behind = false;
@@ -33,7 +33,7 @@ struct StepSpan {
   uint32_t number = 0;
   Edge begin, end;
   std::vector<MicroBatchSpan> micro_batches;  // empty: there is only one
-  bool whole = false;                         // an optimizer stepped
+  bool whole = false;                         // an optimizer has made its step
 };
 
 struct Steps {

@@ -1,5 +1,5 @@
 // Parses one line of the text files that a watched program's hooks write, from the front:
-// ["M",0,-1,"a\\"b"]. Every step returns whether it succeeded.
+// ["M",0,-1,"a\\"b"]. Every function returns whether it succeeded.
 //
 //   TextLine line(text);
 //   if (!line.Take("[") || !line.Kind(kind) || !line.Take(",") || !line.Number(n)) return false;
@@ -53,7 +53,7 @@ class TextLine {
   bool AtEnd() const { return rest_.empty(); }
 
  private:
-  static constexpr size_t kLongest = 16'384;  // bytes as written
+  static constexpr size_t kLongest = 16'384;  // bytes, with escapes
 
   std::string_view rest_;
 };

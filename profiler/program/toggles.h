@@ -22,23 +22,23 @@ namespace vramscope::program {
 
 struct Platform;
 
-// The declaration of a toggle, made in Python. The build writes them to the catalogue.
+// A toggle as declared in Python. The build writes all declarations to the catalogue.
 struct Toggle {
   std::string name, label, group, explains;
-  std::string applies_to;           // what a program must have or do: the object of "applies to"
-  std::string changes;              // effect on training: "nothing", "rounding", "training"
+  std::string applies_to;  // which programs it applies to: what follows the words "applies to"
+  std::string changes;     // effect on training: "nothing", "rounding", "training"
   std::vector<std::string> values;  // allowed values; empty: see value_kind
   std::string value_kind;           // "N", "RANK"; "": one of `values`, or no value
   std::string default_value;        // "": none
   bool needs_value = false;         // there is no default
   bool slow = false;                // slow to run: a search tries it last
-  bool before_torch = false;        // an environment variable that PyTorch reads
+  bool before_torch = false;        // sets an environment variable that PyTorch reads at its import
   std::vector<std::string> excludes;
   // For each category (or "cached", reserved memory that is not in use), the fraction of its memory
   // at the peak that the toggle may save. The fractions are guesses that determine the order of a
   // search.
   std::map<std::string, double> reduces;
-  std::string reduces_in;  // "eval", "optimizer": only a peak in that phase; "": any peak
+  std::string reduces_in;  // "eval", "optimizer": reduces only a peak in that phase; "": any peak
   bool takes_value() const { return !values.empty() || !value_kind.empty(); }
 };
 
@@ -67,20 +67,20 @@ enum class ToggleOutcome : uint8_t {
 struct ToggleReport {
   std::string name, value;  // "": none
   bool on = false;
-  uint64_t reached = 0;     // how often it was applied, or would have been
+  uint64_t reached = 0;     // how often it was applied, or could have been
   uint64_t places = 0;      // number of places in the program
   bool already_on = false;  // it applied nowhere because the program has this setting
   // In English, as in JSON; see ReasonText().
   std::string why;                     // why it applied nowhere
   std::string overridden;              // why it was applied without effect
   std::vector<std::string> proposals;  // values that are worth a plan; "": no value
-  // For each proposal, the part of Toggle::reduces that it saves; empty: all save the whole.
+  // The part of Toggle::reduces that each proposal saves; empty: every proposal saves all of it.
   std::vector<double> shares;
   std::vector<ToggleChange> changes;
   std::string applies_to;  // Toggle::applies_to
   ToggleOutcome outcome() const;
   bool applies() const { return outcome() == ToggleOutcome::kApplied; }
-  // Whether the run has the setting, from the toggle or by itself.
+  // Whether the run has the setting, from the toggle or from the program itself.
   bool in_force() const { return applies() || outcome() == ToggleOutcome::kAlreadyOn; }
 };
 
@@ -88,7 +88,7 @@ struct ToggleReport {
 std::string ReasonText(const ToggleReport& report);
 // ReasonText(), and what the toggle applies to if there was nothing to change.
 std::string WhyText(const ToggleReport& report);
-// A reason of a report in English, alone or after a name ("lora: ..."), in the language of the
+// Translates a reason from a report, alone or after a name ("lora: ..."), to the language of the
 // output.
 std::string ReasonText(std::string_view english);
 
@@ -103,10 +103,10 @@ const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 // toggles that exclude each other; the message lists what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
-// Why the two exclude each other; "" if they do not.
+// Why toggles `a` and `b` exclude each other; "" if they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
-// The format that the hooks read. Empty choices: look for all toggles.
+// The choices in the format that the hooks read. If there are none, the hooks look for all toggles.
 std::string ToggleVariable(const std::vector<ToggleChoice>& choices);
 
 // Parses a process's JSON list of reports. The list is untrusted: its size is capped, and invalid

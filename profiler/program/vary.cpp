@@ -85,7 +85,7 @@ absl::StatusOr<Request> RequestWithValue(const Request& request, const std::stri
                                          const std::string& value) {
   absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
   if (!arguments.ok()) return arguments.status();
-  // The first word of a command is its program, which has no value.
+  // The script is put in front, because WithValue() skips a command's first word, its program.
   arguments->insert(arguments->begin(), request.script);
   absl::StatusOr<std::vector<std::string>> words = WithValue(*arguments, name, value);
   if (!words.ok()) return words.status();

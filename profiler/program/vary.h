@@ -19,8 +19,8 @@ namespace vramscope::program {
 
 struct Variation {
   std::string name;                 // as the user wrote it: "batch", "--batch-size"
-  std::vector<std::string> values;  // a range is doubled from the first value to the last
-  bool is_range = false;            // values between two of them are allowed too
+  std::vector<std::string> values;  // a range contains its first value, doubled up to its last
+  bool is_range = false;            // values between two of these are allowed, too
 };
 
 // Parses NAME=A..B (whole numbers) or NAME=V,V,V. kInvalidArgument states what is wrong.
@@ -32,7 +32,7 @@ absl::StatusOr<Variation> ParseVariation(std::string_view text);
 absl::StatusOr<std::vector<std::string>> WithValue(const std::vector<std::string>& command,
                                                    const std::string& name,
                                                    const std::string& value);
-// The same for a request of the window: changes its arguments.
+// Does the same with the arguments of a request from the window.
 absl::StatusOr<Request> RequestWithValue(const Request& request, const std::string& name,
                                          const std::string& value);
 

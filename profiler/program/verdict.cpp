@@ -96,7 +96,7 @@ bool EndedWell(const Program& seen, const Outcome& outcome) {
 }
 
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome) {
-  // The hooks write "end" when the interpreter is nearly done, after `atexit` functions.
+  // The hooks write "end" when the interpreter has nearly shut down, after the `atexit` functions.
   const auto told = [](const ProcessRun& run) { return run.about.ended == "end"; };
   if (outcome.signal == 0 || seen.runs.empty() || !std::ranges::all_of(seen.runs, told)) return "";
   return i18n::Format(
@@ -186,7 +186,7 @@ std::string ShortException(std::string_view exception) {
   const size_t begin = exception.find_first_not_of(" \n");
   std::string text(begin == exception.npos ? "" : exception.substr(begin));
   text = text.substr(0, text.find('\n'));
-  // PyTorch's message continues with figures for ten sentences.
+  // Cuts off the many sentences with figures that follow in PyTorch's message.
   text = text.substr(0, text.find(". GPU "));
   if (text.size() > kMost) {
     size_t end = kMost;

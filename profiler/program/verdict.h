@@ -17,8 +17,8 @@
 
 namespace vramscope::program {
 
-// What the user should know before the program starts: that it really runs, how it differs from a
-// real run and, for a plan, its isolation (Isolation::Description). Full sentences.
+// What the user should know before the program starts, in full sentences: that it is executed, how
+// that differs from a normal run and, for a plan, its isolation (Isolation::Description).
 std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation = {});
 
@@ -29,7 +29,7 @@ std::string EndText(const Outcome& outcome);
 // number of steps, or by a signal while the interpreter was shutting down after everything had been
 // recorded.
 bool EndedWell(const Program& seen, const Outcome& outcome);
-// Text for the case of a signal during shutdown; "" in other cases.
+// Describes the program's end if a signal ended it during shutdown; "" in other cases.
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome);
 // A warning if a program that ended well died during shutdown, or if one of its processes failed;
 // "" otherwise.
@@ -38,8 +38,8 @@ std::string WarningOf(const Program& seen, const Outcome& outcome);
 // "ValueError: no such batch"; with several ranks, also the rank that raised it.
 std::string WhyOf(const About& failed);
 
-// Why an ended program has nothing to show, and what to do about it. `output`: what it printed, if
-// that is known.
+// Why nothing of a program was recorded, and what to do about it. `output`: what the program
+// printed, if that is known.
 absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned,
                          std::string_view output = {});
 
@@ -49,8 +49,8 @@ std::string LastPythonLine(std::string_view output);
 
 // The last exception that a Python program printed: "SyntaxError: invalid syntax". "": none.
 std::string PrintedException(std::string_view output);
-// Why a program that failed says it did, if its output ends with that: an exception, or what
-// follows "train.py: error: ", as in "unrecognized arguments: --batch".
+// The reason that a failed program printed last: an exception, or the text after "train.py: error:
+// ", such as "unrecognized arguments: --batch". "": its output does not end with a reason.
 std::string FinalMessage(std::string_view output);
 
 // The first line of the exception, without a full stop: "OutOfMemoryError: CUDA out of memory.

@@ -5,7 +5,7 @@
 //   while (!program->Ended(&status)) ...;
 //
 // The program is not a child of this process. Its parent, a helper process of the server, reports
-// how it ended, and ends it when this object is destroyed. One thread at a time.
+// how the program ended, and ends it when this object is destroyed. One thread at a time.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,8 +18,8 @@
 
 namespace vramscope::program {
 
-// The descriptor through which a served program finds its output folder. The number is always the
-// same, because the platform's library reads it only once.
+// The descriptor through which a served program finds its output folder. Its number never changes,
+// because the platform's library reads the path of the folder only once.
 inline constexpr int kServedOutput = 900;
 
 struct WarmRequest {
@@ -32,14 +32,14 @@ struct WarmRequest {
 };
 
 // The process that waits at a socket. It may be in a user namespace of its own (isolation.h). Its
-// forks can enter only namespaces below that one.
+// forks can enter only the namespaces below its user namespace.
 struct WarmServer {
   pid_t pid = 0;
   uint64_t resident_bytes = 0;
 };
 absl::StatusOr<WarmServer> FindWarmServer(const std::string& socket);
-// A descriptor of the server's user namespace, which the caller closes. -1 if that is the caller's
-// own namespace, or if the server does not answer.
+// A descriptor of the server's user namespace; the caller must close it. -1 if the server is in the
+// caller's own namespace, or does not answer.
 int UserNamespaceOf(const std::string& socket);
 
 class WarmProgram {
@@ -53,7 +53,7 @@ class WarmProgram {
   WarmProgram& operator=(const WarmProgram&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Returns whether the program has ended, and sets its status as in waitpid(). Does not wait. If
+  // Returns whether the program has ended, and sets `status` as waitpid() does. Does not wait. If
   // the server has ended, the program counts as killed.
   bool Ended(int* status);
 

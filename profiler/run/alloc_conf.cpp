@@ -93,7 +93,7 @@ std::optional<uint64_t> Whole(std::string_view text) {
   return value;
 }
 
-// `least` is in MiB.
+// Reads a whole number of MiB, at least `least`, as bytes.
 absl::Status TakeMiB(const Setting& s, uint64_t least, uint64_t& bytes) {
   const std::optional<uint64_t> value = s.list ? std::nullopt : Whole(s.value);
   if (!value.has_value() || *value < least) {
@@ -123,9 +123,9 @@ absl::Status TakeBool(const Setting& s, bool& out) {
   return absl::OkStatus();
 }
 
-// A number for all sizes, or a table: "256:1,512:2,>:8" uses 1 for sizes of [256 MiB, 512 MiB) and,
-// because it is the first row, for all smaller sizes; 2 for [512 MiB, 1 GiB); and 8 for everything
-// above the last row.
+// Takes one number for all sizes, or a table. In "256:1,512:2,>:8", 1 applies to sizes of [256 MiB,
+// 512 MiB) and, because that row is the first, to all smaller sizes; 2 to [512 MiB, 1 GiB); and 8
+// to all sizes above the last row.
 absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   auto& table = conf.roundup_power2_divisions;
   constexpr uint64_t kMost = uint64_t{1} << 31;
@@ -160,7 +160,7 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
     }
     const auto divisions = static_cast<uint32_t>(value);
     if (from == ">") {
-      // As in PyTorch, a ">" before all rows does not change the lowest interval.
+      // As in PyTorch, a ">" that precedes all rows does not change the lowest interval.
       std::fill(table.begin() + std::max(last, 0) + 1, table.end(), divisions);
       continue;
     }
@@ -172,8 +172,8 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   return absl::OkStatus();
 }
 
-// Keys that PyTorch knows and that affect neither the place nor the time of an allocation of device
-// memory.
+// Takes a key that PyTorch knows but that affects neither where nor when device memory is
+// allocated.
 absl::Status TakeIgnored(const Setting& s, AllocConf& conf) {
   bool unused = false;
   absl::Status status = absl::OkStatus();
@@ -246,7 +246,7 @@ absl::StatusOr<AllocConf> ParseAllocConf(std::string_view text) {
   const absl::StatusOr<std::vector<Setting>> settings = Split(*squeezed);
   if (!settings.ok()) return settings.status();
   AllocConf conf;
-  // large_segment_size_mb is read first, wherever it is, because it limits other keys.
+  // large_segment_size_mb limits other keys, so it is read first, wherever it is in the text.
   for (const Setting& s : *settings) {
     if (s.key != "large_segment_size_mb") continue;
     if (absl::Status status = TakeMiB(s, 11, conf.large_segment_size); !status.ok()) return status;
@@ -282,7 +282,7 @@ std::string ToString(const AllocConf& conf) {
   }
   const auto& table = conf.roundup_power2_divisions;
   if (table != plain.roundup_power2_divisions) {
-    // The first row applies to all smaller sizes, ">" to all above the last row.
+    // The first row also applies to all smaller sizes, and ">" to all sizes above the last row.
     const auto head = std::adjacent_find(table.begin(), table.end(), std::not_equal_to<>());
     if (head == table.end()) {
       add("roundup_power2_divisions", fmt::format("{}", table[0]));

@@ -1,9 +1,9 @@
-// The settings of PYTORCH_CUDA_ALLOC_CONF that change what the caching allocator decides.
+// The settings of PYTORCH_CUDA_ALLOC_CONF that change decisions of the caching allocator.
 //
 //   ASSIGN_OR_RETURN(AllocConf c,
 //                    ParseAllocConf("max_split_size_mb:128,expandable_segments:True"));
 //
-// Source of names, defaults and limits: c10/core/AllocatorConfig.{h,cpp} and
+// Names, defaults and limits are from c10/core/AllocatorConfig.{h,cpp} and
 // c10/cuda/CUDAAllocatorConfig.{h,cpp} of PyTorch 2.11. Plain values; thread-safe.
 #pragma once
 
@@ -29,11 +29,11 @@ struct AllocConf {
   double memory_fraction = 0;                 // per_process_memory_fraction; 0 and 1: no limit
   bool expandable_segments = false;
   // The number of divisions of a power of two, for sizes below 2 MiB ([0]), from 2 to 4 MiB ([1]),
-  // ..., from 32 GiB on ([15]). With 0 and 1, sizes are only rounded to 512. Indexed as in the real
-  // allocator.
+  // ..., from 32 GiB on ([15]). 0 and 1: sizes are only rounded to multiples of 512. The indexes
+  // are those of the real allocator.
   static constexpr int kRoundupIntervals = 16;
   std::array<uint32_t, kRoundupIntervals> roundup_power2_divisions{};
-  // Known keys that were given and change no decision of the model ("pinned_use_...").
+  // Keys in the text that are known but change no decision of the allocator ("pinned_use_...").
   std::vector<std::string> ignored;
 
   friend bool operator==(const AllocConf&, const AllocConf&) = default;

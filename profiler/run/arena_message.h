@@ -1,5 +1,5 @@
 // A protobuf message that contains a map. If an allocation fails while a map grows, the map's
-// destructor crashes; on an arena, the parts of a message are not destroyed one by one.
+// destructor crashes. On an arena, no destructor of a part of the message is called.
 //
 //   ArenaMessage<proto::RunConfig> message;
 //   (*message->mutable_settings())["seq"] = "16";

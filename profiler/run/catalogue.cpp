@@ -217,7 +217,7 @@ bool Contains(const std::vector<std::string>& list, const std::string& value) {
 const FamilyDeclaration* Catalogue::FamilyOf(std::string_view config_json) const {
   const json config = json::parse(config_json, nullptr, /*allow_exceptions=*/false);
   if (!config.is_object()) return nullptr;
-  // If the file names an architecture, only the architecture counts.
+  // If the file names an architecture, the model type is ignored.
   std::string architecture;
   if (const auto at = config.find("architectures");
       at != config.end() && at->is_array() && !at->empty() && at->front().is_string()) {
@@ -313,7 +313,7 @@ const Catalogue& TheCatalogue() {
   static const Catalogue* catalogue = [] {
     absl::StatusOr<Catalogue> read = CatalogueFromJson(resources::CatalogueFile().front().content);
     if (!read.ok()) {
-      // The file is compiled in and tested, so this happens only in a broken build.
+      // The file is compiled in and tested, so an error means that the build is broken.
       std::fprintf(stderr, "resources/catalogue.json: %s\n",
                    std::string(read.status().message()).c_str());
       std::abort();

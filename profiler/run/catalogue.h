@@ -1,8 +1,8 @@
-// Everything that can be chosen: techniques, their settings, optimizers, model families. The files
-// that implement them declare them (trainer/techniques, optimizers, models/families). The worker
-// prints the declarations (`vramscope-worker --catalogue`) and resources/catalogue.json is a copy
-// of its output, which this unit reads, so that builds without LibTorch have the same catalogue. A
-// test compares the two.
+// Everything that can be chosen: techniques, their settings, optimizers, model families. Each is
+// declared in the file that implements it (trainer/techniques, optimizers, models/families). The
+// worker prints the declarations (`vramscope-worker --catalogue`) and resources/catalogue.json is a
+// copy of that output. This unit reads the copy, so that builds without LibTorch have the same
+// catalogue. A test compares copy and output.
 //
 //   for (const TechniqueDeclaration& t : TheCatalogue().techniques) ...
 //   const SettingDeclaration* s = FindSetting("lora.rank");
@@ -42,8 +42,8 @@ absl::StatusOr<Catalogue> CatalogueFromJson(std::string_view json);
 // The catalogue of this version.
 const Catalogue& TheCatalogue();
 
-// A setting of that catalogue; null: unknown key. Uses a hash table, because one click looks up
-// thousands of settings.
+// A setting of TheCatalogue(); null: unknown key. Uses a hash table, because one click in the
+// window looks up thousands of settings.
 const SettingDeclaration* FindSetting(std::string_view key);
 
 }  // namespace vramscope::run

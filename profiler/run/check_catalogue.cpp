@@ -61,7 +61,7 @@ std::string WrongValue(const SettingDeclaration& setting, std::string_view value
 class Checker {
  public:
   explicit Checker(const Catalogue& catalogue) : catalogue_(catalogue) {
-    // Adds the keys that every run has. The keys of techniques are added from the catalogue.
+    // Adds only the keys that every run has; those of techniques follow from the catalogue.
     for (const KeySpec& spec : Specs()) {
       if (spec.apply && FindSetting(spec.key) == nullptr) keys_.emplace(spec.key, nullptr);
     }
@@ -126,7 +126,7 @@ class Checker {
     Wrong(WrongValue(setting, setting.default_value));
   }
 
-  // A key must not also be a group, because a run.json could contain only one of the two.
+  // A key must not also be a group of keys: a run.json could contain only one of the two.
   void CheckGroups() {
     for (const auto& [key, setting] : keys_) {
       const size_t dot = key.find('.');

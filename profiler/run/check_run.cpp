@@ -16,7 +16,7 @@
 namespace vramscope::run {
 namespace {
 
-// A larger size is a mistake, and products of larger sizes would overflow.
+// Larger sizes are mistakes, and their products would overflow.
 constexpr int kMaxBatch = 1 << 20;
 constexpr int kMaxSeq = 1 << 24;
 constexpr int kMaxSteps = 1'000'000;
@@ -60,7 +60,7 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
 }
 
 absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
-  // Rotary positions have no limit, only the quality degrades.
+  // Rotary positions have no limit: beyond the trained length, only quality degrades.
   if (model.family == Family::kGpt2 && config.seq > model.max_positions) {
     return Bad(i18n::Format("seq = {} is longer than the model's {} positions", config.seq,
                             model.max_positions));
@@ -68,7 +68,7 @@ absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
   return absl::OkStatus();
 }
 
-// Only called for plans: programs bring their own PyTorch, which may have other kernels.
+// Checks built-in models: a program has its own PyTorch, which may have other kernels.
 absl::Status CheckKernels(const RunConfig& config) {
   if (config.backend != Backend::kPlan) return absl::OkStatus();
   const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);
@@ -85,7 +85,7 @@ absl::Status CheckKernels(const RunConfig& config) {
                    fmt::join(has, ", "), device->key));
 }
 
-// A target may be a path ("layers.3.self_attn.q_proj"); only the trainer can check those.
+// Only the trainer can check a target that is a path ("layers.3.self_attn.q_proj").
 absl::Status CheckLora(const RunConfig& config, const ModelConfig& model) {
   if (config.Integer("lora.rank") == 0 || model.family == Family::kOther) {
     return absl::OkStatus();
@@ -156,7 +156,7 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
 namespace {
 
 // `setting` differs from its default. If it is a detail of toggles that are all off, it has no
-// effect: returns the first of these toggles. Null: one is on, or there is no such toggle.
+// effect: returns the first of these toggles. Null: one of them is on, or there are none.
 const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& config) {
   const Toggle* off = nullptr;
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
@@ -176,9 +176,9 @@ const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& c
   return off;
 }
 
-// Adds settings that have no effect. They are not errors, because a user may set the details of a
-// technique before switching it on, or keep them after switching it off, and run.json stores them.
-// But they are reported.
+// Reports settings that have no effect. They are not errors, because a user may set the details of
+// a technique before switching it on, or keep them after switching it off, and run.json stores such
+// settings.
 void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
   const std::vector<const Rule*> broken = BrokenRules(config);
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
@@ -186,7 +186,7 @@ void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
       const std::string& value = config.Get(setting.key);
       if (value == setting.default_value) continue;
       std::string why;
-      // Looks for a broken rule that only advises against the combination.
+      // Looks for a broken rule that does not refuse the combination.
       for (const Rule& rule : technique.rules) {
         const bool of_it =
             std::ranges::find(rule.when, setting.key, &Condition::key) != rule.when.end();
@@ -203,7 +203,7 @@ void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
   }
 }
 
-// Adds the declared assumptions of everything that the run uses.
+// Adds the assumptions that are declared by everything that the run uses.
 void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
   const Catalogue& catalogue = TheCatalogue();
   for (const TechniqueDeclaration& technique : catalogue.techniques) {
@@ -225,7 +225,7 @@ void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
   }
 }
 
-// Most QLoRA scripts call PEFT's prepare_model_for_kbit_training; many do not.
+// Notes that PEFT's prepare_model_for_kbit_training is not called, as it is in most QLoRA scripts.
 void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
                     std::vector<Assumption>& out) {
   const bool matters = config.Is("prepare_kbit_training", "false") && WeightsInHalf(config) &&

@@ -1,5 +1,5 @@
-// Checks of a run before it starts: whether its settings and its model go together, and what its
-// figures assume. Used by the command line, the window and the trainer.
+// Checks of a run before it starts: whether its settings fit each other and its model, and which
+// assumptions its figures contain. Used by the command line, the window and the trainer.
 //
 //   ASSIGN_OR_RETURN(ModelConfig model, CheckRun(config));
 //   for (const Assumption& a : Assumptions(config, model)) ...
@@ -23,12 +23,12 @@ namespace vramscope::run {
 absl::StatusOr<ModelConfig> CheckRun(const RunConfig& config);
 
 struct Assumption {
-  std::string what;    // a sentence without the full stop
-  std::string where;   // its subject or origin: "config.json: torch_dtype"
-  uint64_t bytes = 0;  // the size, if known
+  std::string what;    // a sentence without a full stop
+  std::string where;   // what it is about, or where it is from: "config.json: torch_dtype"
+  uint64_t bytes = 0;  // bytes that depend on the assumption, if known
 };
 
-// Assumptions about the weights only, which are what `estimate` counts.
+// Only the assumptions about the weights; `estimate` counts nothing else.
 std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelConfig& model);
 // Assumptions about the whole run; `config` must have passed CheckRun().
 std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& model);
@@ -37,7 +37,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 // table for `device`.
 Assumption ContextAssumption(const DeviceProfile& device);
 // The assumption that the host of a plan needs the same time for a launch on every computer
-// (emulated/core/clock.h). It applies to the embedded loop and to programs without Python.
+// (emulated/core/clock.h). It is made for the embedded loop and for programs without Python.
 Assumption HostAssumption();
 
 }  // namespace vramscope::run

@@ -2,7 +2,7 @@
 // and PyTorch's own rules. Values that only the driver reports (shared memory, registers) are in
 // emulated/core/gpu.cpp.
 //
-//   const ComputeCapability* chip = FindComputeCapability(86);   // null: CUDA knows none
+//   const ComputeCapability* chip = FindComputeCapability(86);   // null: CUDA has no 8.6
 //
 // Thread-safe.
 #pragma once
@@ -25,7 +25,7 @@ std::span<const ComputeCapability> ComputeCapabilities();
 const ComputeCapability* FindComputeCapability(uint32_t number);
 std::string_view ArchitectureName(uint32_t number);  // "" if unknown
 
-// "8.9" for 89, and the reverse; 0 if the text is no compute capability.
+// Returns "8.9" for 89. The reverse function returns 0 if the text is no compute capability.
 std::string ComputeCapabilityText(uint32_t number);
 uint32_t ParseComputeCapability(std::string_view text);
 
@@ -34,7 +34,7 @@ uint32_t ParseComputeCapability(std::string_view text);
 uint64_t BlasWorkspaceBytes(uint32_t number);
 
 // Compute capabilities for which this version's LibTorch (2.11, CUDA 13.0) has kernels, as reported
-// by torch.cuda.get_arch_list(). A kernel also runs on later ones of the same major number.
+// by torch.cuda.get_arch_list(). A kernel also runs on later capabilities of its major number.
 std::span<const uint32_t> LibTorchArchitectures();
 bool RunsOnLibTorch(uint32_t number);
 

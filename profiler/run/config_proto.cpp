@@ -19,7 +19,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-// A config has a few kilobytes, and possibly a config.json.
+// Limit for a config, which has a few kilobytes and possibly a model's config.json.
 constexpr size_t kMaxBytes = size_t{4} << 20;
 
 std::string TextOf(const pb::Message& message, const pb::FieldDescriptor* field) {
@@ -53,7 +53,7 @@ void Collect(const pb::Message& message, const std::string& prefix, Settings& ou
   }
 }
 
-// False: the message has no field with that path.
+// Returns false if the message has no field with that path.
 bool SetField(pb::Message& message, std::string_view path, const std::string& text) {
   const size_t dot = path.find('.');
   const pb::FieldDescriptor* field =
@@ -121,7 +121,7 @@ absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes) {
 std::string BytesFromSettings(const Settings& settings) {
   const ArenaMessage<proto::RunConfig> message;
   FromSettings(settings, *message);
-  std::string bytes;  // deterministic, because equal settings must have equal bytes
+  std::string bytes;  // serialised deterministically, so that equal settings have equal bytes
   {
     pb::io::StringOutputStream stream(&bytes);
     pb::io::CodedOutputStream out(&stream);

@@ -1,5 +1,5 @@
 // Converts RunConfig's serialised forms to and from flat (key, text) settings, with the field paths
-// and values of proto/run.proto. Internal to this folder; free of protobuf types.
+// and values of proto/run.proto. Internal to this folder; uses no protobuf types.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -13,8 +13,8 @@ namespace vramscope::run {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// The fields that are set in the message, in field order; then the entries of its `settings` map,
-// sorted by key.
+// Returns the fields that are set in the message, in field order, and then the entries of its
+// `settings` map, sorted by key.
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes);
 std::string BytesFromSettings(const Settings& settings);
 

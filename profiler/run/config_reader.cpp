@@ -65,7 +65,7 @@ int64_t ConfigReader::Integer(std::initializer_list<const char*> keys, int64_t l
                               std::optional<int64_t> fallback) {
   const json* value = Find(keys, fallback.has_value());
   if (value == nullptr) return fallback.value_or(low);
-  // Floats and numbers out of range are rejected before the conversion.
+  // Fractions and numbers out of range are rejected before they are converted.
   if (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(high)) {
     Fail(i18n::Format("{} = {} is above {}", Key(keys), value->dump(), high));
     return low;

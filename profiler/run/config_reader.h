@@ -1,4 +1,4 @@
-// Reads a model's config.json, which is untrusted. Its size is limited before it is parsed, its
+// Reads a model's config.json, which is untrusted. Its size is checked before it is parsed, and its
 // nesting depth when a run is built (run_config.h). Every value is checked before use.
 //
 //   ASSIGN_OR_RETURN(nlohmann::json object, ParseConfigObject(text));
@@ -7,7 +7,7 @@
 //   const double dropout = reader.Number("dropout", 0, 0.999, 0.1);
 //   if (!reader.status().ok()) return reader.status();      // the first error
 //
-// ConfigReader is not thread-safe; the functions are.
+// A ConfigReader is not thread-safe; the functions are.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -29,7 +29,7 @@ absl::Status InvalidModelConfig(std::string text);
 // kInvalidArgument: too large, not JSON (with the position), or not an object.
 absl::StatusOr<nlohmann::json> ParseConfigObject(std::string_view text);
 
-// The names of the model in a config.json; one of the two may be empty.
+// The two names of the model in a config.json, one of which may be empty.
 struct ConfigNames {
   std::string architecture;  // the first of `architectures`
   std::string model_type;
@@ -49,7 +49,7 @@ class ConfigReader {
 
   const absl::Status& status() const { return status_; }
 
-  // The value of the first of `keys` that exists (all are names of the same setting); it must be
+  // `keys` are names of the same setting, and the first one in the object counts. Its value must be
   // within [low, high]. Without a fallback, a missing key is an error.
   int64_t Integer(std::initializer_list<const char*> keys, int64_t low, int64_t high,
                   std::optional<int64_t> fallback = {});
@@ -60,7 +60,7 @@ class ConfigReader {
   // Checks a text that has only one supported value, which is also the default.
   void Only(const char* key, std::string_view supported);
   // The number of classes of a Hugging Face classifier: num_labels, else the number of entries of
-  // id2label, else 2. Values below 2 are errors, because one label makes it a regression.
+  // id2label, else 2. Values below 2 are errors, because a model with one label is a regression.
   int64_t Classes();
 
   void Fail(std::string text) {

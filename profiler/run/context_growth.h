@@ -1,9 +1,9 @@
-// How a process's CUDA context grows to the size in the device table, for GPUs on which this was
-// measured.
+// How a process's CUDA context grows to the size in the device table, for GPUs on which the growth
+// was measured.
 //
 // On the emulated GPU of a program, the context grows while the program runs (GrowingGpu). In the
 // embedded loop, it has its final size (ContextOfRun) from the start, because a warm worker keeps
-// its handles. Both end with the same size.
+// its handles. The context ends with the same size in both.
 //
 //   if (const ContextGrowth& growth = GrowthOf("h200"); growth.bare > 0) ...
 //   device.context_bytes = ContextOfRun(config, device);
@@ -26,18 +26,18 @@ struct ContextGrowth {
   std::string with;                              // "PyTorch 2.11, CUDA 13.0"
   uint64_t bare = 0;                             // a context in which nothing was launched
   uint64_t kernels = 0;                          // added by the first kernel
-  uint64_t cublas = 0, cudnn = 0, cusolver = 0;  // added by each handle
+  uint64_t cublas = 0, cudnn = 0, cusolver = 0;  // added by each handle of the library
   uint64_t cufft = 0, nccl = 0;  // added by the first cuFFT plan, the first NCCL communicator
-  uint64_t idle = 0;             // used on a GPU without any process
+  uint64_t idle = 0;             // used while no process runs on the GPU
 };
 
-// `device` is a key of the device table, possibly with another memory size. All zero if not
-// measured.
+// `device` is a key of the device table, possibly with another memory size. All sizes are zero if
+// the growth was not measured.
 const ContextGrowth& GrowthOf(std::string_view device);
 
 // The context's size with the libraries that `config` uses: one cuBLAS handle for each of the
-// forward and the backward thread, cuDNN for convolutions, cuSOLVER, NCCL. If the growth was not
-// measured on the GPU, the size in the device table. ResolveDevice() uses this.
+// forward and the backward thread, cuDNN for convolutions, cuSOLVER, NCCL. For a GPU without
+// measured growth, the size in the device table. ResolveDevice() uses this.
 uint64_t ContextOfRun(const RunConfig& config, const DeviceProfile& device);
 
 }  // namespace vramscope::run

@@ -1,5 +1,5 @@
 // The declaration of a technique, an optimizer or a model family: its settings with their limits,
-// what it excludes, its toggles in the window. The declaration is in the file that implements the
+// its rules, its toggles in the window. The declaration is in the file that implements the
 // technique, optimizer or family (trainer/). All code reads it from the catalogue (catalogue.h).
 //
 //   TechniqueDeclaration{.id = "chunked-loss", .group = "Loss", .title = "Loss in chunks",
@@ -30,7 +30,7 @@ struct SettingDeclaration {
   std::string key;  // "checkpointing.k": a dot separates group and name
   std::string help;
   ValueKind kind = ValueKind::kChoice;
-  std::string default_value;         // the technique is off, or PyTorch's default
+  std::string default_value;         // switches the technique off, or is PyTorch's default
   std::vector<Choice> choices = {};  // for kChoice
   double low = 0, high = 0;          // for kInteger, kNumber: inclusive
   std::string format = {};           // for kText: "names", "pattern", ... (text_formats.h)
@@ -39,8 +39,8 @@ struct SettingDeclaration {
   std::string choices_from = {};
 };
 
-// Holds if the value of `key` (a setting or a fact of the run, facts.h) is in `values`. If `is` is
-// false, the condition holds if the value is not in `values`.
+// With `is` true, holds if the value of `key` (a setting or a fact of the run, facts.h) is in
+// `values`; with `is` false, holds if the value is not in `values`.
 struct Condition {
   std::string key;
   bool is = true;
@@ -52,7 +52,7 @@ struct Rule {
   std::vector<Condition> when;  // all of them hold
   std::string why;              // "flash attention needs a 16-bit precision"
   SettingValues instead = {};   // settings that avoid the conflict
-  // False: allowed, but without effect or use; the window does not offer it.
+  // False: the combination is allowed but has no effect or use, so the window does not offer it.
   bool refuses = true;
 };
 
@@ -62,13 +62,13 @@ struct Toggle {
   std::string title;  // "Checkpoint every layer"
   std::string explanation;
   std::vector<Condition> on;        // the toggle is on if all of these hold
-  std::vector<SettingValues> ways;  // switching on sets the first that breaks no rule
-  // Switching off sets this; other keys of `ways` get their default.
+  std::vector<SettingValues> ways;  // switching on applies the first one that breaks no rule
+  // Switching off sets these values; the other keys of `ways` get their defaults.
   SettingValues off = {};
   std::vector<std::string> controls = {};  // keys with a control under the toggle while it is on
 };
 
-// What a plan assumes about memory that is not allocated by PyTorch's own code.
+// What a plan assumes where the memory is not that of PyTorch's own code.
 struct Assumed {
   std::vector<Condition> when;  // all of them hold
   std::string what;             // "bitsandbytes' kernels make no temporaries"
@@ -83,7 +83,7 @@ struct TechniqueDeclaration {
   std::vector<Toggle> toggles = {};
   std::vector<Rule> rules = {};
   std::vector<std::string> implies = {};  // text for documentation: "weights stay fp32"
-  std::vector<Assumed> assumes = {};      // assumptions of every plan that uses it (check_run.h)
+  std::vector<Assumed> assumes = {};      // assumptions of plans that use it (check_run.h)
 };
 
 struct OptimizerDeclaration {

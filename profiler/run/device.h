@@ -2,8 +2,8 @@
 //
 //   rtx-4090                      a name of the device table (figures, sources: resources/devices/)
 //   a100-80gb:1g.10gb             a MIG slice of such a GPU, by NVIDIA's profile name
-//   rtx-4090,memory=12GiB         such a GPU with other figures
-//   memory=24GiB,compute_capability=8.6,multiprocessors=28      figures alone
+//   rtx-4090,memory=12GiB         a GPU of the table with some figures changed
+//   memory=24GiB,compute_capability=8.6,multiprocessors=28      figures without a GPU of the table
 //
 //   ASSIGN_OR_RETURN(Device d, ReadDevice("a100-80gb:1g.10gb"));
 //
@@ -31,16 +31,16 @@ struct Device : DeviceProfile {
   bool integrated = false;  // the GPU uses the system's memory
   bool ecc = false;
   std::string line;       // the table's file that has it, "geforce-40"; "" for others
-  FigureSources sources;  // sources.Assumed(): figures without a source
+  FigureSources sources;  // sources.Assumed() lists the figures without a source
 };
 
 const std::vector<Device>& DeviceTable();  // in the order of Devices()
 
-// The text in which a search looks for words, in lower case: name, key, line, architecture.
+// The lower-case text in which a search looks for words: name, key, line, architecture.
 std::string SearchText(const Device& device);
 
-// Errors name the figure and the allowed values, or similar names. Opens no file: a text that names
-// one is an error.
+// Errors name the figure and the allowed values, or similar names. No file is opened: the name of a
+// file is an error.
 absl::StatusOr<Device> ReadDevice(std::string_view text);
 
 // A part of a GPU in MIG mode.

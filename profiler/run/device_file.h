@@ -25,7 +25,7 @@ absl::StatusOr<std::string> DeviceTextOf(std::string_view written);
 
 // `json`: the contents of a file.
 absl::StatusOr<Device> DeviceFromJson(std::string_view json);
-// All figures in the format that DeviceFromJson() reads; also for a GPU of the table.
+// All figures of any GPU, also of one in the table, in the format that DeviceFromJson() reads.
 std::string DeviceJson(const Device& device);
 
 // `device` with another memory size: "rtx-4090" and 8 GiB become "rtx-4090,memory=8GiB".

@@ -1,6 +1,6 @@
 // The GPU that a run is planned for. The multiprocessors determine the scratch memory of operators,
-// rates and bandwidth determine times, and the memory determines whether a run fits. Figures and
-// their sources: resources/devices/.
+// rates and bandwidth determine times, and the memory determines whether a run fits. The figures
+// and their sources are in resources/devices/.
 //
 //   ASSIGN_OR_RETURN(DeviceProfile d, FindDevice("rtx-4090"));
 #pragma once
@@ -25,7 +25,7 @@ struct DeviceProfile {
   uint64_t l2_bytes = 0;
   uint32_t boost_mhz = 0;
   uint32_t bus_bits = 0;
-  uint64_t blas_workspace_bytes = 0;  // for each pair of thread handle and stream
+  uint64_t blas_workspace_bytes = 0;  // for each pair of a thread's handle and a stream
   double bandwidth_bytes_per_s = 0;
   double fp32_flops = 0;  // dense rates, per second
   double tf32_flops = 0;

@@ -1,5 +1,5 @@
-// The sources of the figures in the device table, and the figures that were assumed. For each of
-// its figures, an entry of resources/devices/*.json names a document or the reason of the
+// The sources of the figures in the device table, and the figures that were assumed. An entry of
+// resources/devices/*.json names, for each of its figures, a document or the reason for an
 // assumption; resources/device_sources.json lists the documents.
 //
 //   ASSIGN_OR_RETURN(FigureSources s, ParseFigureSources(row));
@@ -26,7 +26,7 @@ std::span<const std::string_view> DeviceFigures();
 struct FigureSources {
   struct Document {
     std::string title;
-    std::string address;  // "": measured, or computed by a rule
+    std::string address;  // "": no document: the figure was measured or computed by a rule
     std::vector<std::string> figures;
   };
   struct Assumption {

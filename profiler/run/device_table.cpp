@@ -71,8 +71,8 @@ Device FromJson(const nlohmann::json& row) {
   return d;
 }
 
-// The format is {"1g.10gb": [14, 9.5]}: multiprocessors, GiB. A slice of the whole GPU has at most
-// the GPU's memory, which CUDA reports without the driver's part.
+// The format is {"1g.10gb": [14, 9.5]}: multiprocessors, GiB. A slice that covers the whole GPU has
+// at most the memory that CUDA reports for the GPU, without the driver's part.
 std::vector<MigSlice> SlicesFromJson(const nlohmann::ordered_json& row, uint64_t memory) {
   std::vector<MigSlice> slices;
   for (const auto& [profile, figures] : row.items()) {
@@ -98,7 +98,7 @@ ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
 
 struct Table {
   std::vector<Device> devices;
-  // Device key -> growth, if it was measured.
+  // Device key -> growth, for GPUs on which it was measured.
   std::map<std::string, ContextGrowth, std::less<>> growth;
   std::map<std::string, std::vector<MigSlice>, std::less<>> slices;  // device key -> MIG slices
   std::map<std::string, std::string, std::less<>> aliases;           // alias to key
@@ -156,8 +156,8 @@ std::string_view KeyOfAlias(std::string_view name) {
   return found == TheTable().aliases.end() ? name : std::string_view(found->second);
 }
 
-// A GPU with another memory size has the same chip and driver. With any other change, the
-// measurement does not apply.
+// A GPU with another memory size has the same chip and driver. After any other change, the measured
+// growth no longer applies.
 const ContextGrowth& GrowthOf(std::string_view device) {
   static const ContextGrowth none;
   const std::string_view base = device.substr(0, device.find(','));

@@ -36,7 +36,7 @@ struct Unit {
   double factor;
 };
 
-// A number with one of these units. The unit may be missing if "" is one of them.
+// Reads a number with one of the units. If "" is among the units, the number may have none.
 std::optional<double> NumberWithUnit(std::string_view text, std::span<const Unit> units) {
   const size_t digits = text.find_first_not_of("0123456789.+-eE");
   size_t end = std::min(digits, text.size());
@@ -87,7 +87,7 @@ bool Store(To& to, const std::optional<From>& from) {
   return from.has_value();
 }
 
-// Writes a size with the largest unit that represents the number exactly.
+// Writes a size in the largest unit in which it is a whole number.
 std::string Size(uint64_t bytes) {
   if (bytes > 0 && bytes % (1 << 30) == 0) return fmt::format("{}GiB", bytes >> 30);
   if (bytes > 0 && bytes % (1 << 20) == 0) return fmt::format("{}MiB", bytes >> 20);
@@ -98,7 +98,7 @@ std::string Whole(double value, double unit, std::string_view name) {
   return units * unit == value ? fmt::format("{}{}", units, name) : fmt::format("{}", value);
 }
 
-// One figure: its name, allowed values and field. The order is that of the normalised text.
+// One figure: its name, allowed values and field. The normalised text has the same order.
 struct Figure {
   std::string_view name;
   std::string_view expected;
@@ -252,8 +252,8 @@ absl::Status UnknownName(std::string_view name) {
       Quoted(name), near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near)));
 }
 
-// `whole` is in the table. The L2, bus width and bandwidth of a slice are in proportion to its
-// memory (NVIDIA's MIG user guide), and its rates to its multiprocessors.
+// `whole` is in the table. A slice's L2, bus width and bandwidth are in proportion to its memory
+// (NVIDIA's MIG user guide), and its rates in proportion to its multiprocessors.
 Device SliceOf(const Device& whole, const MigSlice& slice) {
   Device d = whole;
   d.key = fmt::format("{}:{}", whole.key, slice.profile);
@@ -261,7 +261,7 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   const double of_sms = static_cast<double>(slice.sm_count) / whole.sm_count;
   const double of_memory = std::min(
       1.0, static_cast<double>(slice.memory_bytes) / static_cast<double>(whole.memory_bytes));
-  // Memory is divided into eighths or quarters, and the driver keeps part of it.
+  // A slice has some eighths or quarters of the memory, and the driver keeps part of each.
   const double eighths = std::max(1.0, std::round(of_memory * 8)) / 8;
   d.sm_count = slice.sm_count;
   d.memory_bytes = slice.memory_bytes;
@@ -291,7 +291,7 @@ absl::StatusOr<Device> Named(std::string_view text) {
       colon == std::string_view::npos ? nullptr : FindInTable(text.substr(0, colon));
   if (whole == nullptr) return UnknownName(text);
   std::string_view profile = text.substr(colon + 1);
-  // The suffix only adds media engines.
+  // The suffix "+me" only adds media engines.
   if (profile.ends_with("+me")) profile.remove_suffix(3);
   std::vector<std::string_view> names;
   for (const MigSlice& slice : MigSlicesOf(whole->key)) {
@@ -310,8 +310,8 @@ absl::StatusOr<Device> Named(std::string_view text) {
                           Quoted(profile), fmt::join(names, ", ")));
 }
 
-// The GPU of the table with the same compute capability, else with the same major number. If there
-// are several, the one with the nearest number of multiprocessors.
+// The GPU of the table with the same compute capability, else with the same major number. Of
+// several such GPUs, the one with the nearest number of multiprocessors.
 const Device& MostAlike(const Device& d) {
   const auto rank = [&](const Device& other) {
     const int chip = other.compute_capability == d.compute_capability             ? 0
@@ -333,7 +333,7 @@ std::vector<std::string> FiguresAmong(const std::set<std::string_view>& names) {
   return figures;
 }
 
-// Fills in the figures that were not given.
+// Fills in all figures that are not among `given`.
 void Fill(Device& d, const std::set<std::string_view>& given) {
   const Device& like = MostAlike(d);
   const ComputeCapability& chip = *FindComputeCapability(d.compute_capability);
@@ -375,8 +375,8 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
 // `d` is `base` with the figures `given` changed. Updates the figures that depend on them.
 void Change(Device& d, const Device& base, const std::set<std::string_view>& given) {
   if (!given.contains("name")) {
-    // The driver's name stays the same. The displayed name shows the difference in brackets after
-    // it.
+    // The name up to " (" is the driver's, which stays. The displayed name adds the difference in
+    // brackets.
     const std::string_view plain = std::string_view(base.name).substr(0, base.name.find(" ("));
     d.name = fmt::format("{} ({})", plain,
                          given == std::set<std::string_view>{"memory"} ? FormatBytes(d.memory_bytes)
@@ -503,7 +503,7 @@ absl::StatusOr<Figures> FiguresFromJson(std::string_view text) {
   using nlohmann::json;
   std::set<std::string> seen;
   std::string problem;
-  // Stops at nested values and at keys that occur twice (a map would keep the last).
+  // Stops at nested values, and at a key that occurs twice (a map would keep only one value).
   const auto watch = [&](int depth, json::parse_event_t event, json& value) {
     if (depth > 1 || event == json::parse_event_t::array_start)
       problem = i18n::Text("expected one JSON object without nested lists or objects");

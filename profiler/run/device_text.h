@@ -2,7 +2,7 @@
 // folder; other code calls ReadDevice() and device_file.h.
 //
 //   ASSIGN_OR_RETURN(Device d, DeviceFromText("memory=24GiB,compute_capability=8.6,..."));
-//   d.key;   // the same, normalised; DeviceFromText() reads it again
+//   d.key;   // the same text, normalised, which DeviceFromText() accepts, too
 //
 // Thread-safe.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace vramscope::run {
 
-// A GPU of the table, a slice, or figures.
+// Reads the name of a GPU in the table, the name of a slice, or figures.
 absl::StatusOr<Device> DeviceFromText(std::string_view text);
 
 // Names and values of figures, as written; "like" names the GPU that they modify.

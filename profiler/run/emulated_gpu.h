@@ -13,12 +13,12 @@ namespace vramscope::run {
 
 // "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120": one line, without the line break.
 std::string EmulatedGpu(const DeviceProfile& device);
-// The same text for a separate process: the context grows with the libraries that the program uses,
-// if the table has the sizes.
+// The same text for a separate process: with it, the context grows with the libraries that the
+// program uses, if the table has their sizes.
 std::string GrowingGpu(const DeviceProfile& device);
 
-// CUDA's name of the GPU. The table's names distinguish variants that CUDA's do not: "NVIDIA H200
-// (SXM)", "NVIDIA GeForce RTX 3060 12GB".
+// CUDA's name of the GPU. Names in the table distinguish variants that CUDA's names do not: "NVIDIA
+// H200 (SXM)", "NVIDIA GeForce RTX 3060 12GB".
 std::string CudaName(std::string_view table_name);
 
 }  // namespace vramscope::run

@@ -6,7 +6,7 @@ namespace vramscope::run {
 namespace {
 
 // profiler/allocator/README.md: one of the recordings differs by two segments of 20 MiB, because
-// the driver's addresses, by which the allocator chooses between equal blocks, are unknown.
+// the allocator chooses between equal blocks by address, and the driver's addresses are unknown.
 constexpr uint64_t kReservedWithin = uint64_t{40} << 20;
 
 bool IsBasics(const RunConfig& config, int seq) {

@@ -1,5 +1,5 @@
-// The plans that were compared with recordings of the same run on a GPU. A plan states its error
-// only if that error was measured. All other plans are labelled as modelled.
+// Which plans were compared with recordings of the same run on a GPU. Only such a plan states its
+// error, which was measured in this comparison. All other plans are labelled as modelled.
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,7 @@ bool Holds(const Condition& condition, const RunConfig& config) {
   const auto among = [&](const std::string& value) {
     return std::ranges::find(condition.values, value) != condition.values.end();
   };
-  // Settings are compared in place, without a copy, because one click looks up thousands.
+  // Settings are compared without a copy, because one click looks up thousands of settings.
   const bool found = IsFact(condition.key) ? among(FactOf(config, condition.key))
                                            : among(config.Get(condition.key));
   return found == condition.is;

@@ -28,12 +28,12 @@ struct FamilyDeclaration {
 
   std::string id;
   std::string title;
-  // Names in the config.json files that it reads. If a file names an architecture, only the
-  // architecture counts.
+  // Names by which the family is found in a config.json. If a file names an architecture, its model
+  // type is ignored.
   std::vector<std::string> architectures = {};
   std::vector<std::string> model_types = {};
-  std::string inputs;  // the contents of a batch, in words
-  // Defaults of a run, if the model's preset has none; 0: the default of every run.
+  std::string inputs;  // the contents of a batch, described
+  // Defaults of a run for models whose preset has none; 0: the default that all runs have.
   int batch = 0;
   int seq = 0;
   std::vector<LoraChoice> lora = {};  // empty: no linear layer can have an adapter

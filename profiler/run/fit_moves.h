@@ -1,5 +1,5 @@
-// Further declarations of technique files. For `fit`: the toggles to try if a run is too large. For
-// the evidence of a plan's blocks: the blocks that exist because a library is modelled.
+// Further declarations in technique files: for `fit`, the toggles to try if a run is too large; for
+// the evidence of a plan's blocks, the blocks that are as they are because a library is modelled.
 //
 //   TechniqueEntry{.declaration = {...}, .fit = {{.row = "chunked-loss"}}, ...};
 //
@@ -12,7 +12,7 @@
 
 namespace vramscope::run {
 
-// How a way to save memory changes the training.
+// How a means of saving memory changes the training.
 enum class Changes : uint8_t {
   kNothing,   // same results
   kRounding,  // same training with fewer bits
@@ -25,11 +25,11 @@ struct FitMove {
   Changes changes = Changes::kNothing;
   // The move makes runs and plans slow, so it is tried only if nothing else saves memory.
   bool last_resort = false;
-  std::string doubles = {};  // a key whose value the move doubles, in place of the toggle's ways
+  std::string doubles = {};  // a key whose value is doubled instead of setting the toggle's ways
 };
 
-// Blocks that are in a plan because of an assumption of the technique: those of a category
-// ("Optimizer state") that these operators allocated, or any operator if `ops` is empty.
+// Blocks that are in a plan because of an assumption of the technique: blocks of a category
+// ("Optimizer state") that one of `ops` allocated, or any operator if `ops` is empty.
 struct ModelledBlocks {
   size_t assumed = 0;  // index into TechniqueDeclaration::assumes
   std::string category;

@@ -18,7 +18,7 @@
 namespace vramscope::run {
 namespace {
 
-// A choice whose values are an enumeration; Name() returns their names.
+// Makes a key whose choices are the values of an enumeration, with the names that Name() returns.
 template <class Enum, class Get>
 KeySpec ChoiceKey(std::string_view key, std::string_view help, std::initializer_list<Enum> values,
                   std::vector<std::string_view> reserved, Get get) {
@@ -50,8 +50,8 @@ KeySpec Integer(std::string_view key, std::string_view help, double low, double 
   return spec;
 }
 
-// Settings, and values of choices, that the format has and this version may lack. `only` is the
-// default, the only value allowed. They leave this table when a technique declares them.
+// Settings, and values of choices, that the format has and this version may lack. Only the default,
+// `only`, is allowed. An entry leaves this table when a technique declares it.
 struct ReservedKey {
   std::string_view key, help, only;
   std::vector<std::string_view> values;
@@ -99,7 +99,7 @@ KeySpec Declared(const SettingDeclaration& setting) {
     spec.is_list = setting.format == "names" || spec.numbers_in_list;
     spec.check = [format](std::string_view v) { return format->normalized(v).status(); };
   }
-  // The value is stored in normalised form, so that equal settings are equal texts.
+  // Values are stored in normalised form, so that equal settings have equal texts.
   spec.apply = [key = spec.key, kind = setting.kind, format](RunConfig& c, std::string_view v) {
     std::string text(v);
     if (kind == ValueKind::kInteger) text = fmt::format("{}", ParseInteger(v).value());
@@ -169,7 +169,7 @@ std::vector<KeySpec> MakeSpecs() {
   s.push_back(Integer("batch",
                       TEXT_MARK("samples in one optimizer step, over all its micro-batches"), 1,
                       65536, [](RunConfig& c) -> int& { return c.batch; }));
-  // Other values of seq are passed by the builder to the settings that store them (seq.h).
+  // If seq is not a number, the builder passes the value to the settings that store it (seq.h).
   KeySpec seq = Integer("seq",
                         TEXT_MARK("tokens in a sample; or the lengths of successive micro-batches: "
                                   "a list (\"400,1536,400\"), ranges (\"256-1024\"), or a file "

@@ -1,7 +1,7 @@
 // The table of settable keys. An entry has the key's name, its allowed values and its field. The
-// table contains the keys of every run, then those of the techniques (catalogue.h), then those that
-// the format has and no technique of this version declares. Everything else (builder, run.json,
-// trace header, help) reads this table. Internal to this folder.
+// table begins with the keys of every run. The keys of techniques (catalogue.h) follow, then the
+// keys of the format that no technique of this version declares. Everything else (builder,
+// run.json, trace header, help) reads this table. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>
@@ -25,13 +25,13 @@ struct KeySpec {
       {};                          // for kChoice: values of the format that this version lacks
   double low = 0, high = 0;        // for kInteger, kNumber: allowed range, inclusive
   std::string_view expected = {};  // "expected ...", if not implied by kind and range
-  // Both are null for a key that is reserved as a whole; `choices` then has only its default.
+  // `apply` and `text` are null for a key that is wholly reserved; its only choice is the default.
   std::function<void(RunConfig&, std::string_view)> apply = {};  // called after Check()
   std::function<std::string(const RunConfig&)> text = {};
-  // Checks beyond kind and range; may be null.
+  // Checks more than kind and range; may be null.
   std::function<absl::Status(std::string_view)> check = {};
-  bool check_names_key = false;  // its errors already contain key and value
-  // A list of names or of numbers, which may be a list in a run.json.
+  bool check_names_key = false;  // errors of `check` already contain key and value
+  // The value is a list of names or numbers; a run.json may write it as a JSON list.
   bool is_list = false;
   bool numbers_in_list = false;
 };

@@ -21,7 +21,7 @@ constexpr int kMaxLines = 1 << 16;
 constexpr int64_t kMaxLength = 1 << 20;
 constexpr int64_t kMaxCount = int64_t{1} << 40;
 
-// Uniformly distributed 64-bit numbers, each computed from its index (splitmix64).
+// Returns number `x` of a fixed sequence of uniformly distributed numbers (splitmix64).
 uint64_t Mixed(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

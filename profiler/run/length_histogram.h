@@ -1,10 +1,10 @@
-// The lengths of the samples of a data set, from a file of lines "length,count" (a missing count
-// is 1), and lengths drawn from that distribution.
+// The lengths of the samples of a data set, from a file of lines "length,count" (a missing count is
+// 1), and samples' lengths drawn from it.
 //
 //   ASSIGN_OR_RETURN(LengthHistogram histogram, ReadHistogram("lengths.csv"));
-//   int tokens = DrawLength(histogram, seed, 17);   // for sample 17, always the same
+//   int tokens = DrawLength(histogram, seed, 17);   // the same for sample 17 in every call
 //
-// Pure functions except for the reading; thread-safe.
+// Pure functions, except that ReadHistogram() reads a file; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -21,8 +21,8 @@ struct LengthHistogram {
   std::vector<uint64_t> samples;  // cumulative counts, one per length
 };
 
-// Skips empty lines and lines that begin with '#' or a letter (a title). Lengths are from 1 to
-// 2^20, counts from 0 to 2^40; at most 2^16 lines. kInvalidArgument names the line.
+// Skips empty lines, and comments and titles: lines that begin with '#' or a letter. Lengths are
+// from 1 to 2^20, counts from 0 to 2^40; at most 2^16 lines. kInvalidArgument names the line.
 absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text);
 // The file may have at most 4 MiB.
 absl::StatusOr<LengthHistogram> ReadHistogram(const std::string& path);

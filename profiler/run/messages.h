@@ -1,5 +1,5 @@
-// Sanitises foreign text for error messages (short, without control characters for a terminal) and
-// for protobuf (UTF-8).
+// Makes foreign text safe: for error messages on a terminal (short, without control characters),
+// and for protobuf (UTF-8).
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vramscope::run {
 
-// The text in double quotes, escaped as in JSON, cut after 200 bytes.
+// The text in double quotes, escaped as in JSON, cut off after 200 bytes.
 std::string Quoted(std::string_view text);
 
 // The text as plain ASCII: any other character becomes '?'; cut after `most` bytes.

@@ -47,7 +47,7 @@ struct ModelConfig {
   double initializer_range = 0.02;
   bool tie_embeddings = false;
   bool qkv_bias = false;
-  bool output_bias = false;  // bias of the attention's output projection
+  bool output_bias = false;  // whether the attention's output projection has a bias
   bool mlp_bias = false;
   double attention_dropout = 0;
   double embedding_dropout = 0;  // only GPT-2
@@ -62,7 +62,7 @@ struct ModelConfig {
   double rope_high_freq_factor = 4;
   double rope_original_positions = 8192;
   std::string stored_type;  // torch_dtype of the checkpoint's weights; "": not in the file
-  bool use_cache = false;   // keys and values of all layers are kept as long as the model's outputs
+  bool use_cache = false;   // keys and values of all layers live as long as the model's outputs
   std::vector<std::string> ignored;  // settings that would change memory and are not modelled
   std::vector<std::string> unknown;  // keys that are not known
 };

@@ -84,7 +84,7 @@ constexpr std::string_view kKnown[] = {"_attn_implementation",
                                        "vocab_size",
                                        "vramscope_defaults"};
 
-// Null, false, zero, one expert and empty lists and objects mean that a feature is not used.
+// A feature is not used if its key is null, false, 0, or an empty text, list or object.
 bool IsUsed(const json& value) {
   if (value.is_null()) return false;
   if (value.is_boolean()) return value.get<bool>();
@@ -133,7 +133,7 @@ constexpr Refused kRefused[] = {
     {"final_logit_softcapping", IsUsed, TEXT_MARK("capped logits are not supported")},
 };
 
-// Keys of features that need more memory than planned, in a model that is otherwise the same.
+// A key that a plan ignores, although the feature may need memory, and what the plan assumes.
 struct Ignored {
   std::string_view key, what;
 };

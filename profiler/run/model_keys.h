@@ -1,5 +1,5 @@
 // The keys of a config.json: which are known, and which belong to models that vramscope cannot
-// plan. Ignoring an unknown key could lead to wrong figures. Internal to this folder.
+// plan. A plan that ignored such a key could have wrong figures. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>
@@ -17,7 +17,7 @@ namespace vramscope::run {
 absl::Status RefuseOtherModels(const nlohmann::json& object,
                                std::span<const std::string_view> own = {});
 
-// Makes the same check without `own`. On success, fills config.ignored and config.unknown.
+// Makes the same check with an empty `own`. On success, fills config.ignored and config.unknown.
 absl::Status TakeOtherKeys(const nlohmann::json& object, ModelConfig& config);
 
 }  // namespace vramscope::run

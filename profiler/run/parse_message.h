@@ -14,8 +14,8 @@ class MessageLite;
 
 namespace vramscope::run {
 
-// False: the bytes are not a message of this type. Callers report the error, so protobuf's own
-// message is suppressed where that is possible (before version 22).
+// Returns false if the bytes are not a message of this type. Callers report the error, so
+// protobuf's own error message is suppressed where that is possible (before version 22).
 bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite& message);
 
 }  // namespace vramscope::run

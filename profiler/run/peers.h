@@ -9,7 +9,7 @@ namespace vramscope::run {
 
 enum class Peers { kNone = 0, kPcie = 1, kNvlink = 2 };
 
-// `device` is a key of the table; kPcie for others.
+// `device` is a key of the table; kPcie for devices that are not in it.
 Peers PeersOf(std::string_view device);
 
 }  // namespace vramscope::run

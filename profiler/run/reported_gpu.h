@@ -23,7 +23,7 @@ struct ReportedGpu {
 };
 
 // The table's entry for the same chip (compute capability, multiprocessors) with the same memory
-// within 5 %. Of several entries, prefers the same name, then the nearest memory size.
+// within 5 %. Of several, prefers one with the same name, then the nearest memory size.
 std::optional<DeviceProfile> TableEntryOf(const ReportedGpu& gpu);
 
 // The result of TableEntryOf() with the GPU's own name and memory. A GPU that is not in the table

@@ -1,5 +1,5 @@
-// The common part of the config.json files of decoders with rotary positions; every such family
-// uses this reader.
+// Reads the common part of the config.json files of decoders with rotary positions. All families of
+// such decoders use this reader.
 //
 //   ModelConfig config;
 //   config.norm_eps = 1e-5;   // transformers' default for the family
@@ -25,7 +25,7 @@ struct RotaryDecoderKeys {
   const char* activation = "hidden_act";
   // Whether num_key_value_heads is required; if not, it defaults to the number of heads.
   bool needs_kv_heads = false;
-  // Keys that the family reads itself; for other families they mean an unsupported model.
+  // Keys that the family itself reads; for any other family, the model is then not supported.
   std::vector<std::string_view> own = {};
 };
 

@@ -22,7 +22,7 @@
 namespace vramscope::run {
 namespace {
 
-// Tokens of one forward pass; the limit keeps the byte count of every tensor far below 2^64.
+// Maximum tokens of one forward pass, which keeps the byte count of every tensor far below 2^64.
 constexpr int64_t kMaxTokens = int64_t{1} << 28;
 
 constexpr size_t kMaxModelConfig = size_t{1} << 20;
@@ -56,8 +56,8 @@ absl::Status UnknownPreset(std::string_view name) {
       near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near), list));
 }
 
-// Applies the contents of a run.json or a message. A model's name is used together with its text,
-// if the text is present.
+// Applies the contents of a run.json or a message. If a model's text is present, its name and text
+// are set together.
 absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   const std::string* name = nullptr;
   const std::string* text = nullptr;
@@ -79,7 +79,7 @@ absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   if (text != nullptr && !text->empty()) {
     return builder.SetModelConfig(name == nullptr || name->empty() ? "config.json" : *name, *text);
   }
-  // An imported recording has no model.
+  // The config of an imported recording has no model.
   return name == nullptr || name->empty() ? absl::OkStatus() : builder.SetPreset(*name);
 }
 
@@ -143,7 +143,7 @@ void SetDefaultWeightDecay(RunConfig& config) {
 struct RunConfigBuilder::Impl {
   RunConfig start;
   std::optional<Model> model;                          // if set by this builder
-  std::map<std::string, std::string> preset_defaults;  // overridden by `settings`; override `start`
+  std::map<std::string, std::string> preset_defaults;  // override `start`; `settings` override them
   std::map<std::string, std::string> settings;
   bool lengths_by_key = false;  // `lengths` was set directly, not through `seq`
 
@@ -195,7 +195,7 @@ absl::Status RunConfigBuilder::SetModelConfig(std::string_view name, std::string
         i18n::Format("{}: {} is too large for a config.json", name, FormatBytes(json.size())));
   }
   try {
-    // Limits the depth, because later code may read the object recursively.
+    // The depth is limited, because later code may read the object recursively.
     bool too_deep = false;
     const auto watch = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
       too_deep = too_deep || depth > kMaxModelConfigDepth;
@@ -232,7 +232,7 @@ absl::Status RunConfigBuilder::SetRunJson(std::string_view json) {
   *changed.impl_ = *impl_;
   absl::Status status = SetAll(*settings, changed);
   if (status.ok()) impl_ = std::move(changed.impl_);
-  impl_->lengths_by_key = false;  // a `seq` that is set after a file replaces the file's stream
+  impl_->lengths_by_key = false;  // so that `seq`, if set after a file, replaces the file's stream
   return status;
 }
 
@@ -270,7 +270,7 @@ absl::StatusOr<RunConfig> RunConfigBuilder::Build() const {
     if (!preset) return UnknownPreset(config.model);
     config.model_config_json = std::string(preset->config_json);
   }
-  // `start` is unchecked, so the result is checked against the key table.
+  // Values from `start` were not checked, so the result is checked against the key table.
   for (const KeySpec& spec : Specs()) {
     if (!spec.text) continue;
     const std::string text = spec.text(config);

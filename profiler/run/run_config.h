@@ -3,10 +3,10 @@
 //
 //   RunConfigBuilder b;                                  // defaults
 //   RETURN_IF_ERROR(b.SetPreset("qwen2-0.5b"));
-//   RETURN_IF_ERROR(b.Set("optimizer.name", "adamw"));   // what --set optimizer.name=adamw does
+//   RETURN_IF_ERROR(b.Set("optimizer.name", "adamw"));   // same as --set optimizer.name=adamw
 //   ASSIGN_OR_RETURN(RunConfig config, b.Build());       // validated
 //
-// Values only; free of LibTorch, Qt and protobuf. Thread-safe as any value.
+// Consists of values and uses no types of LibTorch, Qt or protobuf. As thread-safe as any value.
 #pragma once
 
 #include <absl/status/status.h>
@@ -35,13 +35,13 @@ struct CustomDevice {
 
 struct RunConfig {
   Backend backend = Backend::kPlan;
-  // The name of a preset; for a config.json, the name of that file, which is only displayed.
+  // The name of a preset; for a config.json, the name of that file, used only for display.
   std::string model = "qwen2-0.5b";
   std::string model_config_json;  // text of the Hugging Face config (also for a preset)
   int batch = 2;
   int seq = 512;
   int micro_batches = 1;
-  // The first step creates the optimizer's state; every later step is like the second.
+  // The first step creates the optimizer's state; all later steps equal the second.
   int steps = 2;
   std::string device = "rtx-4090";
   CustomDevice custom_device;
@@ -56,7 +56,7 @@ struct RunConfig {
   int64_t Integer(std::string_view key) const;
   double Number(std::string_view key) const;
   std::vector<std::string> Names(std::string_view key) const;  // "q_proj,v_proj"
-  // Unchecked. A builder that starts with this config checks it in Build().
+  // Sets a value without checks. A builder that starts with this config checks it in Build().
   void Set(std::string_view key, std::string_view value);
 };
 
@@ -75,9 +75,9 @@ struct KeyInfo {
 };
 const std::vector<KeyInfo>& Keys();
 
-// Collects settings; later ones override earlier ones. Every error names the key, the value and the
-// allowed values; for an unknown key it suggests the nearest. Some keys are reserved by the format
-// for techniques that this version lacks: setting them to anything but their default is
+// Collects settings; a later setting overrides an earlier one. Every error names the key, the value
+// and the allowed values; for an unknown key it suggests the nearest. Some keys are reserved by the
+// format for techniques that this version lacks: for any value but the default, Set() returns
 // kUnimplemented.
 class RunConfigBuilder {
  public:

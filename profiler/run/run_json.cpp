@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-// A run.json has a few kilobytes; a config.json within it, a few more.
+// Limit for a run.json, which has a few kilobytes, plus a few if it contains a model's config.json.
 constexpr size_t kMaxJson = size_t{4} << 20;
 constexpr int kNumberOverflow = 406;  // nlohmann's error number of "number overflow"
 
@@ -65,8 +65,8 @@ std::string WhatIsExpected(std::string_view path) {
   return Expected(*FindSpec(path));
 }
 
-// Builds the settings while the text is parsed and stops at the first error, so that nothing
-// useless is stored, however deep or long the text is.
+// Builds the settings while the text is parsed and stops at the first error, so that little is
+// stored even if the text is deep or long.
 class SettingsReader : public nlohmann::json_sax<json> {
  public:
   absl::Status& status() { return status_; }
@@ -82,7 +82,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
   bool number_unsigned(uint64_t value) override { return Plain(fmt::format("{}", value)); }
   bool number_float(double value, const std::string& text) override {
     if (in_device_) return Figure(text);
-    // 4.0 and 1e3 are whole numbers too.
+    // Accepts 4.0 and 1e3 as whole numbers, too.
     const KeySpec* spec = FindSpec(path_);
     const bool whole = std::trunc(value) == value && std::abs(value) < 9e15;
     if (spec != nullptr && spec->kind == ValueKind::kInteger && whole) {
@@ -161,7 +161,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return in_list_ || !IsLeaf(path_) || IsText(path_) ? Wrong(text, text) : Take(std::move(text));
   }
 
-  // A figure of the device, which may be written as an object like a device file.
+  // Takes a figure of a device that is written as an object, as in a device file.
   bool Figure(std::string text) {
     figures_.back().second = std::move(text);
     return true;
@@ -178,7 +178,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return false;
   }
 
-  // `text`: the value, if it may have been meant for a key of the group path_; else "".
+  // `text`: the value, if a key of the group path_ may have been meant to have it; else "".
   bool Wrong(const std::string& value, std::string_view text = {}) {
     if (prefixes_.empty()) {
       status_ = absl::InvalidArgumentError(i18n::Text(

@@ -3,7 +3,7 @@
 //   {"model": "gpt2", "optimizer": {"name": "sgd"}, "optimizer.lr": 0.1,
 //    "lora.targets": ["q_proj", "v_proj"]}
 //
-// Names are those of the key table or in camelCase (protobuf's mapping). null leaves a key
+// Keys are written as in the key table, or in camelCase as in protobuf's JSON. null leaves a key
 // unchanged; a number may be quoted. Internal to this folder.
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace vramscope::run {
 
-// The settings in the order of the text; their values are not yet checked. Errors are: not JSON,
-// not an object, an unknown key, a repeated key, a value of a type that the key cannot have.
-// Messages suggest a correction, such as the nearest key.
+// Returns the settings in the order of the text, without checking their values. Errors: the text is
+// not JSON or not an object; a key is unknown or repeated; a value has a type that its key does not
+// allow. Messages suggest a correction, such as the nearest key.
 absl::StatusOr<Settings> SettingsFromJson(std::string_view json);
-// The same settings as text, nested, one per line.
+// Writes settings as such a text, nested, with one per line.
 std::string JsonFromSettings(const Settings& settings);
 
 }  // namespace vramscope::run

@@ -5,7 +5,7 @@
 //   ASSIGN_OR_RETURN(Seq seq, ParseSeq("400,1536,256-1024"));   // .tokens 1536
 //   SeqText(config);                                            // "400,1536,256-1024"
 //
-// Pure functions except for the reading of a file; thread-safe.
+// Pure functions, except that ParseSeq() may read a file; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -17,7 +17,7 @@
 
 namespace vramscope::run {
 
-// The error text for other values: "expected the tokens of a sample, ...".
+// The error text for values that are not allowed: "expected the tokens of a sample, ...".
 std::string_view ExpectedSeq();
 
 struct Seq {
@@ -31,7 +31,7 @@ absl::StatusOr<Seq> ParseSeq(std::string_view text);
 
 // The run's `seq` in the syntax of `--set seq=`.
 std::string SeqText(const RunConfig& config);
-// A short form: "512", "400,1536,400", "12 lengths up to 1536", "set.csv up to 512" (where samples
+// A short form: "512", "400,1536,400", "12 lengths up to 1536", "set.csv up to 512" (longer samples
 // are cut).
 std::string ShortSeqText(const RunConfig& config);
 

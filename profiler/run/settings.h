@@ -1,4 +1,4 @@
-// Settings by key, as text: the values that techniques are set to.
+// The values of techniques' settings, as text, by key.
 //
 //   SettingValues s;
 //   s.Set("attention", "flash");

@@ -78,7 +78,7 @@ absl::StatusOr<std::string> Path(std::string_view text) {
   return std::string(text);
 }
 
-// Checks a value of the caching allocator's setting `kSetting`. "" is PyTorch's default.
+// Checks a value of the caching allocator's setting `kSetting`; "" selects PyTorch's default.
 constexpr std::string_view kAllocator = TEXT_MARK(
     "expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch's default");
 
@@ -86,7 +86,7 @@ template <const char* kSetting>
 absl::StatusOr<std::string> Allocator(std::string_view text) {
   const std::string value(base::Trimmed(text));
   if (value.empty()) return value;
-  // A comma would begin another setting.
+  // Outside of a list, a comma would begin another setting.
   const bool one = value.find(',') == value.npos || (value.front() == '[' && value.back() == ']');
   const absl::Status status = ParseAllocConf(fmt::format("{}:{}", kSetting, value)).status();
   if (!status.ok() || !one) {

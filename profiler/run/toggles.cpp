@@ -83,7 +83,7 @@ std::vector<const Rule*> NewlyBroken(const RunConfig& before, const RunConfig& a
   return out;
 }
 
-// The ways of a toggle in this run, including those of controls that depend on the model.
+// The ways of a toggle in this run, each also with every choice that the model gives a control.
 std::vector<SettingValues> WaysOf(const Toggle& toggle, const RunConfig& config) {
   std::vector<SettingValues> out = toggle.ways;
   for (const std::string& key : toggle.controls) {
@@ -100,7 +100,7 @@ std::vector<SettingValues> WaysOf(const Toggle& toggle, const RunConfig& config)
   return out;
 }
 
-// Applies the alternatives of the rules that the change broke.
+// For the rules that the change broke, applies the settings that avoid the conflict.
 RunConfig Settled(const RunConfig& before, RunConfig config) {
   for (const Rule* rule : NewlyBroken(before, config)) {
     if (rule->refuses && !rule->instead.empty()) config = WithAll(config, rule->instead);
@@ -176,7 +176,7 @@ std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row)
                                  technique.explanation, technique.group);
   for (const SettingDeclaration& setting : technique.settings) {
     text += " " + setting.key;
-    // The text of a toggle omits choices that it does not set, which belong to other toggles.
+    // Choices that this toggle does not set are left out, because they belong to other toggles.
     if (row != nullptr) continue;
     for (const Choice& choice : setting.choices) text += " " + choice.value + " " + choice.title;
   }

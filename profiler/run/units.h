@@ -15,13 +15,13 @@ namespace vramscope::run {
 // of 1000), KiB, MiB, GiB, TiB (powers of 1024), in upper or lower case. At most 2^60 bytes.
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text);
 
-// Reads a whole decimal number or a finite floating-point number with nothing after it; anything
-// else is an error.
+// Reads a whole decimal number, or a finite floating-point number. Anything after the number is an
+// error.
 absl::StatusOr<int64_t> ParseInteger(std::string_view text);
 absl::StatusOr<double> ParseNumber(std::string_view text);
 
-// The candidate nearest to `text` by edit distance; empty if none is near (more than a third of the
-// letters differ).
+// The candidate nearest to `text` by edit distance; empty if no candidate is near: in each, more
+// than a third of the letters differ.
 std::string_view Nearest(std::string_view text, const std::string_view* begin,
                          const std::string_view* end);
 

@@ -32,7 +32,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Whether the first bytes are those of a shared library for x86-64.
+// Whether the file's first bytes are those of a shared library for x86-64.
 bool IsLibrary(const fs::path& path) {
   Elf64_Ehdr header{};
   std::ifstream file(path, std::ios::binary);
@@ -43,8 +43,8 @@ bool IsLibrary(const fs::path& path) {
          header.e_machine == EM_X86_64;
 }
 
-// VRAMSCOPE_TORCH_ROOT from the CMakeCache.txt above a program in a build tree; "" if the program
-// is in no build tree.
+// VRAMSCOPE_TORCH_ROOT from the CMakeCache.txt in a folder above a program in a build tree; "" if
+// the program is in no build tree.
 fs::path BuildTreeTorch(const fs::path& program_folder) {
   if (program_folder.empty()) return {};
   std::ifstream cache(program_folder.parent_path() / "CMakeCache.txt");
@@ -54,8 +54,8 @@ fs::path BuildTreeTorch(const fs::path& program_folder) {
   return {};
 }
 
-// The interpreter of the Python environment that contains the installed program, or the one next to
-// it.
+// Finds the interpreter of the Python environment that contains the installed program, or an
+// interpreter next to the program.
 std::vector<program::Interpreter> OwnPython(const fs::path& program_folder,
                                             const program::Places& places) {
   constexpr const char* kOwn = "the Python that vramscope is installed in";
@@ -63,7 +63,7 @@ std::vector<program::Interpreter> OwnPython(const fs::path& program_folder,
   for (fs::path at = program_folder; !at.empty() && at != at.parent_path(); at = at.parent_path()) {
     const std::string name = at.filename().string();
     if (name != "site-packages" && name != "dist-packages") continue;
-    program::Places only;  // only this folder, ignoring active environments
+    program::Places only;  // searches only this folder and no active environments
     only.python_path = at.string();
     out.push_back(
         program::InspectInterpreter((at / "../../../bin/python3").lexically_normal(), kOwn, only));
@@ -183,7 +183,7 @@ std::string HowToGetLibTorch(const LibTorch& not_found) {
 std::string LibraryFolder(const std::string& root) { return (fs::path(root) / "torch/lib"); }
 
 std::string DataFolder() {
-  // XDG declares relative paths invalid.
+  // The XDG specification says that a relative path is invalid.
   if (const std::string xdg = Environment("XDG_DATA_HOME"); xdg.starts_with('/'))
     return fs::path(xdg) / "vramscope";
   const std::string home = Environment("HOME");
@@ -200,7 +200,7 @@ std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_lib
     return i18n::Format(
         "LibTorch {} with CUDA 13 is only available for x86-64, and this computer is {}",
         TorchVersion(), machine);
-  // The wheels' tag is manylinux_2_28, so they need glibc 2.28.
+  // The wheels are tagged manylinux_2_28, that is, they need glibc 2.28.
   constexpr int kLeast = 28;
   int major = 0, minor = 0;
   if (std::sscanf(c_library.c_str(), "glibc %d.%d", &major, &minor) != 2)

@@ -4,8 +4,8 @@
 //   const LibTorch torch = FindLibTorch(OwnSetupPlaces());
 //   if (torch.found()) Start(LibraryFolder(torch.root)); else Say(torch.why);
 //
-// Uses the first usable one in these places: $VRAMSCOPE_TORCH_ROOT (if set, no other place is
-// searched), the build tree, the download of `vramscope setup`, the Python environment that
+// The first usable LibTorch in these places is used: $VRAMSCOPE_TORCH_ROOT (if set, no other place
+// is searched), the build tree, the download of `vramscope setup`, the Python environment that
 // contains this program, $VIRTUAL_ENV, $CONDA_PREFIX, python3 in $PATH. Thread-safe.
 #pragma once
 
@@ -38,18 +38,18 @@ struct LibTorch {
 };
 LibTorch FindLibTorch(const SetupPlaces& places);
 
-// The message if no LibTorch was found: lists the rejected installations and how to get LibTorch.
+// The message if none was found. It lists rejected installations, and says how to get LibTorch.
 std::string HowToGetLibTorch(const LibTorch& not_found);
 
 // Whether the worker can use the torch/ in `packages`: checks the versions in torch/version.py, and
-// that the libraries exist and match this processor. kNotFound: no torch; kFailedPrecondition:
-// another version or build; the message states what is needed.
+// whether the libraries exist and are for this processor. kNotFound: no torch; kFailedPrecondition:
+// a version or build that cannot be used; the message states what is needed.
 absl::Status CheckTorch(const std::string& packages);
 
-// For the worker's search path.
+// The folder to put on the worker's search path.
 std::string LibraryFolder(const std::string& root);
 
-// $XDG_DATA_HOME/vramscope, or ~/.local/share/vramscope. "" without either.
+// $XDG_DATA_HOME/vramscope, or ~/.local/share/vramscope. "" if neither variable is usable.
 std::string DataFolder();
 // Target folder of `vramscope setup`: DataFolder()/torch-VERSION. "" without a data folder.
 std::string DownloadedTorch();
@@ -57,7 +57,7 @@ std::string DownloadedTorch();
 // Why the wheels cannot work on this computer: another architecture, or a C library other than
 // glibc. "" if they can.
 std::string WhyNoLibTorchHere();
-// `machine` as reported by uname, `c_library` by confstr: "glibc 2.36"; "": unknown.
+// `machine`: as uname reports it. `c_library`: as confstr reports it, "glibc 2.36"; "": unknown.
 std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library);
 
 }  // namespace vramscope::setup

@@ -36,7 +36,7 @@ std::string OfJson(std::string_view page, const Wheel& wheel) {
   return named;
 }
 
-// The href of every link; the rest of the HTML is ignored.
+// Reads the href of every link and ignores the rest of the HTML.
 std::string OfHtml(std::string_view page, const Wheel& wheel) {
   std::string named;
   constexpr std::string_view kHref = "href=";

@@ -134,7 +134,7 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
   if (data_folder.empty())
     return absl::FailedPreconditionError(
         i18n::Text("there is no folder to download LibTorch into; set $XDG_DATA_HOME or $HOME"));
-  // Tries again if another process removes the folder (Remove()) between two of these calls.
+  // Tries again if another process removes the folder (Remove()) in the middle of these calls.
   for (int turn = 1;; ++turn) {
     std::error_code error;
     fs::create_directories(fs::path(data_folder) / kDownloads, error);
@@ -151,7 +151,7 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
           i18n::Format("another vramscope is setting up LibTorch in {}", data_folder));
     }
     if (IsFileAt(fd, path)) return InstallFolder(data_folder, fd);
-    close(fd);  // a lock on a removed file excludes nobody
+    close(fd);  // locking a removed file keeps nobody out
     if (turn == kLockTurns)
       return absl::UnavailableError(
           i18n::Format("another vramscope is removing LibTorch from {}", data_folder));
@@ -258,8 +258,8 @@ absl::StatusOr<uint64_t> InstallFolder::Remove() const {
     if (error) return SystemError(error.value(), path.string());
     bytes += of_it;
   }
-  // The lock file is removed last, because it keeps other processes away. The folder is removed
-  // only if it is empty.
+  // The lock file keeps other processes away, so it is removed last. The folder is removed only if
+  // it is then empty.
   std::error_code error;
   fs::remove(fs::path(path_) / kLock, error);
   if (error) return SystemError(error.value(), path_);

@@ -1,7 +1,7 @@
 // The folder for the download of LibTorch (find_libtorch.h: DataFolder()): partial downloads that
-// can be resumed, the unpacked libraries, and a lock for the process that writes.
+// can be resumed, the unpacked libraries, and a lock that the writing process holds.
 //
-//   ASSIGN_OR_RETURN(auto folder, InstallFolder::Lock(DataFolder()));   // one process at a time
+//   ASSIGN_OR_RETURN(auto folder, InstallFolder::Lock(DataFolder()));   // excludes other processes
 //   ... fill folder.PartOf(wheel) ...
 //   RETURN_IF_ERROR(folder.Install({wheel}, progress, &cancel));
 //
@@ -25,7 +25,7 @@ namespace vramscope::setup {
 class InstallFolder {
  public:
   // Creates the folder if it does not exist. kUnavailable: another process holds the lock;
-  // kPermissionDenied, kResourceExhausted, ...: errors of the system, with the folder.
+  // kPermissionDenied, kResourceExhausted, ...: errors of the system; the message names the folder.
   static absl::StatusOr<InstallFolder> Lock(const std::string& data_folder);
   InstallFolder(InstallFolder&& other) noexcept;
   InstallFolder& operator=(InstallFolder&&) = delete;
@@ -42,7 +42,7 @@ class InstallFolder {
 
   using Progress = std::function<void(uint64_t done, uint64_t total)>;
   // Unpacks the libraries of complete, checked wheels into a temporary folder, checks them
-  // (CheckTorch), and moves them to their place in one step. Then deletes the downloads.
+  // (CheckTorch), and moves them to their place in one step. After that, deletes the downloads.
   // kCancelled: `cancel` was set.
   absl::Status Install(const std::vector<Wheel>& wheels, const Progress& progress,
                        const std::atomic<bool>* cancel) const;

@@ -17,7 +17,7 @@ namespace vramscope::setup {
 
 class Samples {
  public:
-  // Reads every `.trace` in a folder whose header contains a configuration.
+  // Reads those `.trace` files in a folder whose headers contain a configuration.
   static Samples In(const std::string& folder);
 
   const std::string* Find(const run::RunConfig& config) const;  // null: there is none
@@ -30,7 +30,7 @@ class Samples {
 };
 
 // The folder next to an installed program (../share/vramscope/samples), or in the source tree for a
-// program in a build tree. $VRAMSCOPE_SAMPLES takes precedence. "": not found.
+// program in a build tree. If set, $VRAMSCOPE_SAMPLES is used instead. "": not found.
 std::string SamplesFolder();
 
 }  // namespace vramscope::setup

@@ -1,5 +1,5 @@
-// The PyTorch wheels that vramscope uses, pinned in resources/libtorch.txt. The launcher passes the
-// same list to pip.
+// The PyTorch wheels that vramscope uses, pinned in resources/libtorch.txt. The launcher
+// (./vramscope) passes the same list to pip.
 //
 //   for (const Wheel& wheel : WheelsFor("run")) bytes += wheel.bytes;
 //

@@ -7,8 +7,8 @@
 //   for (const ZipReader::Entry& entry : zip->entries())
 //     RETURN_IF_ERROR(zip->Extract(entry, [&](std::string_view bytes) { return Write(bytes); }));
 //
-// Uses zlib directly: wheels need only a small part of the format, and zip libraries leave checks
-// of names, links and zip bombs to their caller. Use each reader from one thread.
+// Uses zlib directly: wheels use only a small part of the format, and zip libraries do not check
+// names, links and zip bombs. Use each reader from one thread.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -33,13 +33,13 @@ class ZipReader {
     std::string name;     // "torch/lib/libc10.so"; never absolute, never contains ".."
     uint64_t bytes = 0;   // unpacked
     uint64_t stored = 0;  // size in the archive
-    uint64_t header = 0;  // offset of its local header
+    uint64_t header = 0;  // offset of the entry's local header
     uint32_t crc = 0;
     bool deflated = false;
   };
 
-  // kDataLoss: truncated or damaged; kInvalidArgument: not a zip archive, or one that fails a
-  // check; kResourceExhausted: above the limits. Other errors come from the system.
+  // kDataLoss: truncated or damaged; kInvalidArgument: not a zip archive, or an archive that fails
+  // a check; kResourceExhausted: above the limits. Other errors come from the system.
   static absl::StatusOr<std::unique_ptr<ZipReader>> Open(const std::string& path,
                                                          const Limits& limits);
   ~ZipReader();
@@ -48,7 +48,7 @@ class ZipReader {
 
   const std::vector<Entry>& entries() const { return entries_; }  // files; folders are left out
   // Passes exactly entry.bytes to `sink`, in pieces. kDataLoss: the data does not match the
-  // directory (the checksum is only known at the end). Errors of `sink` are returned.
+  // directory (the checksum is known only at the end). An error of `sink` is returned.
   absl::Status Extract(const Entry& entry,
                        absl::FunctionRef<absl::Status(std::string_view)> sink) const;
 
@@ -61,7 +61,7 @@ class ZipReader {
   absl::Status Read(uint64_t offset, char* out, size_t bytes) const;
   absl::StatusOr<Directory> FindDirectory() const;
   absl::Status ReadDirectory(const Limits& limits);
-  // Offset of an entry's data, after its local header.
+  // Returns the offset of an entry's data, which follow its local header.
   absl::StatusOr<uint64_t> DataOffset(const Entry& entry) const;
   absl::Status Damaged(std::string_view what) const;
   absl::Status Refused(std::string_view what) const;

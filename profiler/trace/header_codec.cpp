@@ -151,7 +151,7 @@ absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
   info.source = header.source();
   info.alloc_conf = header.alloc_conf();
   if (header.content() > static_cast<uint32_t>(Content::kState))
-    return Malformed(i18n::Format("trace header (content {})", header.content()));
+    return Malformed(i18n::Format("trace header (unknown content type {})", header.content()));
   info.content = static_cast<Content>(header.content());
   info.has_times = !header.without_times();
   info.statistics.reserve(static_cast<size_t>(header.statistics_size()));

@@ -172,14 +172,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation> − 库绕过分配器占用的 %1</translation>
     </message>
     <message>
-        <source>Nothing in it was executed. PyTorch does not write such files: do not load it with Python.</source>
-        <translation>其中的内容没有被执行。PyTorch 不会写出这样的内容：不要用 Python 加载它。</translation>
-    </message>
-    <message>
-        <source>Was it moved? Look for it with Ctrl+O.</source>
-        <translation>它被移动了吗？按 Ctrl+O 查找。</translation>
-    </message>
-    <message>
         <source>Ask its owner for permission to read it, or open a copy.</source>
         <translation>向其所有者申请读取权限，或打开一份副本。</translation>
     </message>
@@ -260,20 +252,28 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>%1 在模拟的 %2 上运行：使用 PyTorch 自己的 CUDA 代码、分配器和算子的主机代码。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
-        <source>You can open a part of it: one device, entry range or time range.</source>
-        <translation>可以打开其中一部分：一个设备、一段条目或一段时间。</translation>
-    </message>
-    <message>
-        <source>Copy or record it again: even the part before the damage cannot be shown.</source>
-        <translation>请重新复制或录制：即使损坏之前的部分也无法显示。</translation>
-    </message>
-    <message>
         <source>%1 on</source>
         <translation>启用 %1</translation>
     </message>
     <message>
         <source>%1 off</source>
         <translation>停用 %1</translation>
+    </message>
+    <message>
+        <source>Nothing in the file was executed. PyTorch does not write such files: do not load it with Python.</source>
+        <translation>文件中的内容没有被执行。PyTorch 不会写出这样的文件：不要用 Python 加载它。</translation>
+    </message>
+    <message>
+        <source>Was the file moved? Look for it with Ctrl+O.</source>
+        <translation>文件被移动了吗？按 Ctrl+O 查找。</translation>
+    </message>
+    <message>
+        <source>You can open a part of the file: one device, entry range or time range.</source>
+        <translation>可以打开文件的一部分：一个设备、一段条目或一段时间。</translation>
+    </message>
+    <message>
+        <source>Copy or record the file again: even the part before the damage cannot be shown.</source>
+        <translation>请重新复制或录制该文件：即使损坏之前的部分也无法显示。</translation>
     </message>
 </context>
 <context>
@@ -297,10 +297,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source> GiB·s</source>
         <translation> GiB·s</translation>
-    </message>
-    <message>
-        <source> Most: {} ({}{}).</source>
-        <translation> 最大差异：{}（{}{}）。</translation>
     </message>
     <message>
         <source> in both; </source>
@@ -3563,10 +3559,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>所请求的 {} 的 7/8</translation>
     </message>
     <message>
-        <source>: {} short, with {} in use of {} reserved.</source>
-        <translation>：缺少 {0}，预留 {2} 中已使用 {1}。</translation>
-    </message>
-    <message>
         <source>; sizes are those of blocks, requested sizes are not recorded</source>
         <translation>；大小为块的大小，请求的大小没有记录</translation>
     </message>
@@ -3795,10 +3787,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>第一步之前分配、且不属于训练状态的块</translation>
     </message>
     <message>
-        <source>checkpointing is on, but nothing is recomputed: no input of the wrapped modules requires a gradient, so their weights get none ({} allocated in one step)</source>
-        <translation>梯度检查点已开启，但没有任何重计算：被包装模块的输入都不需要梯度，因此其权重得不到梯度（一步中分配 {}）</translation>
-    </message>
-    <message>
         <source>compute the loss in parts: a fused linear cross entropy, or chunks of tokens</source>
         <translation>分块计算损失：融合的线性交叉熵，或按 token 分块</translation>
     </message>
@@ -3817,10 +3805,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>del tensors that only the setup needed, or keep them on the CPU</source>
         <translation>用 del 释放只在准备阶段需要的张量，或将其放在 CPU 上</translation>
-    </message>
-    <message>
-        <source>every step leaves {} that are never freed: {} at the peak</source>
-        <translation>每一步留下 {} 从不释放：峰值处为 {}</translation>
     </message>
     <message>
         <source>keep numbers, not tensors: losses.append(loss.item()); detach() the tensors that are kept</source>
@@ -3873,10 +3857,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>{} are inputs of other steps: more than one batch is on the GPU</source>
         <translation>{} 是其他步的输入：GPU 上不止一个批</translation>
-    </message>
-    <message>
-        <source>{} are results of an earlier step or micro-batch that a variable still holds</source>
-        <translation>{} 是仍被变量持有的更早的步或微批次的结果</translation>
     </message>
     <message>
         <source>{} copies of the logits take {}, at most {} each</source>
@@ -5113,10 +5093,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法存储 {} 字节的帧；上限为 {}</translation>
     </message>
     <message>
-        <source>a key is longer than any of PyTorch's</source>
-        <translation>有键长于 PyTorch 的任何键</translation>
-    </message>
-    <message>
         <source>a key is missing</source>
         <translation>缺少键</translation>
     </message>
@@ -5985,10 +5961,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>跟踪头部（后端 {}）</translation>
     </message>
     <message>
-        <source>trace header (content {})</source>
-        <translation>跟踪头部（内容 {}）</translation>
-    </message>
-    <message>
         <source>unexpected error: {}</source>
         <translation>意外错误：{}</translation>
     </message>
@@ -6523,10 +6495,6 @@ most of it allocated by {}</source>
         <translation>，减去第一个微批次留下的梯度 {}</translation>
     </message>
     <message>
-        <source>--device: "{}" is not the number of a device in FILE (0 to 255); use --context for the CUDA context of a named GPU</source>
-        <translation>--device："{}" 不是 FILE 中设备的编号（0 到 255）；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
-    </message>
-    <message>
         <source>--from reads an existing run; remove the program after --</source>
         <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
     </message>
@@ -6597,10 +6565,6 @@ most of it allocated by {}</source>
     <message>
         <source>Adam uses the operators of PyTorch 2.0, executed by this build's PyTorch</source>
         <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
-    </message>
-    <message>
-        <source>Adam's moments of a linear layer's gradient are projected to a few dimensions: twice rank x the longer side, plus a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
-        <translation>线性层梯度的 Adam 矩只取少数维度：两份“秩 × 长边”和一个投影。梯度本身保持完整，未选中的部分（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
     </message>
     <message>
         <source>Adam-mini uses one block per row for queries and keys, too; torch.optim has no Adam-mini</source>
@@ -6753,10 +6717,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>从 4.49 起，解码器的标签移动一位，logits 以 fp32 原样使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此旁边没有 16 位副本。损失相同。</translation>
     </message>
     <message>
-        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They are dequantized temporarily: NF4 for each product, int8 only in backward, which keeps quantized inputs instead. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
-        <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8），并会短暂反量化：NF4 每次乘法都反量化，int8 只在反向传播中反量化，为此保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
-    </message>
-    <message>
         <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained one keep nothing for backward.</source>
         <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
     </message>
@@ -6779,10 +6739,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>Instead of allocating another segment, a segment grows by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.</source>
         <translation>段在需要时在末尾以 2 或 20 MiB 的页增长，而不是申请新的段：块之间滞留的内存更少。</translation>
-    </message>
-    <message>
-        <source>It is not restarted automatically; the next run tries again.</source>
-        <translation>不会自动重启；下次运行时再试一次。</translation>
     </message>
     <message>
         <source>Lengths of batches</source>
@@ -6815,10 +6771,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>Moments are in host memory, and the step runs on the host. Gradients are copied to the host and new weights back. The GPU keeps weights, gradients and activations. nvme: the state is on disk between steps, which makes no difference for the GPU.</source>
         <translation>矩和优化器步位于主机内存；梯度经总线传过去，新权重传回来。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘；对 GPU 来说相同。</translation>
-    </message>
-    <message>
-        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than 4 bits save compared with 8.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位相对 8 位节省的量。</translation>
     </message>
     <message>
         <source>Muon updates every matrix, including embeddings; AdamW (foreach) updates the other parameters</source>
@@ -7001,10 +6953,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
     </message>
     <message>
-        <source>The size of the updates in each step. It takes no memory and no time. A learning rate that falls at the end of a run often helps an optimizer with little state (SGD) to keep up.</source>
-        <translation>每一步更新的幅度。不占用内存和时间。学习率在运行末尾下降，往往有助于状态少的优化器（SGD）跟得上。</translation>
-    </message>
-    <message>
         <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop as large as the largest one, fused none.</source>
         <translation>其状态从第一步起存在：Adam 为两个与可训练参数同样大的张量，SGD 没有。foreach 产生同样大的临时张量，loop 为最大参数的大小，fused 没有。</translation>
     </message>
@@ -7045,16 +6993,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>.trace 文件或 CUDA 内存快照（'-'：标准输入）</translation>
     </message>
     <message>
-        <source>a .trace or CUDA memory snapshot; if it is missing, RUN is planned</source>
-        <translation>.trace 文件或 CUDA 内存快照；如未给出，则规划 RUN</translation>
-    </message>
-    <message>
         <source>a .trace or CUDA memory snapshot; with --requests also the output file of `vramscope requests`</source>
         <translation>.trace 文件或 CUDA 内存快照；给出 --requests 时，也可以是 `vramscope requests` 的输出文件</translation>
-    </message>
-    <message>
-        <source>a .trace, CUDA memory snapshot or Kineto trace; if it is missing, RUN is planned</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；如未给出，则规划 RUN</translation>
     </message>
     <message>
         <source>a Hugging Face config.json ('-': standard input)</source>
@@ -7477,10 +7417,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>用于网页：要比较的跟踪</translation>
     </message>
     <message>
-        <source>for a recording: read only these entries, counted from 0; earlier ones form the initial state</source>
-        <translation>用于录制：只读取这些条目，从 0 计数；更早的条目构成初始状态</translation>
-    </message>
-    <message>
         <source>for a snapshot: leave out steps, phases and named ranges</source>
         <translation>用于快照：不写入步、阶段和命名区间</translation>
     </message>
@@ -7491,10 +7427,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>for a tower: its frozen trunk runs for each batch, or only in the first step, which stores the outputs of its layers in host memory (later steps represent later epochs)</source>
         <translation>关于塔：其冻结的主干对每个批运行，或只在第一步运行并将各层结果放入主机内存（之后的步代表后续轮次）</translation>
-    </message>
-    <message>
-        <source>for budget: the share of the bytes of a layer's products and attention that is kept; the most expensive to recompute are kept</source>
-        <translation>用于 budget：一层的乘法和注意力的字节中可保留的比例；保留重新计算代价最大的</translation>
     </message>
     <message>
         <source>for loss=chunked: each chunk is recomputed in a nested backward (use_reentrant), or in a second run</source>
@@ -7533,10 +7465,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>预留最多时，部分使用的段中的空闲字节</translation>
     </message>
     <message>
-        <source>free old cached segments above this share of memory</source>
-        <translation>超过此内存比例时释放旧的缓存段</translation>
-    </message>
-    <message>
         <source>free, but in segments with live blocks: it cannot be released</source>
         <translation>空闲，但位于含有存活块的段中：无法释放</translation>
     </message>
@@ -7551,10 +7479,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>freed by the program, but still in use by another stream</source>
         <translation>已被程序释放；另一个流尚未用完</translation>
-    </message>
-    <message>
-        <source>fsdp1: before a gather, the host waits until the weights of the second unit before are freed (limit_all_gathers); false: no limit</source>
-        <translation>fsdp1：每次收集之前，主机等待往前第二个单元的权重释放（limit_all_gathers）；false：不限制</translation>
     </message>
     <message>
         <source>fsdp1: gradients of all micro-batches but the last are accumulated unsharded (no_sync)</source>
@@ -7695,10 +7619,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>in a run of at least five steps, the peak of one step exceeds the median by at least 10 %</source>
         <translation>在五步或更多步中，某一步的峰值高出中位数十分之一或更多</translation>
-    </message>
-    <message>
-        <source>in at least three steps, a call site leaves blocks that later steps do not free</source>
-        <translation>某个调用点在一步中分配的块保留到之后的各步（至少三步）</translation>
     </message>
     <message>
         <source>in completely free segments</source>
@@ -8037,10 +7957,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>不占显存，但拷贝需要时间</translation>
     </message>
     <message>
-        <source>no host copy; a tied output layer exists briefly</source>
-        <translation>主机上没有副本；绑定的输出层短暂存在</translation>
-    </message>
-    <message>
         <source>no memory is allocated here</source>
         <translation>此处内存中没有内容</translation>
     </message>
@@ -8191,10 +8107,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>optimizer.in_backward: gradients that are used immediately can't be accumulated over micro-batches; set micro_batches=1</source>
         <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
-    </message>
-    <message>
-        <source>optimizer.in_backward: with loss=chunked in re-entrant checkpoints, the output layer's gradient is accumulated for every chunk and complete only after the last; set loss_reentrant=false</source>
-        <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，最后一块之后才完整；请设 loss_reentrant=false</translation>
     </message>
     <message>
         <source>optimizer.paged is only supported for 8-bit moments: set optimizer.bits=8</source>
@@ -8553,10 +8465,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
     </message>
     <message>
-        <source>shard.strategy: with loss=chunked in re-entrant checkpoints, the output layer's gradient is accumulated for every chunk but may be averaged only once; set loss_reentrant=false</source>
-        <translation>shard.strategy：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，而只应取平均一次；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
         <source>shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, Qwen2, Qwen3, Mistral and Gemma; this model has other layers</source>
         <translation>shard.strategy=tensor 切分 Llama、Qwen2、Qwen3、Mistral 和 Gemma 的 q、k、v、o、gate、up 和 down；此模型的层不同</translation>
     </message>
@@ -8809,10 +8717,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>更新权重的优化器</translation>
     </message>
     <message>
-        <source>the optimizer's state is with the parameters, and its step runs on the host</source>
-        <translation>优化器的状态与参数在同一处；它在主机上更新</translation>
-    </message>
-    <message>
         <source>the package index sent a page that is too large</source>
         <translation>软件包索引返回的页面过大</translation>
     </message>
@@ -8857,10 +8761,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>运行没有产生跟踪</translation>
     </message>
     <message>
-        <source>the same, by time since the first entry (1s:2.5s)</source>
-        <translation>同上，按距第一个条目的时间（1s:2.5s）</translation>
-    </message>
-    <message>
         <source>the scale of an image must be between 0.5 and 4</source>
         <translation>图像的缩放比例应在 0.5 到 4 之间</translation>
     </message>
@@ -8879,10 +8779,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>the step runs on the CPU, its state is on NVMe</source>
         <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
-    </message>
-    <message>
-        <source>the sum of all its allocations, including short ones</source>
-        <translation>其所有分配之和，无论多短</translation>
     </message>
     <message>
         <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam's state</source>
@@ -8939,10 +8835,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>torch {} in {} has no usable {}</source>
         <translation>torch {}（位于 {}）没有此处可用的 {}</translation>
-    </message>
-    <message>
-        <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without one for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
-        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location="cuda"（或文件从 GPU 保存且未指定）时，权重在释放检查点之前有两份；"cpu" 时 GPU 只占所需的部分。</translation>
     </message>
     <message>
         <source>torch.load(map_location="cpu"): nothing exists twice</source>
@@ -9145,10 +9037,6 @@ Without a command, opens the FILEs in the window.</source>
         <translation>用于 -- PROGRAM：在软件包的每个版本下规划，例如 transformers==4.46.0,4.51.0，并输出各版本之间的变化；环境由 pip 创建并保留</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: plan it with other values of one of its arguments, such as --vary=--batch-size=1..64, or --vary seq=512,1024 with {seq} in the command; repeatable</source>
-        <translation>用于 -- PROGRAM：用其某个参数的其他取值进行规划，例如 --vary=--batch-size=1..64，或 --vary seq=512,1024 并在命令中使用 {seq}；可重复给出</translation>
-    </message>
-    <message>
         <source>with -- PROGRAM: record only memory, without kernels, memcpys and API calls</source>
         <translation>用于 -- PROGRAM：只记录内存，不记录内核、拷贝和 API 调用</translation>
     </message>
@@ -9295,14 +9183,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{} 是更早的步的梯度：它们被填零，或释放得太晚</translation>
     </message>
     <message>
-        <source>{} are outputs of the forward pass that a variable keeps alive during backward; autograd does not need them</source>
-        <translation>{} 是被变量持有到反向传播结束的前向传播输出；autograd 不需要它们</translation>
-    </message>
-    <message>
-        <source>{} are temporaries of the optimizer step, which contains the peak</source>
-        <translation>{} 是优化器步的临时张量，峰值就在该处</translation>
-    </message>
-    <message>
         <source>{} at the peak were allocated in step {} and are still live</source>
         <translation>峰值时有 {} 是在第 {} 步创建的，并且仍被持有</translation>
     </message>
@@ -9333,10 +9213,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     <message>
         <source>{} of activations are kept during evaluation for a backward pass that never runs</source>
         <translation>评估中有 {} 激活值为从不执行的反向传播而保留</translation>
-    </message>
-    <message>
-        <source>{} of frozen weights are stored in 32 bits; in 16 bits they need half</source>
-        <translation>{} 冻结的权重为 32 位：16 位只占一半</translation>
     </message>
     <message>
         <source>{} of {} highlighted; Esc clears</source>
@@ -9933,10 +9809,6 @@ under {}{}{}
     <message>
         <source>another one</source>
         <translation>有所不同</translation>
-    </message>
-    <message>
-        <source>another training</source>
-        <translation>训练改变</translation>
     </message>
     <message>
         <source>applied</source>
@@ -11245,10 +11117,6 @@ under {}{}{}
         <translation>每个样本的词元数</translation>
     </message>
     <message>
-        <source>torch.optim.SGD without momentum keeps none</source>
-        <translation>不带动量的 torch.optim.SGD 不保留状态</translation>
-    </message>
-    <message>
         <source>torch.profiler's raw.json.gz: HolisticTraceAnalysis</source>
         <translation>torch.profiler 的 raw.json.gz：HolisticTraceAnalysis</translation>
     </message>
@@ -11745,10 +11613,6 @@ under {}{}{}
         <translation>内核的寄存器和共享内存</translation>
     </message>
     <message>
-        <source>a polling thread did not return: what it sees depends on the wall clock</source>
-        <translation>一个轮询线程没有返回：它看到的内容取决于实际时钟</translation>
-    </message>
-    <message>
         <source>all computed classes are assumed to be equally frequent (tokens go to experts evenly)</source>
         <translation>假定计算出的各类别出现次数相同（token 均匀分配给各专家）</translation>
     </message>
@@ -12193,10 +12057,6 @@ under {}{}{}
         <translation>所指的显存之后仍映射、已略去的 segment_unmap 条目：{}</translation>
     </message>
     <message>
-        <source>segments that are empty or overlap another one, left out with their blocks: {}</source>
-        <translation>为空或与其他段重叠、连同其块已略去的段：{}</translation>
-    </message>
-    <message>
         <source>sharing memory between processes is refused</source>
         <translation>拒绝在进程间共享显存</translation>
     </message>
@@ -12257,10 +12117,6 @@ under {}{}{}
         <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
     </message>
     <message>
-        <source>the driver allows it only to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)</source>
-        <translation>驱动只允许管理员使用（CUPTI_ERROR_INSUFFICIENT_PRIVILEGES）</translation>
-    </message>
-    <message>
         <source>the driver cannot create a context</source>
         <translation>驱动无法创建上下文</translation>
     </message>
@@ -12275,10 +12131,6 @@ under {}{}{}
     <message>
         <source>the emulated platform has another version than these hooks: values read back are 0, and masks are empty</source>
         <translation>模拟平台与这些钩子的版本不同：读回的值为 0，掩码为空</translation>
-    </message>
-    <message>
-        <source>the file has no addresses: each free is assigned to the latest block of its size and category, which does not affect sums and categories</source>
-        <translation>文件没有地址：每次释放都归于大小和类别相同的最新的块，这不影响总量和类别</translation>
     </message>
     <message>
         <source>the file has no events</source>
@@ -12383,10 +12235,6 @@ under {}{}{}
     <message>
         <source>this GPU is not in the device table</source>
         <translation>此 GPU 不在设备表中</translation>
-    </message>
-    <message>
-        <source>this virtual GPU does not allow it</source>
-        <translation>此虚拟 GPU 不允许</translation>
     </message>
     <message>
         <source>toggles are not applied</source>
@@ -12613,10 +12461,6 @@ under {}{}{}
     <message>
         <source>{} was given a disallowed flag override</source>
         <translation>{} 不接受值</translation>
-    </message>
-    <message>
-        <source>{} without a time: shown one microsecond after the previous one</source>
-        <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
     </message>
     <message>
         <source>{} writes a real file with the plan's values: those that the GPU would compute are 0</source>
@@ -13373,10 +13217,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>参数，按请求大小</translation>
     </message>
     <message>
-        <source>parameters; tied ones count once</source>
-        <translation>参数，共享的只计一次</translation>
-    </message>
-    <message>
         <source>peak above the memory at the start: {} (A), {} (B)</source>
         <translation>高出起始内存的峰值：{}（A），{}（B）</translation>
     </message>
@@ -13721,10 +13561,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{1} 个块中的 {0} 为模型估算：{2}（{3}）</translation>
     </message>
     <message>
-        <source>{} in {} from a forward pass are still live when the recording ends, but it has no backward pass. If you need none, run the model under torch.no_grad() or torch.inference_mode(): autograd then keeps nothing.</source>
-        <translation>{1}的 {0} 来自前向传播，录制结束时仍然存活，但录制中没有反向传播。如果不需要反向传播，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导便不保留任何内容。</translation>
-    </message>
-    <message>
         <source>{} is a file; give a file with --device, --set device=... or in a run.json</source>
         <translation>{} 是文件；请用 --device、--set device=... 或在 run.json 中指定文件</translation>
     </message>
@@ -13737,24 +13573,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 超过 run.json 的上限</translation>
     </message>
     <message>
-        <source>{} live blocks after {} events, {} in _snapshot(), not the same ones</source>
-        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个，并不相同</translation>
-    </message>
-    <message>
-        <source>{} live blocks after {} events, {} in _snapshot(), the same ones</source>
-        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个，完全相同</translation>
-    </message>
-    <message>
         <source>{} of host memory are allocated; none is reserved.</source>
         <translation>主机内存已分配 {}；没有预留。</translation>
     </message>
     <message>
         <source>{} of live activations and temporaries, and of the </source>
         <translation>存活的 {} 激活值和临时张量，以及 </translation>
-    </message>
-    <message>
-        <source>{} of {} allocate, reserve and request as planned{}</source>
-        <translation>{1} 个中有 {0} 个的分配、预留和请求与规划一致{2}</translation>
     </message>
     <message>
         <source>{} of {} requests equal ({} if the order of frees between two allocations is ignored)</source>
@@ -14809,10 +14633,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>带评估且保留预测的 transformers Trainer</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: plan it without toggles and with each that applies (with --toggle: only with these), and print what each saves</source>
-        <translation>用于 -- PROGRAM：在没有开关以及分别启用每个适用的开关（有 --toggle 时：仅这些开关）的情况下规划程序，并输出各自节省多少</translation>
-    </message>
-    <message>
         <source>{} is created with {}</source>
         <translation>{} 以 {} 创建</translation>
     </message>
@@ -14897,10 +14717,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>; both replays start by allocating the blocks that are older than the recording</source>
         <translation>；两次重放都先重新分配早于录制的块</translation>
-    </message>
-    <message>
-        <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and those of two passes exist at once while a variable still refers to the last loss. Logits that are collected on the GPU add up.</source>
-        <translation>在验证批上运行一遍。没有 no_grad 时会为反向传播保留激活值，若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
     </message>
     <message>
         <source>A snapshot without history</source>
@@ -15095,24 +14911,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>生命周期：在优化器步中诞生，从未释放</translation>
     </message>
     <message>
-        <source>lifetime: born in the optimizer's step, replaces one that is freed, and is not freed itself</source>
-        <translation>生命周期：在优化器步中诞生，替换被释放的一个，自身未释放</translation>
-    </message>
-    <message>
         <source>live over steps: allocated where batches are made, or sized like pairs of integers</source>
         <translation>跨步保留：在创建批的地方创建，或为整数对的大小</translation>
-    </message>
-    <message>
-        <source>live over steps: blocks of its size beyond one for each gradient are optimizer state</source>
-        <translation>跨步存活：同大小的块中，超出每个梯度一个的部分是优化器状态</translation>
-    </message>
-    <message>
-        <source>live over steps: for each gradient of its size, one block is a parameter</source>
-        <translation>跨步存活：同大小的每个梯度对应一个参数块</translation>
-    </message>
-    <message>
-        <source>live over steps: its address is the one at which a replay of the first step places it</source>
-        <translation>跨步存活：其地址正是重放第一步时放置它的位置</translation>
     </message>
     <message>
         <source>live over steps: most of the model has no gradients</source>
@@ -15121,18 +14921,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>live over steps: no gradient has its size</source>
         <translation>跨步保留：没有同大小的梯度</translation>
-    </message>
-    <message>
-        <source>live over steps: one for each parameter, and backward allocates no gradients</source>
-        <translation>跨步存活：每个参数一个，且反向传播不分配梯度</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached is only supported for batches of one length: leave lengths empty</source>
-        <translation>lora.trunk=cached 只规划长度相同的批：请将 lengths 留空</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached is only supported for batches of one length: leave samples.file empty</source>
-        <translation>lora.trunk=cached 只规划长度相同的批：请将 samples.file 留空</translation>
     </message>
     <message>
         <source>loss_reentrant determines how chunks are recomputed, but loss_keeps=logits recomputes none; set loss_reentrant=false</source>
@@ -15145,10 +14933,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>needed as a segment</source>
         <translation>作为段所需</translation>
-    </message>
-    <message>
-        <source>never freed: a parameter, or a buffer, which cannot be told apart without gradients</source>
-        <translation>从未释放：参数或缓冲区，没有梯度则无法区分</translation>
     </message>
     <message>
         <source>no score matrices, also with fp32</source>
@@ -15185,14 +14969,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>pipeline stage, counted from 0</source>
         <translation>流水线阶段，从 0 数起</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only batches of one length are supported: leave lengths empty</source>
-        <translation>prefix.tokens：只规划长度相同的批：请将 lengths 留空</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only batches of one length are supported: leave samples.file empty</source>
-        <translation>prefix.tokens：只规划长度相同的批：请将 samples.file 留空</translation>
     </message>
     <message>
         <source>prepare_model_for_kbit_training is not called. Calling it (prepare_kbit_training=true) casts norms, embeddings and the output layer to fp32; the output layer and the embedding then need this much more</source>
@@ -15407,10 +15183,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>段可以增长，因此对某次分配而言过小的段中的空闲显存不会浪费</translation>
     </message>
     <message>
-        <source>Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and uses as much host memory</source>
-        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并占用同样多的主机内存</translation>
-    </message>
-    <message>
         <source>The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once</source>
         <translation>每步的批次拆成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
     </message>
@@ -15447,8 +15219,324 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>use_cache 用于生成；训练时，所有层的键和值会与模型输出保留同样长的时间</translation>
     </message>
     <message>
-        <source>with --savings: print a line with a JSON object when a toggle begins to be planned and when it is planned; the last line is the object of --json</source>
-        <translation>用于 --savings：每个开关开始规划和规划完成时各输出一行 JSON 对象；最后一行是 --json 的对象</translation>
+        <source> The largest difference: {} ({}{}).</source>
+        <translation> 最大差异：{}（{}{}）。</translation>
+    </message>
+    <message>
+        <source>: {} are missing; {} of the {} reserved are in use.</source>
+        <translation>：缺少 {}；{} 正在使用，共预留 {}。</translation>
+    </message>
+    <message>
+        <source>Alt++ / Alt+-</source>
+        <translation>Alt++ / Alt+-</translation>
+    </message>
+    <message>
+        <source>Alt+Up / Alt+Down</source>
+        <translation>Alt+Up / Alt+Down</translation>
+    </message>
+    <message>
+        <source>C / T / H</source>
+        <translation>C / T / H</translation>
+    </message>
+    <message>
+        <source>Ctrl+Up / Ctrl+Down</source>
+        <translation>Ctrl+Up / Ctrl+Down</translation>
+    </message>
+    <message>
+        <source>F</source>
+        <translation>F</translation>
+    </message>
+    <message>
+        <source>Forward and loss together; the timeline shows the loss as a phase of its own</source>
+        <translation>前向与损失合计；时间线把损失显示为单独的阶段</translation>
+    </message>
+    <message>
+        <source>Home, Space</source>
+        <translation>Home、空格</translation>
+    </message>
+    <message>
+        <source>It is not restarted automatically; the next run starts a new one.</source>
+        <translation>不会自动重启；下次运行时启动新的。</translation>
+    </message>
+    <message>
+        <source>P</source>
+        <translation>P</translation>
+    </message>
+    <message>
+        <source>Page Up / Page Down</source>
+        <translation>Page Up / Page Down</translation>
+    </message>
+    <message>
+        <source>R</source>
+        <translation>R</translation>
+    </message>
+    <message>
+        <source>[ / ]</source>
+        <translation>[ / ]</translation>
+    </message>
+    <message>
+        <source>a key is longer than any key of PyTorch</source>
+        <translation>有键长于 PyTorch 的任何键</translation>
+    </message>
+    <message>
+        <source>a polling thread did not return, so what that thread sees depends on the wall clock</source>
+        <translation>一个轮询线程没有返回，因此该线程看到的内容取决于实际时钟</translation>
+    </message>
+    <message>
+        <source>checkpointing is on, but nothing is recomputed: no input of the wrapped modules requires a gradient, so the modules' weights get no gradients ({} allocated in one step)</source>
+        <translation>梯度检查点已开启，但没有任何重计算：被包装模块的输入都不需要梯度，因此这些模块的权重得不到梯度（一步中分配 {}）</translation>
+    </message>
+    <message>
+        <source>every step allocates {} that are never freed: {} at the peak</source>
+        <translation>每一步分配 {} 且从不释放：峰值处为 {}</translation>
+    </message>
+    <message>
+        <source>fold, pin or hide the track</source>
+        <translation>折叠、固定或隐藏轨道</translation>
+    </message>
+    <message>
+        <source>free old cached segments while more memory than this share is used</source>
+        <translation>当内存使用超过此比例时释放旧的缓存段</translation>
+    </message>
+    <message>
+        <source>go to the peak</source>
+        <translation>转到峰值</translation>
+    </message>
+    <message>
+        <source>in at least three steps, a call site allocates blocks that later steps do not free</source>
+        <translation>在至少三步中，某个调用点分配的块未被之后的各步释放</translation>
+    </message>
+    <message>
+        <source>lifetime: born in the optimizer's step, replaces a state that is freed, and is not freed itself</source>
+        <translation>生命周期：在优化器步中诞生，替换一个被释放的状态，自身未释放</translation>
+    </message>
+    <message>
+        <source>live over steps: a replay of the first step places the block at its recorded address</source>
+        <translation>跨步存活：重放第一步时，该块被放置在录制的地址</translation>
+    </message>
+    <message>
+        <source>live over steps: beyond one block for each gradient, blocks of this size are optimizer state</source>
+        <translation>跨步存活：除每个梯度对应的一个块外，该大小的块是优化器状态</translation>
+    </message>
+    <message>
+        <source>live over steps: one block for each parameter, and backward allocates no gradients</source>
+        <translation>跨步存活：每个参数一个块，且反向传播不分配梯度</translation>
+    </message>
+    <message>
+        <source>live over steps: one block of this size is a parameter for each gradient of this size</source>
+        <translation>跨步存活：该大小的每个梯度对应一个该大小的参数块</translation>
+    </message>
+    <message>
+        <source>make the track taller / shorter</source>
+        <translation>增高/降低轨道</translation>
+    </message>
+    <message>
+        <source>move the track up / down</source>
+        <translation>上移/下移轨道</translation>
+    </message>
+    <message>
+        <source>never freed: a parameter or a buffer; without gradients, nothing tells the two apart</source>
+        <translation>从未释放：参数或缓冲区；没有梯度则无法区分二者</translation>
+    </message>
+    <message>
+        <source>parameters; tied parameters count once</source>
+        <translation>参数，共享的参数只计一次</translation>
+    </message>
+    <message>
+        <source>previous / next block of the same category, or kernel</source>
+        <translation>同一类别的上一个/下一个块，或内核</translation>
+    </message>
+    <message>
+        <source>previous / next track</source>
+        <translation>上一条/下一条轨道</translation>
+    </message>
+    <message>
+        <source>scroll the tracks</source>
+        <translation>滚动轨道</translation>
+    </message>
+    <message>
+        <source>segments that are empty or overlap another segment, left out with their blocks: {}</source>
+        <translation>为空或与其他段重叠、连同其块已略去的段：{}</translation>
+    </message>
+    <message>
+        <source>select the time range of the selected block</source>
+        <translation>选择所选块的时间区间</translation>
+    </message>
+    <message>
+        <source>show the whole trace</source>
+        <translation>显示整个跟踪</translation>
+    </message>
+    <message>
+        <source>the driver lets only administrators profile (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)</source>
+        <translation>驱动只允许管理员进行性能分析（CUPTI_ERROR_INSUFFICIENT_PRIVILEGES）</translation>
+    </message>
+    <message>
+        <source>the file has no addresses: each free is assigned to the latest block of its size and category. Sums and categories are right nevertheless</source>
+        <translation>文件没有地址：每次释放都归于同大小、同类别的最近的块。总和与类别仍然正确</translation>
+    </message>
+    <message>
+        <source>the sum of all its allocations, including short-lived ones</source>
+        <translation>其所有分配之和，包括短暂的分配</translation>
+    </message>
+    <message>
+        <source>the training changes</source>
+        <translation>训练改变</translation>
+    </message>
+    <message>
+        <source>this virtual GPU does not allow profiling</source>
+        <translation>此虚拟 GPU 不允许性能分析</translation>
+    </message>
+    <message>
+        <source>torch.optim.SGD without momentum keeps no state</source>
+        <translation>不带动量的 torch.optim.SGD 不保留状态</translation>
+    </message>
+    <message>
+        <source>zoom to the selection or the range</source>
+        <translation>缩放到所选内容或区间</translation>
+    </message>
+    <message>
+        <source>{} are outputs of the forward pass: a variable keeps them alive during backward, but autograd does not need them</source>
+        <translation>{} 是前向传播的输出：某个变量使其在反向传播期间保持存活，但 autograd 不需要它们</translation>
+    </message>
+    <message>
+        <source>{} are results that a variable still holds from an earlier step or micro-batch</source>
+        <translation>{} 是某个变量仍持有的更早的步或微批次的结果</translation>
+    </message>
+    <message>
+        <source>{} are temporaries of the optimizer step, in which the peak occurs</source>
+        <translation>{} 是优化器步的临时张量，峰值就出现在该步</translation>
+    </message>
+    <message>
+        <source>{} in {} from a forward pass are still live when the recording ends, but the recording has no backward pass. If the program needs no backward pass, run the model under torch.no_grad() or torch.inference_mode(): autograd then keeps no activations.</source>
+        <translation>{} 在{}中来自前向传播，录制结束时仍然存活，但录制中没有反向传播。如果程序不需要反向传播，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导便不保留任何激活。</translation>
+    </message>
+    <message>
+        <source>{} of frozen weights are stored in 32 bits; in 16 bits, these weights need half of that</source>
+        <translation>{} 冻结的权重为 32 位：改为 16 位只占一半</translation>
+    </message>
+    <message>
+        <source>{} without a time: shown one microsecond after the entry before</source>
+        <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
+    </message>
+    <message>
+        <source>--device: "{}" is not a number from 0 to 255. With FILE, it selects one of the file's devices; the CUDA context of a named GPU is --context</source>
+        <translation>--device："{}" 不是 0 到 255 之间的数字。给出 FILE 时，它选择文件中的一个设备；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
+    </message>
+    <message>
+        <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU add up.</source>
+        <translation>在验证批上运行一遍。没有 no_grad 时会为反向传播保留激活值，若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
+    </message>
+    <message>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
+        <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重每次乘法都会短暂反量化，int8 权重只在反向传播中反量化；int8 层保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
+    </message>
+    <message>
+        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
+    </message>
+    <message>
+        <source>Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and they take as much host memory as they took on the GPU</source>
+        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并在主机上占用与 GPU 上同样多的内存</translation>
+    </message>
+    <message>
+        <source>The gradient of a linear layer is projected to a few dimensions, and Adam's moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
+        <translation>线性层的梯度被投影到少数维度，Adam 只保留投影的矩：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身保持完整，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
+    </message>
+    <message>
+        <source>The learning rate sets the size of the updates in each step, and takes no memory and no time. If it falls at the end of a run, an optimizer with little state (SGD) often keeps up with Adam.</source>
+        <translation>学习率决定每一步更新的幅度，不占用内存和时间。若学习率在运行末尾下降，状态少的优化器（SGD）往往跟得上 Adam。</translation>
+    </message>
+    <message>
+        <source>for a recording: read only these entries, counted from 0; earlier entries form the initial state</source>
+        <translation>用于录制：只读取这些条目，从 0 计数；更早的条目构成初始状态</translation>
+    </message>
+    <message>
+        <source>for budget: the share that is kept of the bytes of a layer's products and attention; what is most expensive to recompute is kept first</source>
+        <translation>用于 budget：一层的乘法和注意力的字节中保留的比例；优先保留重新计算代价最大的</translation>
+    </message>
+    <message>
+        <source>fsdp1: before a gather, the host waits until the weights of the unit before the previous one are freed (limit_all_gathers); false: no limit</source>
+        <translation>fsdp1：每次收集之前，主机等待前一个单元之前的那个单元的权重释放（limit_all_gathers）；false：不限制</translation>
+    </message>
+    <message>
+        <source>like --entries, but by time since the first entry (1s:2.5s)</source>
+        <translation>与 --entries 相同，但按距第一个条目的时间（1s:2.5s）</translation>
+    </message>
+    <message>
+        <source>the optimizer's state is in host memory with the parameters, and the optimizer's step runs on the host</source>
+        <translation>优化器的状态与参数一起在主机内存中，优化器的更新在主机上运行</translation>
+    </message>
+    <message>
+        <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location="cuda"（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；"cpu" 时 GPU 只得到恢复的张量。</translation>
+    </message>
+    <message>
+        <source>trace header (unknown content type {})</source>
+        <translation>跟踪头部（未知的内容类型 {}）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it for several values of an argument. --vary=--batch-size=1..64 sets that option; --vary seq=512,1024 replaces {seq} in the command; repeatable</source>
+        <translation>用于 -- PROGRAM：对某个参数的多个取值进行规划。--vary=--batch-size=1..64 设置该选项；--vary seq=512,1024 替换命令中的 {seq}；可重复给出</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it without toggles and with each toggle that applies (or only with each --toggle), and print what each saves</source>
+        <translation>用于 -- PROGRAM：规划不带开关的程序，再分别规划启用每个适用开关（或仅每个 --toggle）的程序，并输出各自节省多少</translation>
+    </message>
+    <message>
+        <source>with --savings: print one line with a JSON object when the plan of a toggle begins, and one when it is complete; the last line is the object of --json</source>
+        <translation>用于 --savings：每个开关的规划开始时输出一行 JSON 对象，完成时再输出一行；最后一行是 --json 的对象</translation>
+    </message>
+    <message>
+        <source>{} live blocks after {} events, {} in _snapshot(): not the same blocks</source>
+        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个：不是相同的块</translation>
+    </message>
+    <message>
+        <source>{} live blocks after {} events, {} in _snapshot(): the same blocks</source>
+        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个：是相同的块</translation>
+    </message>
+    <message>
+        <source>{} of {} allocate and reserve as many bytes, in as many requests, as planned{}</source>
+        <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
+    </message>
+    <message>
+        <source>a .trace file or CUDA memory snapshot; without FILE, RUN or PROGRAM is planned</source>
+        <translation>.trace 文件或 CUDA 内存快照；未给出 FILE 时，规划 RUN 或 PROGRAM</translation>
+    </message>
+    <message>
+        <source>a .trace file, CUDA memory snapshot or Kineto trace; without FILE, RUN is planned</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出 FILE 时，规划 RUN</translation>
+    </message>
+    <message>
+        <source>computed numbers that are sorted are assumed to be in that order already</source>
+        <translation>被排序的计算所得数值假定已按该顺序排列</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting "lengths" empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批：请将 "lengths" 设置留空</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting "samples.file" empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批：请将 "samples.file" 设置留空</translation>
+    </message>
+    <message>
+        <source>no copy of the weights on the host; a tied output layer has its own weight until it is tied</source>
+        <translation>主机上没有权重的副本；绑定的输出层在绑定之前拥有自己的权重</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
+        <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，最后一块之后才完整；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: needs batches of equal length: leave the setting "lengths" empty</source>
+        <translation>prefix.tokens：需要长度相同的批：请将 "lengths" 设置留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: needs batches of equal length: leave the setting "samples.file" empty</source>
+        <translation>prefix.tokens：需要长度相同的批：请将 "samples.file" 设置留空</translation>
+    </message>
+    <message>
+        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, which may be averaged only once; set loss_reentrant=false</source>
+        <translation>shard.strategy：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，而该梯度只应取平均一次；请设 loss_reentrant=false</translation>
     </message>
 </context>
 <context>
@@ -15703,8 +15791,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无法运行 '%1'</translation>
     </message>
     <message>
-        <source>program 'vramscope' not found next to this program</source>
-        <translation>在本程序旁边没有找到程序 'vramscope'</translation>
+        <source>'vramscope' was not found in the folder of this program</source>
+        <translation>在本程序所在的文件夹中没有找到 'vramscope'</translation>
     </message>
 </context>
 <context>
@@ -16179,6 +16267,10 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>%1 This page covers the whole recording, not the selected range.</source>
         <translation>%1 本页针对整个录制，而不是所选区间。</translation>
     </message>
+    <message>
+        <source>This trace contains no memory events. Run or record it again.</source>
+        <translation>此跟踪不含内存事件。请重新运行或录制。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::ExplainPanel</name>
@@ -16310,10 +16402,6 @@ Remedy: %2</source>
         <translation>使其放得下</translation>
     </message>
     <message>
-        <source>It already fits. </source>
-        <translation>原样即可放下。</translation>
-    </message>
-    <message>
         <source>None of the combinations fits; this is the smallest.</source>
         <translation>尝试过的都放不下；这是最小的。</translation>
     </message>
@@ -16324,6 +16412,10 @@ Remedy: %2</source>
     <message>
         <source> The time limit was reached: other combinations may fit with smaller changes.</source>
         <translation> 随后时间用尽：可能还有改动更小的可行方案。</translation>
+    </message>
+    <message>
+        <source>The run already fits.</source>
+        <translation>该运行原样即可放下。</translation>
     </message>
 </context>
 <context>
@@ -17327,10 +17419,6 @@ Remedy: %2</source>
         <translation>%1 – %2 – vramscope</translation>
     </message>
     <message>
-        <source>%1: %2 events, peak %3, in %4 ms</source>
-        <translation>%1：%2 个事件，峰值 %3，用时 %4 毫秒</translation>
-    </message>
-    <message>
         <source>Back to the recording</source>
         <translation>返回录制</translation>
     </message>
@@ -17957,10 +18045,6 @@ Remedy: %2</source>
         <translation>没有结果</translation>
     </message>
     <message>
-        <source>Was it moved? Look for it with Ctrl+O.</source>
-        <translation>它被移动了吗？按 Ctrl+O 查找。</translation>
-    </message>
-    <message>
         <source>This result is no longer saved and cannot be shown again</source>
         <translation>此结果已不再保存：无法再次显示</translation>
     </message>
@@ -18279,10 +18363,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>%1 的结果已保存：%2</translation>
     </message>
     <message>
-        <source>%1. It is only in memory: save it in another place.</source>
-        <translation>%1。它只在内存中：请保存到其他位置。</translation>
-    </message>
-    <message>
         <source>Not saved: %1: %2</source>
         <translation>未保存：%1：%2</translation>
     </message>
@@ -18387,10 +18467,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>打开设置，以便在模拟 GPU、本机或另一台计算机上运行您自己的 train.py</translation>
     </message>
     <message>
-        <source>Runs these steps on the GPU, measures them and compares the plan with them</source>
-        <translation>在 GPU 上运行这些步，测量并与规划比较</translation>
-    </message>
-    <message>
         <source>The program in the background, running or ended</source>
         <translation>后台中正在运行或已结束的程序</translation>
     </message>
@@ -18413,10 +18489,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>The memory at the peak, or at the cursor if you click in the curve. Click a category to hide it. The selection is shown below, with its call stack and links to its op, kernels and module.</source>
         <translation>峰值处的内存；如果单击曲线，则为光标处的内存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
-    </message>
-    <message>
-        <source>At the cursor or, without one, the selection; A and B select a range</source>
-        <translation>在光标处；没有光标时在所选对象处。A 和 B 选出一个区间</translation>
     </message>
     <message>
         <source>Adds a note with the range's peak, change in memory, and bytes allocated and freed</source>
@@ -18445,10 +18517,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>Vary an argument of your program</source>
         <translation>改变您程序的一个参数</translation>
-    </message>
-    <message>
-        <source>The memory that it needs with other values, as a chart; each point opens its plan</source>
-        <translation>以图表显示它在其他取值下需要的显存；每个点打开对应的规划</translation>
     </message>
     <message>
         <source>batch</source>
@@ -18485,6 +18553,50 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>Attaches to the selection, or else to the cursor, the range or the peak. A note without text is a bookmark</source>
         <translation>附加到所选内容，否则附加到光标、区间或峰值。没有文字的注释是书签</translation>
+    </message>
+    <message>
+        <source>Runs and measures these steps on the GPU, and compares the plan with the run</source>
+        <translation>在 GPU 上运行并测量这些步，再把规划与该运行比较</translation>
+    </message>
+    <message>
+        <source>A chart of the memory that the program needs with other values; each point opens its plan</source>
+        <translation>以图表显示程序在其他取值下需要的显存；每个点打开对应的规划</translation>
+    </message>
+    <message>
+        <source>, in %1 ms</source>
+        <translation>，用时 %1 毫秒</translation>
+    </message>
+    <message>
+        <source>%1: %2 events, peak %3%4</source>
+        <translation>%1：%2 个事件，峰值 %3%4</translation>
+    </message>
+    <message>
+        <source>Plan this model (Ctrl+R) to see the effects</source>
+        <translation>规划此模型（Ctrl+R）即可看到效果</translation>
+    </message>
+    <message>
+        <source>%1. The result is only in memory: save it in another place.</source>
+        <translation>%1。结果只在内存中：请保存到其他位置。</translation>
+    </message>
+    <message>
+        <source>Restarting vramscope stops it. What arrived so far is saved and can be opened again from the File menu.</source>
+        <translation>重新启动 vramscope 会停止它。已收到的内容会保存，可从“文件”菜单再次打开。</translation>
+    </message>
+    <message>
+        <source>Stopping, then restarting …</source>
+        <translation>正在停止，然后重新启动…</translation>
+    </message>
+    <message>
+        <source>Saving, then restarting …</source>
+        <translation>正在保存，然后重新启动…</translation>
+    </message>
+    <message>
+        <source>At the cursor or else at the selection; A and B together select a range</source>
+        <translation>在光标处，否则在所选对象处；A 和 B 一起选出一个区间</translation>
+    </message>
+    <message>
+        <source>Was the file moved? Look for it with Ctrl+O.</source>
+        <translation>文件被移动了吗？按 Ctrl+O 查找。</translation>
     </message>
 </context>
 <context>
@@ -18654,6 +18766,10 @@ Move the file away to write new ones.</source>
         <source>%1 (%2 out-of-memory errors in all)</source>
         <translation>%1（共 %2 次内存不足）</translation>
     </message>
+    <message>
+        <source>This file is a snapshot without a history: whether the program ran out of memory is not recorded. %1 are reserved in it.</source>
+        <translation>此文件是没有历史的快照：未记录程序是否耗尽内存。其中预留 %1。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::PhasesPanel</name>
@@ -18665,6 +18781,10 @@ Move the file away to write new ones.</source>
         <source>This trace marks no steps, and no repeating pattern was found. The other tabs show its allocations and call sites.</source>
         <translation>此跟踪没有标记步，也没有找到重复模式。分配和调用点在其他标签页中。</translation>
     </message>
+    <message>
+        <source>This trace contains no memory events.</source>
+        <translation>此跟踪不含内存事件。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramFitPage</name>
@@ -18675,10 +18795,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>GPU memory that the program may need, such as 24GiB</source>
         <translation>程序可以需要的显存，例如 24GiB</translation>
-    </message>
-    <message>
-        <source>Plan the program with techniques switched on from outside, as `vramscope fit -- PROGRAM` does; it searches for a minute</source>
-        <translation>从外部启用技术来规划该程序，如同 `vramscope fit -- PROGRAM`；搜索一分钟</translation>
     </message>
     <message>
         <source>Open %1</source>
@@ -18699,6 +18815,10 @@ Move the file away to write new ones.</source>
     <message>
         <source>No technique applies to this program, or none could be planned.</source>
         <translation>没有适用于该程序的技术，或都无法规划。</translation>
+    </message>
+    <message>
+        <source>Plan the program with techniques switched on from outside, as `vramscope fit -- PROGRAM` does; the search takes up to a minute</source>
+        <translation>从外部启用技术来规划该程序，如同 `vramscope fit -- PROGRAM`；搜索最多一分钟</translation>
     </message>
 </context>
 <context>
@@ -18956,10 +19076,6 @@ Move the file away to write new ones.</source>
         <translation>装有您的 PyTorch 的解释器</translation>
     </message>
     <message>
-        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU time. A plan always records it</source>
-        <translation>每个录制的内核由 PyTorch 的哪个算子启动：占用一步处理器时间的五分之一。规划总是知道</translation>
-    </message>
-    <message>
         <source>the script's folder</source>
         <translation>脚本所在目录</translation>
     </message>
@@ -19008,10 +19124,6 @@ Move the file away to write new ones.</source>
         <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
     </message>
     <message>
-        <source>Initialization is slow on the CPU and does not change the planned memory. Turn skipping off if the script reads parameter values</source>
-        <translation>在 CPU 上初始化很慢，且不改变规划的显存。如果脚本会读取参数值，请关闭跳过</translation>
-    </message>
-    <message>
         <source>record the launching op</source>
         <translation>记录启动内核的算子</translation>
     </message>
@@ -19030,6 +19142,14 @@ Move the file away to write new ones.</source>
     <message>
         <source>plan again after saving</source>
         <translation>保存后重新规划</translation>
+    </message>
+    <message>
+        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU time. A plan always records these operators</source>
+        <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步处理器时间的五分之一。规划总会记录这些算子</translation>
+    </message>
+    <message>
+        <source>Skips parameter initialization, which is slow on the CPU and does not change the planned memory. Turn this off if the script reads parameter values</source>
+        <translation>跳过参数初始化：在 CPU 上初始化很慢，且不改变规划的显存。如果脚本会读取参数值，请关闭此项</translation>
     </message>
 </context>
 <context>
@@ -19083,8 +19203,8 @@ Move the file away to write new ones.</source>
         <translation>请测试连接：在终端中运行 `ssh %1 true`。</translation>
     </message>
     <message>
-        <source>It ended before it imported torch.</source>
-        <translation>它在导入 torch 之前就结束了。</translation>
+        <source>The program ended before it imported torch.</source>
+        <translation>程序在导入 torch 之前就结束了。</translation>
     </message>
 </context>
 <context>
@@ -19109,10 +19229,6 @@ Move the file away to write new ones.</source>
         <translation>所需显存</translation>
     </message>
     <message>
-        <source>Each technique was planned alone, switched on from outside: the memory that the program needs with it minus the memory that it needs without techniques, and the ratio of the steps' times. Several together may save less than their sum.</source>
-        <translation>每项技术都从外部单独启用并规划：程序使用它时需要的显存减去不使用任何技术时需要的显存，以及步时间之比。几项一起使用时，节省量可能小于各自之和。</translation>
-    </message>
-    <message>
         <source>Techniques can be switched on in your program from outside, without changing it. "Find techniques" plans it with each one that applies, and shows what each saves and the line to write.</source>
         <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
     </message>
@@ -19123,14 +19239,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>the training stays the same</source>
         <translation>训练不变</translation>
-    </message>
-    <message>
-        <source>the same training, rounded otherwise</source>
-        <translation>训练相同，舍入不同</translation>
-    </message>
-    <message>
-        <source>another training</source>
-        <translation>训练改变</translation>
     </message>
     <message numerus="yes">
         <source>Techniques that do not apply: %n</source>
@@ -19159,10 +19267,6 @@ Move the file away to write new ones.</source>
         <translation>请先选择要规划的脚本</translation>
     </message>
     <message>
-        <source>These savings are of the program before it was changed, or with other settings. "Find techniques" plans it again.</source>
-        <translation>这些节省量来自更改之前的程序，或来自使用其他设置的程序。“查找技术”会重新规划。</translation>
-    </message>
-    <message>
         <source>Planning the program without techniques …</source>
         <translation>正在规划未启用技术的程序…</translation>
     </message>
@@ -19189,6 +19293,22 @@ Move the file away to write new ones.</source>
     <message>
         <source>not planned</source>
         <translation>未规划</translation>
+    </message>
+    <message>
+        <source>Each technique was planned alone, switched on from outside: the memory that the program needs with it minus the memory needed without techniques, and a step's time with it divided by the time without. Several may save less together than their sum.</source>
+        <translation>每项技术都从外部单独启用并规划：程序使用它时需要的显存减去不使用任何技术时需要的显存，以及使用它时一步的时间除以不使用时的时间。几项一起使用时，节省量可能小于各自之和。</translation>
+    </message>
+    <message>
+        <source>These savings are from before the program or its settings changed. "Find techniques" computes them again.</source>
+        <translation>这些节省量来自程序或其设置更改之前。“查找技术”会重新计算。</translation>
+    </message>
+    <message>
+        <source>the same training, with other rounding</source>
+        <translation>训练相同，舍入不同</translation>
+    </message>
+    <message>
+        <source>the training changes</source>
+        <translation>训练改变</translation>
     </message>
 </context>
 <context>
@@ -19230,7 +19350,7 @@ Move the file away to write new ones.</source>
         <translation>现在</translation>
     </message>
     <message>
-        <source>Each bar is the change of the peak when its technique is added to those above it.</source>
+        <source>Each bar is the change of the peak when its technique is added to the techniques above.</source>
         <translation>每个条形是在其上方各项技术之外再加上该技术时峰值的变化。</translation>
     </message>
 </context>
@@ -19414,10 +19534,6 @@ Move the file away to write new ones.</source>
         <translation>规划所用的 GPU</translation>
     </message>
     <message>
-        <source>Number of passes that the batch is split into before an optimizer step</source>
-        <translation>每个优化器步之前批被切分成的次数</translation>
-    </message>
-    <message>
         <source>Training steps; the first one creates the optimizer's state</source>
         <translation>训练步数；第一步建立优化器状态</translation>
     </message>
@@ -19432,6 +19548,10 @@ Move the file away to write new ones.</source>
     <message>
         <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines "length,count"</source>
         <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 "length,count" 行的文件路径</translation>
+    </message>
+    <message>
+        <source>Number of parts of a batch; each has its own forward and backward pass</source>
+        <translation>批被切分成的份数；每份各有一次前向和反向传播</translation>
     </message>
 </context>
 <context>
@@ -19797,20 +19917,20 @@ Difference: %3 bytes.</source>
 差异：%3 字节。</translation>
     </message>
     <message>
+        <source>Finds words in titles, explanations and keys; group:precision shows a group</source>
+        <translation>在标题、说明和键中查找词；group:precision 显示一个分组</translation>
+    </message>
+    <message>
         <source>Effect of each technique on the peak, everything else unchanged: the peak with it minus the peak without it.
 − in green: it saves memory. + in red: it costs memory. Grey: less than 1 % of the peak.
 If the technique is on, −1.41 GiB means that turning it off would add 1.41 GiB.
 “1.18× time”: a step takes 1.18 times as long with it as without it.
-Computed in the background by planning both.</source>
+Computed in the background by plans with and without the technique.</source>
         <translation>每项技术对峰值的影响（其余不变）：启用时的峰值减去不启用时的峰值。
 绿色 −：节省内存。红色 +：增加内存。灰色：小于峰值的 1 %。
 对已启用的技术，“−1.41 GiB”表示关闭它会增加 1.41 GiB。
 “1.18× 时间”：启用后一步的时间是不启用时的 1.18 倍。
-在后台通过规划两者得出。</translation>
-    </message>
-    <message>
-        <source>Finds words in titles, explanations and keys; group:precision shows a group</source>
-        <translation>在标题、说明和键中查找词；group:precision 显示一个分组</translation>
+在后台通过规划启用和不启用该技术的运行得出。</translation>
     </message>
 </context>
 <context>
@@ -19838,10 +19958,6 @@ Computed in the background by planning both.</source>
 </context>
 <context>
     <name>vramscope::ui::VaryPage</name>
-    <message>
-        <source>An argument of your program and its values: --batch-size=1..64 (doubled each time) or --seq=512,1024. Several are separated by blanks; every combination is planned</source>
-        <translation>您程序的一个参数及其取值：--batch-size=1..64（每次加倍）或 --seq=512,1024。多个参数以空格分隔；每个组合都会规划</translation>
-    </message>
     <message>
         <source>Argument and values</source>
         <translation>参数和取值</translation>
@@ -19871,10 +19987,6 @@ Computed in the background by planning both.</source>
         <translation>程序在每个取值下需要的显存</translation>
     </message>
     <message>
-        <source>The memory that your program needs with other values of its arguments. Enter one, such as --batch-size=1..64, and press "Vary".</source>
-        <translation>您的程序在参数的其他取值下需要的显存。输入一个参数，例如 --batch-size=1..64，然后按“改变参数”。</translation>
-    </message>
-    <message>
         <source>Enter an argument of the program and its values, such as --batch-size=1..64.</source>
         <translation>请输入程序的一个参数及其取值，例如 --batch-size=1..64。</translation>
     </message>
@@ -19893,6 +20005,14 @@ Computed in the background by planning both.</source>
     <message>
         <source>Every %1 up to %2 fits. %3</source>
         <translation>不超过 %2 的每个 %1 都放得下。%3</translation>
+    </message>
+    <message>
+        <source>An argument of your program and its values: --batch-size=1..64 (doubled each time) or --seq=512,1024. Put blanks between several arguments; every combination is planned</source>
+        <translation>您程序的一个参数及其取值：--batch-size=1..64（每次加倍）或 --seq=512,1024。多个参数以空格分隔；每个组合都会规划</translation>
+    </message>
+    <message>
+        <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press "Vary".</source>
+        <translation>您的程序在参数的其他取值下需要的显存。输入一个参数及其取值，例如 --batch-size=1..64，然后按“改变参数”。</translation>
     </message>
 </context>
 <context>
@@ -19941,10 +20061,6 @@ Computed in the background by planning both.</source>
         <translation>现在</translation>
     </message>
     <message>
-        <source>The run on the left is the model's defaults: no technique is on.</source>
-        <translation>左侧的运行就是模型默认值：没有启用任何技术。</translation>
-    </message>
-    <message>
         <source>Copy image</source>
         <translation>复制图片</translation>
     </message>
@@ -19957,12 +20073,16 @@ Computed in the background by planning both.</source>
         <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
     </message>
     <message>
-        <source>Each bar is the change of the peak when its technique is added to those above it.</source>
-        <translation>每个条形是在其上方各项技术之外再加上该技术时峰值的变化。</translation>
-    </message>
-    <message>
         <source>Each bar is the change of the peak when its technique is added, from the model's defaults to the current run.</source>
         <translation>每个条形是加上其技术时峰值的变化，从模型默认设置到当前运行。</translation>
+    </message>
+    <message>
+        <source>The run on the left has the model's defaults: no technique is on.</source>
+        <translation>左侧的运行使用模型默认值：没有启用任何技术。</translation>
+    </message>
+    <message>
+        <source>Each bar is the change of the peak when its technique is added to the techniques above.</source>
+        <translation>每个条形是在其上方各项技术之外再加上该技术时峰值的变化。</translation>
     </message>
 </context>
 <context>
@@ -19992,10 +20112,6 @@ Computed in the background by planning both.</source>
         <translation>无法重放：%1</translation>
     </message>
     <message>
-        <source> It does not run out of memory.</source>
-        <translation> 不会内存不足。</translation>
-    </message>
-    <message>
         <source>What would have been reserved under other settings? Recorded with %1. Type settings and press Enter to replay the same requests under them.</source>
         <translation>在其他设置下会预留多少？录制时的设置：%1。输入设置并按 Enter：在其下重放相同的请求。</translation>
     </message>
@@ -20016,16 +20132,20 @@ Computed in the background by planning both.</source>
         <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
     </message>
     <message>
-        <source> It runs out of memory %1 times.</source>
-        <translation> 显存不足 %1 次。</translation>
-    </message>
-    <message>
         <source>Under %1 the peak of reserved memory would stay at %2.</source>
         <translation>在 %1 下，预留显存的峰值仍为 %2。</translation>
     </message>
     <message>
         <source> The limit of reserved memory, %1, is inferred from the recording.</source>
         <translation> 预留显存的上限 %1 由录制推断。</translation>
+    </message>
+    <message>
+        <source> The replay runs out of memory %1 times.</source>
+        <translation> 重放中显存不足 %1 次。</translation>
+    </message>
+    <message>
+        <source> The replay does not run out of memory.</source>
+        <translation> 重放不会内存不足。</translation>
     </message>
 </context>
 <context>

@@ -78,8 +78,8 @@ TEST(CliDevices, ListsSourcesAndAssumptions) {
       figures += assumption["figures"].size();
     }
     EXPECT_GE(figures, 12u) << d["key"];
-    // No figure has both, or one of them twice, and `assumed` lists those with an assumption. (It
-    // leaves out the MIG profiles.)
+    // No figure has both a source and an assumption, or one twice. `assumed` lists the figures with
+    // an assumption. (It leaves out the MIG profiles.)
     EXPECT_EQ(known.size() + assumed.size(), figures) << d["key"];
     for (const std::string& figure : assumed) EXPECT_FALSE(known.contains(figure)) << figure;
     assumed.erase("mig");

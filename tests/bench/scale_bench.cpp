@@ -2,9 +2,9 @@
 //
 //   scale_bench --write MILLIONS STREAMS F.trace            writes a trace of that many events
 //   QT_QPA_PLATFORM=offscreen scale_bench F.trace [ROUNDS]  opens it and draws it
-//   scale_bench --outline F.trace FROM TO                   reads the index, then the part from
-//   FROM
-//                                                           to TO (fractions of the trace)
+//   scale_bench --outline F.trace FROM TO                   reads the index, then the part of
+//                                                           the trace from FROM to TO, which are
+//                                                           fractions of its length
 //
 // In a trace with streams, a third of the events are activities. A file with 3500 million events
 // has 10 GB. Times are CPU times (of all threads) unless they are marked as wall-clock times. Bytes

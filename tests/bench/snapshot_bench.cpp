@@ -1,10 +1,10 @@
 // Measures the time and memory needed to open a snapshot, and those of Python's pickle.load of the
 // same file. Each run is a separate process; times are medians.
 //
-//   snapshot_bench [EVENTS...]            generated snapshots (default: 10000 100000 1000000
-//   events) snapshot_bench --write FILE EVENTS    only writes a snapshot snapshot_bench --file
-//   FILE...         existing snapshots snapshot_bench --parts FILE EVENTS    only a hundredth of
-//   the events: first, middle, last
+//   snapshot_bench [EVENTS...]            generated snapshots (default: 10000 100000 1000000)
+//   snapshot_bench --write FILE EVENTS    only writes a snapshot
+//   snapshot_bench --file FILE...         existing snapshots
+//   snapshot_bench --parts FILE EVENTS    a hundredth of the events: first, middle and last ones
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

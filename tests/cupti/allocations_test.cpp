@@ -140,7 +140,7 @@ TEST(Allocations, AreRecordedWithoutLocksOrAllocations) {
 }
 
 // Several devices, each with its own lock, while one file replaces another: every entry is in one
-// of them, in the order of its device.
+// of the files, in the order of its device.
 TEST(Allocations, OfSeveralThreadsAreCompleteAcrossFiles) {
   const std::string folder = NewFolder();
   constexpr int kThreads = 4;
@@ -192,8 +192,8 @@ TEST(Allocations, OfSeveralThreadsAreCompleteAcrossFiles) {
   std::filesystem::remove_all(folder);
 }
 
-// In a separate process, since an allocator is attached to only once: its file is read after the
-// process was killed.
+// Runs in a separate process, because the recorder is attached only once in a process. The
+// process's file is read after the process was killed.
 TEST(Allocations, SurviveKillOfTheProcess) {
   std::string folder =
       (std::filesystem::temp_directory_path() / "allocations-test-XXXXXX").string();

@@ -1,4 +1,4 @@
-// Frames of a Python that exists only here: an object is a pointer to one of these.
+// Frames of a Python that exists only here: a PyObject* points to an Object of this file.
 // tests/emulated/call_site_test.py tests the functions of the Python that runs it.
 #include "cupti/call_site.h"
 
@@ -23,7 +23,7 @@ struct Object {
 Object* g_innermost = nullptr;
 Object* g_error = nullptr;
 int g_collector = 1;
-int g_lowest_collector = 1;  // while frames were read
+int g_lowest_collector = 1;  // lowest g_collector while frames were read
 std::vector<Object*> g_made;
 
 Object* Of(PyObject* object) { return reinterpret_cast<Object*>(object); }

@@ -184,8 +184,8 @@ TEST_F(EmulatedTest, RecordsEveryKindOnTheVirtualClock) {
   EXPECT_EQ(NameOf(calls[copies[0].correlation]), "cudaMemcpyAsync");
 }
 
-// An allocation of host memory is named after the line that made it. Those of GPU memory are not,
-// because PyTorch's history contains their stacks.
+// An allocation of host memory is named after the line that made it. Allocations of GPU memory are
+// not, because PyTorch's history contains their stacks.
 TEST_F(EmulatedTest, HostMemoryIsNamedByItsLineOfCode) {
   static int asked = 0;
   asked = 0;

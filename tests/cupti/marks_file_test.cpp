@@ -1,4 +1,4 @@
-// Marks are in their file when the process is killed; those of a forked child are not.
+// Marks are in their file when the process is killed; marks of a forked child are not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -162,7 +162,7 @@ TEST(CudnnEngineSizes, MarksOnlyMeasuredSizesAsMeasured) {
 }
 
 // The convolutions in the programs of `vramscope doctor`. Only their filter gradients have a
-// workspace. The peak shows the size of the second one, rounded to 512 bytes.
+// workspace. The peak shows the size of the second workspace, rounded to 512 bytes.
 TEST(CudnnEngineSizes, DoctorConvolutionWorkspacesMatchH200) {
   const auto bytes = [](const Measured& m, int64_t images) {
     return ConvolutionWorkspace(Of(m, images, kFp32), kH200, true).bytes;

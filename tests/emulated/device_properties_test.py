@@ -126,7 +126,7 @@ class Device(Program):
                 self.run_on(MULTIPLY, "--device", device)
 
     def test_cublas_workspaces(self):
-        """PyTorch chooses their size by compute capability and allocates the size in the table."""
+        """PyTorch chooses the workspaces' size by compute capability and allocates the size in the table."""
         for device in ("gtx-1650", "rtx-3070-laptop", "h20", "gb200", "b300", "rtx-pro-4000", "gb10"):
             with self.subTest(device):
                 trace = self.path("out.trace")

@@ -1,5 +1,5 @@
 """`vramscope explain` finds mistakes in a program's use of memory: runs each case of
-programs/findings.py with its mistake, and without it, where no finding may be reported.
+programs/findings.py with its mistake, and again without, when no finding may be reported.
 
     python3 findings_test.py VRAMSCOPE
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace vramscope::emulated {
@@ -127,6 +128,38 @@ TEST_F(HostBytesTest, UnknownBooleanReadsAsConfigured) {
   HostBytes::SetUnknownTruth(HostBytes::Truth::kFalse);
   EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
   EXPECT_EQ(byte, 0);
+}
+
+TEST_F(HostBytesTest, WaitsForExpectedMessages) {
+  std::vector<std::pair<uint64_t, bool>> called;
+  const auto expect = [&](uint64_t offset) {
+    return bytes_.Expect(base_ + offset, 8, [this, &called, offset](bool needed) {
+      called.emplace_back(offset, needed);
+      if (needed) Write(offset, 42);
+    });
+  };
+  for (const uint64_t offset : {0, 8, 16, 24, 32, 40}) expect(offset);
+  bytes_.ExpectNoMore(expect(48));
+  Write(64, 1);              // elsewhere
+  bytes_.LaunchedUnknown();  // cannot know of the buffer
+  EXPECT_TRUE(called.empty());
+  EXPECT_EQ(Read(0), 42);
+  EXPECT_EQ(Read(0), 42);  // called once
+  EXPECT_TRUE(bytes_.IsKnown(base_ + 8, 4));
+  bytes_.Move(base_ + 128, base_ + 16, 8);
+  EXPECT_EQ(Read(128), 42);
+  Write(24, 5);
+  EXPECT_EQ(Read(24), 5);
+  Launch(32, 8);
+  EXPECT_EQ(Read(32), -1);
+  bytes_.Freed(base_ + 40, 8);
+  EXPECT_EQ(Read(40), -1);
+  EXPECT_EQ(Read(48), -1);
+  expect(56);
+  bytes_.AwaitMessages();
+  const std::vector<std::pair<uint64_t, bool>> expected = {
+      {0, true}, {8, true}, {16, true}, {24, false}, {32, false}, {40, false}, {56, true}};
+  EXPECT_EQ(called, expected);
 }
 
 TEST_F(HostBytesTest, LimitsKnownBytes) {

@@ -14,7 +14,7 @@
 #include "emulated/runtime/types.h"
 
 #pragma GCC diagnostic ignored \
-    "-Winvalid-offsetof"  // GCC warns about offsetof of derived structures, which this needs
+    "-Winvalid-offsetof"  // GCC warns about offsetof of derived structures, used here
 
 namespace vramscope::emulated {
 namespace {

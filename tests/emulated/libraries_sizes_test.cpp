@@ -192,7 +192,7 @@ TEST(NcclRendezvous, RejectsUntrustedFiles) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) return entry.path();
     return std::filesystem::path();
   };
-  // Its destructor never runs, as in a killed rank.
+  // The object's destructor never runs, as in a killed rank.
   static const auto* const killed = nccl::Rendezvous::Join(id, 2, 0, &problem).release();
   ASSERT_NE(killed, nullptr) << problem;
   const std::filesystem::path room = file_of();

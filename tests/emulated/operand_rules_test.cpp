@@ -52,8 +52,8 @@ TEST(OperandRules, PointersToConstAreRead) {
   Launched launched({4, 4, 8, 8, 8, 8, 8, 8});
   for (size_t i = 2; i < 8; ++i) launched.Put(i, 0, static_cast<char>('a' + i - 2));
   EXPECT_THAT(launched.Operands(kLayerNorm), ElementsAre("ar", "br", "cr", "dw", "ew", "fw"));
-  // If no rule exists for a kernel, and only one parameter may be written, it counts as written. If
-  // there are two, the use of both is unknown.
+  // If no rule exists for a kernel, and only one parameter may be written, that parameter counts as
+  // written. If two may be written, the use of both is unknown.
   EXPECT_THAT(Launched({8, 8, 4}).Put(0, 0, 'a').Put(1, 0, 'b').Operands("_Z1fPfPKfi"),
               ElementsAre("aw", "br"));
   EXPECT_THAT(

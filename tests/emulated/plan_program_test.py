@@ -383,7 +383,7 @@ class Plan(unittest.TestCase):
         self.expect(result, BAD_INPUT, "before it used CUDA: ImportError: no such file")
 
     def test_a_program_without_python(self):
-        """Like a program that links LibTorch, it uses CUDA's runtime and has no hooks."""
+        """The program uses CUDA's runtime and has no hooks, like one that links LibTorch."""
         program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"
                    "assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100 << 20)) == 0\n"
                    "assert runtime.cudaFree(address) == 0\n")

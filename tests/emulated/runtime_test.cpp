@@ -303,7 +303,7 @@ TEST(Driver, MapsPhysicalMemory) {
   ASSERT_EQ(driver("cuMemAddressReserve", &at, size_t{9} << 30, size_t{0}, 0ull, 0ull), 0);
   ASSERT_EQ(driver("cuMemCreate", &handle, size_t{20} << 20, &properties, 0ull), 0);
   ASSERT_EQ(driver("cuMemMap", at, size_t{20} << 20, size_t{0}, handle, 0ull), 0);
-  EXPECT_EQ(driver("cuMemRelease", handle), 0);  // the mapping keeps it
+  EXPECT_EQ(driver("cuMemRelease", handle), 0);  // the mapping keeps the memory
   EXPECT_EQ(driver("cuMemGetInfo_v2", &free_after, &total), 0);
   EXPECT_EQ(free_before - free_after, size_t{20} << 20);
   unsigned type = 0;

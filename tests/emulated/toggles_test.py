@@ -46,7 +46,7 @@ class Toggles(Program):
         counts = requests["requests"]
         self.assertGreater(counts["total"], 100)
         # autocast clears its cache in the order of host addresses, and any host allocation changes
-        # these.
+        # these addresses.
         self.assertEqual(counts["equal_frees_unordered"], counts["total"], requests["first_differences"][:3])
         self.assertEqual(requests["peak"]["a"], requests["peak"]["b"])
         return report
@@ -131,7 +131,7 @@ class PlainLoop(Toggles):
 
 
 class AlreadyOn(Toggles):
-    """Settings that the program has by itself: the toggles leave it as it is, and say so."""
+    """Settings that the program has by itself: toggles leave the program as it is, and say so."""
     SETTING = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
     SETTINGS = ["checkpointing", "eval-no-grad", "expandable-segments", "optimizer-impl=fused", "zero-grad-to-none", "free-gradients", "bf16"]
 
@@ -240,9 +240,17 @@ class Fit(Toggles):
             self.assertTrue(row["fits"])
             self.assertLessEqual(row["needed"], budget)
             self.assertTrue(all(toggle["change"] for toggle in row["toggles"]))
+        sets = [{(toggle["name"], toggle["value"]) for toggle in row["toggles"]} for row in answer["proposals"]]
+        self.assertFalse([one for one in sets for other in sets if other < one], "no proposal contains another")
         names = [toggle["name"] + ("=" + toggle["value"] if toggle["value"] else "") for toggle in answer["proposals"][0]["toggles"]]
         own = self.plan(PLAIN, options=[word for name in names for word in ("--toggle", name)] + ["--gpu-memory", "%dB" % budget])
         self.assertEqual((own["peak"]["allocated"], own["needed"]), (answer["proposals"][0]["peak"], answer["proposals"][0]["needed"]))
+
+    def test_a_program_that_fits(self):
+        answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "40GiB", *command(PLAIN)))
+        self.assertTrue(answer["start"]["fits"])
+        self.assertEqual((answer["proposals"], answer["single"]), ([], []))
+        self.assertLessEqual(answer["plans"], 2)
 
     def test_nothing_fits(self):
         answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "500MiB", "--patience", "1", *command(PLAIN), status=NO))
@@ -254,7 +262,7 @@ class Fit(Toggles):
         for row in answer["rows"]:
             own = self.plan(PLAIN, "--batch", row["values"][0])
             self.assertEqual((row["peak"], row["needed"]), (own["peak"]["allocated"], own["needed"]))
-        # A larger batch may fit than the plans on a larger GPU show, because cached memory is
+        # Larger batches may fit than plans on a larger GPU suggest, because on this GPU cached memory is
         # released before the budget is exceeded.
         budget = answer["rows"][0]["needed"]
         found = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--vary=--batch=1..4", *command(PLAIN)))

@@ -157,14 +157,16 @@ class HostMemory(Program):
             self.assertEqual(result.returncode, status, result.stdout + result.stderr)
             self.assertIn(largest, " ".join(result.stdout.split()))
 
-    def test_memory_pinned_before_the_recording_is_unknown(self):
+    def test_memory_pinned_before_cuda_is_initialized_is_counted(self):
         with open(self.path("early.py"), "w") as file:
-            file.write("import torch\nkept = torch.empty(1 << 20, pin_memory=True)\n"
+            file.write("import torch\nkept = torch.empty(1 << 20, pin_memory=True)\nassert not torch.cuda.is_initialized()\n"
                        "x = kept.to('cuda', non_blocking=True)\ny = torch.ones(9).pin_memory().cuda()\n")
         command = [VRAMSCOPE, "check", "--budget", "24GiB", "--host-budget", "1MiB", "--json", "--steps", "0", "--", PYTHON, self.path("early.py")]
         result = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
-        self.assertEqual(result.returncode, 3, result.stderr[-4000:])
-        self.assertIsNone(json.loads(result.stdout)["host"]["needed"])
+        self.assertEqual(result.returncode, 1, result.stderr[-4000:])
+        host = json.loads(result.stdout)["host"]
+        self.assertEqual(host["needed"], (4 << 20) + 64)
+        self.assertEqual([(os.path.basename(site["file"]), site["line"]) for site in host["sites"]], [("early.py", 2), ("early.py", 5)])
 
     def test_a_part_lacks_what_was_allocated_before(self):
         path = self.path("pinned.trace")
@@ -227,7 +229,7 @@ class Activities(Program):
         self.assertEqual(self.operators(ours, theirs=False)[-len(expected):], expected)
         self.assertGreater(len(set(expected)), 20)
         counted = self.json("info", self.path("ours.trace"))
-        # While the program's own profiler uses CUPTI, vramscope does not. It records the other
+        # While the program's own profiler uses CUPTI, vramscope does not, but records the other
         # data and prints a message.
         paused = self.json("info", self.path("theirs.trace"))
         self.assertEqual(counted["kernels"] - paused["kernels"], len(self.activities(theirs, "kernel")))
@@ -513,6 +515,11 @@ class Reports(Program):
         modules = {g["name"] for g in self.json("peak", self.path("a.trace"), "--by", "module")["groups"]}
         self.assertTrue(any(name.startswith("model.layers.3.") for name in modules), modules)
 
+    def test_the_model_is_the_one_that_trains(self):
+        """The program calls a module without parameters and a frozen encoder before it."""
+        model = self.plan("encoded.py")["model"]
+        self.assertEqual(model, "Head")
+
     def test_two_gpus_in_one_process(self):
         """Categories are known on both GPUs, whichever is current. The evaluation after each step
         is a separate phase."""
@@ -561,7 +568,7 @@ class Reports(Program):
         self.assertGreaterEqual(states, 2 * plan["peak_by_category"]["Parameter"])
 
     def test_an_allocator_that_keeps_no_history(self):
-        """If the program switches PyTorch's allocator off, or replaces it, the plan still uses it.
+        """If the program switches PyTorch's allocator off, or replaces it, the plan uses PyTorch's.
         Otherwise, nothing would be recorded."""
         usual = self.plan("own_allocator.py", "--usual")
         own = self.plan("own_allocator.py")
@@ -801,6 +808,14 @@ class Values(Program):
         self.plan("messages.py", options=("--steps", "0", "--ranks", "2"))
         self.assertEqual(self.stderr.count("exchanged"), 2)
 
+    def test_several_objects_go_to_another_rank(self):
+        self.plan("objects.py", options=("--steps", "0", "--ranks", "2"), VRAMSCOPE_EMULATED_NCCL_TIMEOUT_S="60")
+        self.assertEqual(self.stderr.count("exchanged"), 2)
+
+    def test_a_ring_that_receives_before_it_sends(self):
+        self.plan("ring.py", options=("--steps", "0", "--ranks", "3"), VRAMSCOPE_EMULATED_NCCL_TIMEOUT_S="60")
+        self.assertEqual(self.stderr.count("passed on"), 3)
+
     def test_what_is_read_back(self):
         answer = self.plan("values.py", options=("--steps", "0"))
         self.assertIn("as expected", self.stderr)
@@ -813,6 +828,14 @@ class Values(Program):
         evenly = [a for a in answer["assumptions"] if "experts" in a["what"]]
         self.assertTrue(evenly and all("values.py" in a["where"] for a in evenly), evenly)
 
+
+    def test_what_is_written_into_a_tensor(self):
+        self.plan("written_into.py", options=("--steps", "0"))
+        self.assertIn("as on the CPU", self.stderr)
+
+    def test_values_follow_copies_and_other_tensors_of_their_memory(self):
+        self.plan("followed.py", options=("--steps", "0"))
+        self.assertIn("as on the CPU", self.stderr)
 
     def test_what_is_compared(self):
         self.plan("compared.py", options=("--steps", "0"))
@@ -830,6 +853,23 @@ class Processes(Program):
         answer = self.plan("children.py", "exit", options=("--steps", "0"))
         self.assertTrue(any(a["what"].startswith("the host takes as long as") for a in answer["assumptions"]), answer["assumptions"])
         self.assertIsNone(answer["program"]["exception"])
+
+    def test_what_a_process_recorded_before_exec_is_kept(self):
+        kept = self.path("kept")
+        answer = self.plan("replaced.py", options=("--steps", "0", "--keep", kept))
+        self.assertEqual(self.stderr.count("run "), 3, self.stderr)
+        # A call of the model after the last step begins another one.
+        self.assertEqual(sorted(process["steps"] for process in answer["ranks"]), [3, 4, 4], answer["ranks"])
+        self.assertEqual(len({process["peak"]["allocated"] for process in answer["ranks"]}), 3, answer["ranks"])
+        self.assertFalse([a for a in answer["assumptions"] if "damaged" in a["what"]], answer["assumptions"])
+        abouts = []
+        for path in glob.glob(os.path.join(kept, "process-*.json")):
+            with open(path) as file:
+                abouts.append(json.load(file))
+        self.assertEqual(sorted(about["ended"] for about in abouts), ["end", "exec", "exec"])
+        for about in abouts:
+            self.assertTrue(os.path.exists(os.path.join(kept, "platform-%d.json" % about["pid"])))
+            self.assertTrue(os.path.exists(os.path.join(kept, "process-%d" % about["pid"], "activities.bin")))
 
     def test_the_failure_of_a_child_is_reported_if_the_program_continues(self):
         answer = self.plan("children.py", "raise", options=("--steps", "0"))

@@ -18,7 +18,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// Chunks have the format of activity_chunk.h: magic, type, length, the payload's checksum, payload.
+// Chunks have the format of activity_chunk.h: magic, type, length, checksum, payload.
 std::string WithRightChunkChecksums(std::string bytes) {
   constexpr size_t kEnvelope = 16;
   size_t at = 0;
@@ -26,7 +26,9 @@ std::string WithRightChunkChecksums(std::string bytes) {
     size_t size = 0;
     for (size_t i = 4; i-- > 0;) size = size << 8 | static_cast<uint8_t>(bytes[at + 8 + i]);
     if (size > bytes.size() - at - kEnvelope) break;
-    const uint32_t checksum = trace::Crc32c(std::string_view(bytes).substr(at + kEnvelope, size));
+    const std::string_view chunk = std::string_view(bytes).substr(at, kEnvelope + size);
+    const uint32_t checksum =
+        trace::Crc32c(chunk.substr(kEnvelope), trace::Crc32c(chunk.substr(4, 8)));
     for (size_t i = 0; i < 4; ++i) bytes[at + 12 + i] = static_cast<char>(checksum >> (8 * i));
     at += kEnvelope + size;
   }

@@ -1,4 +1,4 @@
-// Entry function for files of sample lengths.
+// Fuzz entry for ParseHistogram(): files that list the lengths of a data set's samples.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// True if the input was accepted. A refused one must have a message.
+// True if the input was accepted. A refused input must have a message.
 bool Taken(const absl::Status& status) {
   Check(status.ok() || !status.message().empty(), "an error without a message");
   return status.ok();

@@ -1,5 +1,5 @@
-// The functions that fuzzers of this folder call with arbitrary bytes; the same functions run over
-// the corpus as plain tests. They must not crash, hang, or use a disproportionate amount of memory.
+// The functions that this folder's fuzzers call with arbitrary bytes. Plain tests call the same
+// functions with the corpus. They must not crash, hang, or use a disproportionate amount of memory.
 #pragma once
 
 #include <cstddef>

@@ -135,7 +135,7 @@ def without_place(text):
 
 def until_last_allocation(requests, file):
     """Removes the frees after the last allocation, which belong to the end of the process. Their order is that in which
-    the interpreter clears modules, or they do not occur."""
+    the interpreter clears modules, and some runs lack these frees."""
     lines = requests.splitlines(keepends=True)
     last = max(i for i, line in enumerate(lines) if line.split(",")[1] in ("alloc", "kind"))
     with open(file, "w", encoding="utf-8") as rows:

@@ -29,8 +29,8 @@ class ProcessGroup;
 
 namespace vramscope::trainer {
 
-// The layers of a model for a rehearsal, a micro-batch that is executed before the run with the
-// first two and the last two units only. A unit is a layer, or layers that are checkpointed
+// The layers of a model in a rehearsal: a micro-batch that is executed before the run, with only
+// the first two and the last two units. A unit is a layer, or layers that are checkpointed
 // together.
 struct ShortenedStack {
   // paths of the layers of each unit, for the whole model
@@ -39,18 +39,18 @@ struct ShortenedStack {
   std::vector<std::string> strings;  // indexed by the string ids of the rehearsal's recorder
 };
 
-// The record of one micro-batch. A later micro-batch that begins in the same state is not executed.
-// Instead, the recorded allocations and frees are repeated, and the gradients are set.
+// The record of one micro-batch. It replaces the execution of later micro-batches that begin in the
+// same state: its allocations and frees are repeated, and the gradients are set.
 class MicroBatchTape {
  public:
   virtual ~MicroBatchTape() = default;
   virtual void Record() = 0;
-  // Only workspaces and gradients of `trained` may remain of the allocations since Record().
+  // Of the allocations made since Record(), only workspaces and gradients of `trained` may remain.
   virtual void Stop(std::span<const at::Tensor> trained) = 0;
   virtual bool ready() const = 0;
   virtual void Play(std::span<const at::Tensor> trained) = 0;
-  // Extends a tape that was recorded in a rehearsal, so that it plays all layers in the run that
-  // `recorder` records. Returns false if the omitted layers' events cannot be derived.
+  // Extends a tape from a rehearsal, so that in the run that `recorder` records it plays all
+  // layers. Returns false if the omitted layers' events cannot be derived.
   virtual bool Extend(const ShortenedStack&, Recorder& recorder) {
     static_cast<void>(recorder);
     return false;
@@ -62,11 +62,11 @@ class Backend {
   virtual ~Backend() = default;
   virtual c10::Device device() const = 0;
   virtual bool measured() const = 0;
-  // The real GPU, once Prepare() has found it; nullopt if the run chooses the GPU.
+  // The real GPU, after Prepare() has found it; nullopt on a backend for which the run names a GPU.
   virtual std::optional<run::DeviceProfile> gpu() const { return std::nullopt; }
   virtual Clock clock() = 0;
-  // Sets up what LibTorch needs when it counts devices, which happens in the first backward on any
-  // device. Start() also calls it.
+  // Prepares for LibTorch's count of devices, which happens in the first backward on any device.
+  // Start() also calls this.
   virtual absl::Status Prepare() { return absl::OkStatus(); }
   // Call before a run. Resets the allocator state for this GPU and sets virtual time to zero.
   // `recorder` must outlive the run. An allocation beyond the GPU's memory is recorded as
@@ -77,12 +77,12 @@ class Backend {
   absl::Status Start(const run::DeviceProfile& profile, Recorder& recorder) {
     return Start(profile, {}, recorder);
   }
-  // Returns null if the backend computes values, because micro-batches then cannot be repeated.
+  // Returns null if the backend computes values, because a tape cannot repeat the computation.
   virtual std::unique_ptr<MicroBatchTape> MakeTape(Recorder&) { return nullptr; }
   // Whether the tapes of this backend can be extended (MicroBatchTape::Extend).
   virtual bool rehearses() const { return false; }
-  // Joins a group of `ranks` ranks as rank `rank`, for one run. This process is the only one, and
-  // the values of the other ranks are assumed to equal its own. Throws c10::Error.
+  // Joins a group of `ranks` ranks as rank `rank`, for one run. There is no process for another
+  // rank; the values of other ranks are assumed to equal this rank's. Throws c10::Error.
   virtual c10::intrusive_ptr<c10d::ProcessGroup> JoinRanks(int rank, int ranks) = 0;
   // Called at the end of a phase. Waits until the device has finished its work, so that the work
   // counts in this phase.

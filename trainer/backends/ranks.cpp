@@ -46,7 +46,7 @@ class LoneStore final : public c10d::Store {
   void wait(const std::vector<std::string>&, const std::chrono::milliseconds&) override {}
 
  private:
-  std::mutex mutex_;  // the group's threads also use it
+  std::mutex mutex_;  // threads of the group also lock it
   std::map<std::string, Bytes> said_;
   std::map<std::string, int64_t> counts_;
 };

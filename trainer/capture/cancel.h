@@ -4,9 +4,9 @@
 //   CancelScope scope(hooks.cancel);
 //   try { Train(); } catch (const CancelledError&) { return absl::CancelledError("..."); }
 //
-// RecordFunction callbacks can't be used for this, because LibTorch swallows their exceptions. If
-// an exception in autograd's device thread is a std::exception, it is rethrown with its type in the
-// thread that called backward().
+// RecordFunction callbacks can't be used for this, because LibTorch swallows their exceptions. A
+// std::exception thrown in autograd's device thread is rethrown, with its type, in the thread that
+// called backward().
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ inline void ThrowIfCancelled() {
   if (flag != nullptr && flag->load(std::memory_order_relaxed)) throw CancelledError();
 }
 
-// Enables `flag` (may be null) during its life. One per process at a time.
+// While this object exists, `flag` (may be null) can cancel the run. One per process at a time.
 class CancelScope {
  public:
   explicit CancelScope(const std::atomic<bool>* flag) { internal::cancel_flag = flag; }

@@ -36,11 +36,11 @@ struct Reference {
   bool in_stack = false;
   bool backward = false;
   int delta = 0;
-  uint64_t key = 0;  // outside of the layers, this is the row
+  uint64_t key = 0;  // for an allocation outside of the layers, its row
   auto operator<=>(const Reference&) const = default;
 };
 
-// The fields that are compared between the two middle units, in addition to names and allocations.
+// The fields in which events of the middle units must agree, besides names and allocations.
 auto Tie(const Event& e) {
   return std::tie(e.kind, e.bytes, e.category, e.detail, e.thread, e.stream);
 }
@@ -57,7 +57,7 @@ struct Item {
   Name name, module;
   Name op, call;  // names of the work
   Reference reference;
-  size_t group = 0;  // > 0: first of so many frees in order of address
+  size_t group = 0;  // > 0: the first of this many frees in order of address
 
   bool operator==(const Item& other) const {
     if (std::tie(name, module, op, call, reference, group) !=
@@ -71,7 +71,7 @@ struct Item {
   }
 };
 
-// Sections in the order of the tape: before the layers, the four units in forward, and in backward.
+// The tape's sections in order: before the layers, then the four units in forward and in backward.
 struct Stretch {
   int unit;
   bool backward, in_stack;
@@ -130,7 +130,7 @@ class Extender {
     if (is_new) rests_.push_back(text);
     return it->second;
   }
-  // The executed unit that a name belongs to; -1: none.
+  // The executed unit to which a name belongs; -1: to none.
   int UnitOf(trace::StringId id) const {
     if (id.value >= located_.size() || located_[id.value].layer < 0) return -1;
     return located_[id.value].delta;
@@ -161,7 +161,7 @@ class Extender {
       if (unit < 0 || kStretches[stretch].backward != backward) continue;
       if (kStretches[stretch].unit != unit) continue;
       begins_[stretch] = i;
-      // Includes the backward node and the modules in which the section begins.
+      // The section includes the backward node and the modules in which it begins.
       while (backward && (events[begins_[stretch] - 1].kind == EventKind::kOpBegin ||
                           events[begins_[stretch] - 1].kind == EventKind::kModuleBegin)) {
         --begins_[stretch];
@@ -268,7 +268,7 @@ class Extender {
     items_[stretch].insert(items_[stretch].end(), requested.begin(), requested.end());
     return true;
   }
-  // A unit can be copied only if all its references are to itself or its neighbours.
+  // Whether a unit can be copied: it must refer only to itself and to its neighbours.
   static bool Reaches(const std::vector<Item>& items) {
     return std::all_of(items.begin(), items.end(), [](const Item& item) {
       return std::abs(item.reference.delta) <= 1 && std::abs(item.name.delta) <= 1 &&

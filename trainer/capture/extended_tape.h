@@ -1,17 +1,17 @@
 // Computes the tape of a micro-batch of a deep model from a tape with only four executed units: the
 // first two and the last two. (A unit is a layer, or layers that are checkpointed together.) If the
-// two middle units did the same, all omitted units are assumed to do the same. Otherwise there is
-// no result.
+// two middle units behaved equally, all omitted units are assumed to behave like them. Otherwise
+// there is no result.
 //
 //   std::optional<ExtendedTape> whole = Extend(tape, strings, units);
 //   whole->tape, whole->strings                       // events use the ids of the new strings
-//   whole->RowOf(row, 1, 7)                           // the row of unit 7 like `row` of unit 1
+//   whole->RowOf(row, 1, 7)  // the row of unit 7 that matches `row` of unit 1
 //
 // Method: the tape is divided into sections, a forward and a backward section for each unit. An
 // allocation is identified within its section by its properties (bytes, operator, module within the
-// unit) and by the number of equal ones before it. An event may refer to allocations of its own
-// unit, of neighbouring units, or from before the layers. In these terms the sections of the two
-// middle units are compared and copied.
+// unit) and by the number of allocations with equal properties before it. An event may refer to
+// allocations of its own unit, of neighbouring units, or from before the layers. With allocations
+// identified in this way, the sections of the two middle units are compared and copied.
 //
 // Does not use LibTorch. Immutable after construction.
 #pragma once
@@ -50,7 +50,7 @@ struct ExtendedTape {
 };
 
 // `units`: the module paths of every unit's layers, as in the tape's events ("model.layers.3").
-// Returns nullopt for fewer than five units, or if the tape does not have this form.
+// Returns nullopt for fewer than five units, or if the tape does not consist of these sections.
 std::optional<ExtendedTape> Extend(const Tape& tape, const std::vector<std::string>& strings,
                                    const std::vector<std::vector<std::string>>& units);
 

@@ -1,6 +1,6 @@
-// A hash table from non-zero 64-bit keys to small values. It is one array, which does not allocate
-// once it has grown to the run's working set. The recorder looks up every allocation and free in
-// it.
+// A hash table from non-zero 64-bit keys to small values. The table is one array, which no longer
+// allocates when it has grown to the run's working set. The recorder looks up every allocation and
+// free in such a table.
 //
 //   FlatMap<int> map;
 //   map.Insert(7, 1);
@@ -51,7 +51,7 @@ class FlatMap {
       if (slots_[i].key == 0) return false;
       i = Next(i);
     }
-    // Moves later entries into the gap, so that no tombstones are needed.
+    // Fills the gap with later entries, so that no markers for erased entries are needed.
     size_t hole = i;
     for (size_t j = Next(i); slots_[j].key != 0; j = Next(j)) {
       const size_t home = Home(slots_[j].key);

@@ -1,6 +1,6 @@
-// Some of LibTorch's containers free tensors in the order of a hash of pointers (autocast's cache
-// of casts). A backend whose events must be reproducible defers these frees and then performs them
-// in a fixed order.
+// Some of LibTorch's containers, such as autocast's cache of casts, free tensors in the order of a
+// hash of pointers. A backend whose events must be reproducible defers these frees and then
+// performs them in a fixed order.
 //
 //   { FreeOrderScope scope; at::autocast::clear_cache(); }
 #pragma once

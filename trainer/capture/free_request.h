@@ -1,11 +1,11 @@
 // Memory that another stream still uses is freed in two steps: when the free is requested, and when
-// the GPU has finished using it. An allocator that can tell them apart reports the first step like
+// the GPU has finished using it. An allocator that can distinguish the two steps reports them like
 // this:
 //
 //   { FreeRequestScope scope; recorder.OnFree(key); }   // requested
 //   recorder.OnFree(key);                               // completed
 //
-// Without the first call, both steps are recorded at the time of the second, as on a single stream.
+// Without the first call, both steps are recorded at the time of the second call.
 #pragma once
 
 #include <utility>

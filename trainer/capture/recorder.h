@@ -1,12 +1,12 @@
 // The recorder turns a training step into events. Allocators, RecordFunction callbacks,
-// saved-tensor hooks, modules and the loop all report to it.
+// saved-tensor hooks, modules and the loop all report to the recorder.
 //
 //   Recorder r(sink, clock);                 // installed as Recorder::Current()
 //   { PhaseScope p(Phase::kForward); ... }   // see scopes.h
 //
-// Threads: callbacks come from the loop's thread and from autograd's device thread. If the order of
-// events matters, the two never work at the same time. A mutex protects the state. Does not use
-// LibTorch types, so that it can be tested without LibTorch.
+// Threads: callbacks come from the loop's thread and from autograd's device thread. Where the order
+// of events matters, these two threads never work at the same time. A mutex protects the state.
+// No LibTorch types are used, so that tests need no LibTorch.
 //
 // An allocation's initial category is determined by the first rule that applies:
 //   CategoryScope of the thread -> its category (workspaces)
@@ -40,8 +40,8 @@ struct TapeWork;
 using Clock = std::function<int64_t()>;
 
 struct RecorderOptions {
-  bool record_ops = true;  // record OpBegin/OpEnd events; allocations name their op in any case
-  // Ops nested deeper than this in their thread get no slice.
+  bool record_ops = true;  // record OpBegin/OpEnd events; if false, allocations still name their op
+  // Ops that are nested deeper than this in a thread get no slice.
   uint32_t max_op_depth = 64;
 };
 
@@ -52,35 +52,35 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   static Recorder* Current();  // null if nothing is recorded
-  // Unique among the recorders of a process, for hooks that may outlive the recorder they reported
-  // to.
+  // Identifies this recorder among all recorders of the process, for hooks that may outlive the
+  // recorder to which they reported.
   uint64_t serial() const;
 
-  // --- memory, reported by allocators. `key` is the data pointer, by which a tensor's storage can
-  // be found.
+  // --- memory, reported by allocators. `key` is the data pointer, which identifies a tensor's
+  // storage.
   void OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uint64_t address,
                uint32_t stream, trace::Pool pool);
   void OnFree(uint64_t key);  // unknown keys (allocated before the recording) are ignored
-  // `expandable`: `bytes` is a range of addresses; its memory is reported by OnSegmentMap and
-  // OnSegmentUnmap.
+  // `expandable`: `bytes` is the size of a range of addresses; OnSegmentMap and OnSegmentUnmap
+  // report its memory.
   void OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool,
                       bool expandable = false);
   void OnSegmentFree(uint64_t address);
   void OnSegmentMap(uint64_t segment, uint64_t address, uint64_t bytes);
   void OnSegmentUnmap(uint64_t segment, uint64_t address, uint64_t bytes);
-  // `like`: the tape event that is being played. null: the thread's open op allocates.
+  // `like`: the tape event that is being repeated; null: the thread's open op allocates.
   void OnOutOfMemory(uint64_t bytes, uint64_t device_free, const trace::Event* like = nullptr);
   // A kernel, a memcpy, a wait, or driver memory, with the call of this thread that caused it
   // (device_work.h). `like`: as above.
   void OnDeviceWork(const DeviceWork& work, const trace::Event* like = nullptr);
-  // Activities from another source (CUPTI, NVML). Names are ids from Intern(), and threads are
-  // system thread ids; an unknown thread is added.
+  // Activities that CUPTI or NVML reported. Names are ids from Intern(), and threads are system
+  // thread ids; unknown threads are added.
   void OnActivities(std::span<const trace::Activity> activities);
   // The next allocations of this thread get `category` (for workspaces); see CategoryScope.
   void PushCategory(trace::Category category);
   void PopCategory();
   // The next allocations of this thread belong to `path` (a parameter's full name) instead of the
-  // open module; see OwnerScope. PushOwnerOf: they get the owner of the live allocation at `key`.
+  // open module; see OwnerScope. PushOwnerOf: to the owner of the live allocation at `key`.
   void PushOwner(std::string_view path);
   void PushOwnerOf(uint64_t key);
   void PopOwner();
@@ -102,10 +102,10 @@ class Recorder {
   void BeginPhase(trace::Phase phase);
   void EndPhase();
   trace::Phase phase() const;
-  void BeginModule(std::string_view name);  // the open modules supply the path
+  void BeginModule(std::string_view name);  // the path begins with the open modules
   void EndModule();
-  // `sequence_number` < 0: none. A backward node finds its forward module by the forward op's
-  // number. Numbers are counted per thread; `forward_thread` is the thread of the forward op.
+  // `sequence_number` < 0: none. A backward node gets the module of the forward op with the same
+  // number. Each thread counts its own numbers; `forward_thread` is the forward op's thread.
   void BeginOp(std::string_view name, int64_t sequence_number, bool backward,
                uint64_t forward_thread = 0);
   void EndOp();
@@ -128,8 +128,8 @@ class Recorder {
   uint64_t IdOf(uint64_t key) const;
   // Returns this recorder's id of a string, for events that use another recorder's ids.
   trace::StringId Intern(std::string_view text);
-  // Repeats an event of a tape for this allocation; `like` supplies name, module, category and
-  // thread. Play events in the tape's order. PlayFree() repeats both events of a free.
+  // Repeats the tape's event `like`, with its name, module, category and thread, for this
+  // allocation. Play events in the tape's order. PlayFree() repeats both events of a free.
   void PlayAlloc(const trace::Event& like, uint64_t key, uint64_t bytes_rounded, trace::Pool pool);
   void PlayFree(const trace::Event& like, uint64_t key);
   void PlayRetag(const trace::Event& like, uint64_t key);

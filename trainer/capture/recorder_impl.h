@@ -27,8 +27,8 @@ using trace::Phase;
 using trace::StringId;
 
 inline constexpr size_t kBatchEvents = 4096;
-// The lookup from sequence number to module is cleared above this size. A step of a 100-layer model
-// needs about 10,000 entries.
+// The table from sequence number to module is cleared when it exceeds this size. A step of a
+// 100-layer model needs about 10,000 entries.
 inline constexpr size_t kMaxSequenceNumbers = size_t{1} << 22;
 inline constexpr size_t kMaxAddresses = size_t{1} << 16;
 
@@ -42,7 +42,7 @@ struct OpenOp {
 };
 
 // The open ops and modules of one thread. Autograd's device thread outlives recorders: `serial`
-// identifies the recorder.
+// says to which recorder the state belongs.
 struct ThreadState {
   uint64_t serial = 0;
   // Threads are numbered in order of their first report; the loop's thread is 0.
@@ -56,9 +56,9 @@ inline thread_local ThreadState t_state;
 
 struct Live {
   uint64_t id = 0;
-  uint32_t saved = 0;  // number of graph nodes that save it
+  uint32_t saved = 0;  // number of graph nodes that save the storage
   Category category = Category::kUnknown;
-  Category unsaved = Category::kUnknown;  // its category once no node saves it
+  Category unsaved = Category::kUnknown;  // the category when no node saves it any more
   bool asked_to_free = false;             // the free was requested but is not complete
   StringId module;
 };
@@ -69,8 +69,8 @@ struct LiveSegment {
   trace::Pool pool = trace::Pool::kSmall;
 };
 
-// Ops that only allocate storage. An allocation in one of them is named after the op that called
-// it.
+// Ops that only allocate storage. An allocation in such an op is named after the op's
+// caller.
 inline bool AsksForStorageOnly(std::string_view name) {
   return name.starts_with("aten::empty") || name.starts_with("aten::new_empty") ||
          name == "aten::resize_";
@@ -102,8 +102,8 @@ struct Recorder::Impl {
   base::HashMap<std::string, uint32_t> string_ids;
   std::vector<std::string> strings = {""};  // indexed by id
   std::vector<std::string> new_strings;
-  // Keyed by the address of the characters, because names of operators and literals do not move. A
-  // hit is verified, since another name on the heap may later have the same address.
+  // Keyed by the address of the characters, because names of operators and literals stay in place.
+  // A hit is verified, since a different name on the heap may later have the same address.
   FlatMap<StringId> id_at{1 << 12};
   // (path so far, name) -> path, so that opening a module builds no string.
   FlatMap<StringId> module_paths;
@@ -116,7 +116,7 @@ struct Recorder::Impl {
 
   std::string failure;                // the innermost place of the first exception
   std::atomic<Tape*> tape = nullptr;  // receives the flushed events
-  size_t placed_works = 0;            // works whose `first` is an index into the tape
+  size_t placed_works = 0;  // number of works whose `first` already is an index into the tape
 
   std::vector<Phase> phases;
   std::atomic<Phase> phase{Phase::kNone};
@@ -172,8 +172,8 @@ struct Recorder::Impl {
       sink.Activities(activities);
       activities.clear();
     }
-    // An op that is just beginning may turn out to be a view, and so may the ops around it. They
-    // remain in the batch, so that the omission of views does not depend on where a batch ends.
+    // Ops that have only begun may turn out to be views. Their begin events remain in the batch, so
+    // that views are left out independently of where a batch ends.
     size_t n = batch.size();
     while (n > 0 && batch[n - 1].kind == EventKind::kOpBegin) --n;
     if (n == 0) return;
@@ -238,7 +238,7 @@ struct Recorder::Impl {
   }
 
   StringId Module(const ThreadState& thread) const {
-    // Inside a backward node, the module is that of the forward op, until the node recomputes a
+    // Inside a backward node, the module is the forward op's module, unless the node recomputes a
     // module.
     const StringId open = thread.modules.empty() ? StringId{} : thread.modules.back();
     if (thread.ops.empty()) return open;
@@ -246,8 +246,8 @@ struct Recorder::Impl {
     return thread.modules.size() > op.modules ? open : op.module;
   }
 
-  // The path that a newly opened module extends. A node that runs a part of forward again passes
-  // the whole path.
+  // The path that a newly opened module extends. In a node that runs a part of forward again, the
+  // outermost module has the whole path as its name.
   StringId ModuleAround(const ThreadState& thread) const {
     for (size_t i = thread.ops.size(); i-- > 0;) {
       if (!thread.ops[i].backward) continue;
@@ -296,8 +296,8 @@ struct Recorder::Impl {
     }
   }
 
-  // Records the call, then the device's work. The call is recorded only for its first work
-  // (`first`).
+  // Records the call, then the device's work. A call with several works is recorded only with the
+  // first one (`first`).
   void PushWork(trace::Activity call, trace::Activity what, bool first = true) {
     if (activities.size() >= kBatchEvents) FlushLocked();
     call.correlation = what.correlation = first ? ++correlations : correlations;

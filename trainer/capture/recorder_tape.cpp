@@ -1,4 +1,4 @@
-// Records a part of the events and repeats it (tape.h).
+// Records the events of a micro-batch and repeats them (tape.h).
 #include <mutex>
 
 #include "trainer/capture/device_work.h"

@@ -90,7 +90,7 @@ class ModuleScope {
   Recorder* recorder_;
 };
 
-// Allocations of this thread inside of the scope get this initial category.
+// Sets the initial category of this thread's allocations inside of the scope.
 class CategoryScope {
  public:
   explicit CategoryScope(trace::Category category) : recorder_(Recorder::Current()) {
@@ -106,14 +106,14 @@ class CategoryScope {
   Recorder* recorder_;
 };
 
-// Allocations of this thread inside of the scope belong to a parameter (its storage or its
-// optimizer state).
+// Sets the parameter to which this thread's allocations inside of the scope belong: its storage or
+// its optimizer state.
 class OwnerScope {
  public:
   explicit OwnerScope(std::string_view path) : recorder_(Recorder::Current()) {
     if (recorder_) recorder_->PushOwner(path);
   }
-  // The owner is that of the live allocation at `key`.
+  // Takes the owner of the live allocation at `key`.
   explicit OwnerScope(uint64_t key) : recorder_(Recorder::Current()) {
     if (recorder_) recorder_->PushOwnerOf(key);
   }

@@ -22,18 +22,18 @@ struct TapeWork {
   size_t first = 0;
   int move = 0;
   int64_t duration_ns = 0;
-  // The device work of the move, if reported (Recorder::OnDeviceWork). Playing determines its times
-  // and correlation. Only kind and name of `call` are used.
+  // The device work of the move, if it was reported (Recorder::OnDeviceWork). Its times and
+  // correlation are new each time the tape is played. Only kind and name of `call` are used.
   bool reported = false;
   bool waits = false;
   trace::Activity what, call;
 };
 
 struct Tape {
-  // Segment and out-of-memory events are left out, because the allocator produces new ones.
+  // Contains no segment and out-of-memory events, because the allocator produces these again.
   std::vector<trace::Event> events;
   uint64_t first_allocation = 0, end_allocation = 0;  // range of the ids assigned during recording
-  // From event `first` on, `frees` frees occurred together, in order of address.
+  // The `frees` frees that begin at event `first` occurred together, in order of address.
   struct Sorted {
     size_t first = 0;
     size_t frees = 0;

@@ -57,7 +57,7 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
     }
     if (std::shared_ptr<PackedTensor> packed = p.packed.lock()) return packed;
   }
-  // Tensors that the packer itself computes are not packed.
+  // The packer is off here, so that tensors that it computes are not packed.
   SavedTensorPacker* packer = std::exchange(t_packing.packer, nullptr);
   std::shared_ptr<PackedTensor> packed;
   {
@@ -74,7 +74,7 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
 
 thread_local const SavedHooksScope::Make* t_make_hooks = nullptr;
 
-// One per saved tensor. It is destroyed when the graph releases the storage.
+// There is one hook per saved tensor. The graph destroys it when it releases the tensor.
 class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
  public:
   void call_pack_hook(const at::Tensor& tensor) override {
@@ -84,8 +84,8 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
       if (tensor.is_non_overlapping_and_dense()) strides_ = tensor.strides().vec();
       return;
     }
-    // The tensor itself is not stored, because an output that its own node saves would keep itself
-    // alive. tensor_data() bypasses the dispatcher, so it is not recorded as an op.
+    // Stores only the data: if a node saved its own output, the graph would keep itself alive.
+    // tensor_data() bypasses the dispatcher, so it is not recorded as an op.
     tensor_ = at::Tensor(tensor.tensor_data());
     mark_.emplace(tensor_);
   }
@@ -102,12 +102,12 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
  private:
   at::Tensor tensor_;
   std::shared_ptr<PackedTensor> packed_;
-  std::vector<int64_t> sizes_, strides_;  // shape of the packed tensor; strides only if it had gaps
+  std::vector<int64_t> sizes_, strides_;  // shape of the packed tensor; strides if it had no gaps
   std::optional<SavedMark> mark_;         // destroyed before the tensor
 };
 
-// LibTorch's default hooks are Python objects; in C++, hooks are set by overriding the engine's
-// virtual method.
+// LibTorch's interface for default hooks takes Python objects; from C++, hooks are set by
+// overriding a virtual method of the engine.
 class HookingEngine final : public torch::autograd::Engine {
  public:
   HookingEngine() = default;
@@ -191,7 +191,7 @@ SavedMark::~SavedMark() {
   if (key_ == 0) return;
   g_released.fetch_add(1, std::memory_order_relaxed);
   Recorder* recorder = Recorder::Current();
-  // Called before the tensor is released, so that a free is recorded after the retag.
+  // This precedes the tensor's release, so that the retag is recorded before a free.
   if (recorder != nullptr && recorder->serial() == serial_) recorder->OnSavedReleased(key_);
 }
 

@@ -2,7 +2,7 @@
 // every tensor that autograd saves and releases (saved-tensor hooks), every accumulated gradient.
 // Backends report allocations.
 //
-//   Taps taps({.ops = true});            // during its life, reports to Recorder::Current()
+//   Taps taps({.ops = true});            // while it exists, reports to Recorder::Current()
 //   TagStorage(weight, trace::Category::kParameter, "parameter");
 //   WatchGradients(model->parameters());
 //
@@ -55,7 +55,7 @@ void TagStorage(const at::Tensor& tensor, trace::Category category, std::string_
 void WatchGradients(const std::vector<at::Tensor>& parameters,
                     std::function<void(const at::Tensor& leaf)> then = nullptr);
 
-// During its life, the tensor counts as saved for backward.
+// While a SavedMark exists, its tensor counts as saved for backward.
 class SavedMark {
  public:
   explicit SavedMark(const at::Tensor& tensor);
@@ -67,8 +67,8 @@ class SavedMark {
   uint64_t key_ = 0, serial_ = 0;
 };
 
-// During its life, `make` creates the hooks of tensors saved on this thread, in place of the
-// default hooks. These hooks must report the saved tensors (SavedMark).
+// While this scope exists, `make` creates the hooks of tensors saved on this thread, in place of
+// the default hooks. The hooks must report what they save (SavedMark).
 class SavedHooksScope {
  public:
   using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;
@@ -89,7 +89,7 @@ class PackedTensor {
   virtual ~PackedTensor() = default;
   PackedTensor(const PackedTensor&) = delete;
   PackedTensor& operator=(const PackedTensor&) = delete;
-  // called in backward; returns as many elements in the same order
+  // called in backward; returns the elements that were packed, in the same order
   virtual at::Tensor Unpack() = 0;
 };
 class SavedTensorPacker {
@@ -98,13 +98,13 @@ class SavedTensorPacker {
   virtual ~SavedTensorPacker() = default;
   SavedTensorPacker(const SavedTensorPacker&) = delete;
   SavedTensorPacker& operator=(const SavedTensorPacker&) = delete;
-  // False: the tensor is saved as it is.
+  // Whether the tensor is packed; false: it is saved as it is.
   virtual bool Takes(const at::Tensor& tensor) const = 0;
-  // `tensor`: the elements as one dimension in memory order, or a copy without the gaps of a view.
-  // A tensor that several nodes save is passed only once.
+  // `tensor`: the elements in one dimension, in memory order; of a view with gaps, a copy without
+  // them. A tensor that several nodes save is passed only once.
   virtual std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) = 0;
 };
-// During its life, tensors saved on this thread pass through `packer`.
+// While this scope exists, `packer` packs the tensors that are saved on this thread.
 class PackerScope {
  public:
   explicit PackerScope(SavedTensorPacker* packer);

@@ -1,5 +1,5 @@
-// The model's input data: batches of the tensors that its family names, filled with a learnable
-// task.
+// The model's input data: batches of the tensors that its family names, with values of a task that
+// can be learned.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -29,7 +29,7 @@ class DataSource {
  public:
   // `model` must outlive the source.
   DataSource(const Model& model, const DataOptions& options);
-  // Call before the first step. For a script with inputs up front, creates all of them.
+  // Call before the first step. If the script has its inputs up front, creates all inputs.
   void Prepare();
   // Sets the shape of the following batches. Not for scripts with inputs up front.
   void SetShape(int64_t rows, int64_t seq) {

@@ -55,7 +55,7 @@ absl::Status Guard(const Body& body) {
   } catch (const RunRefused& refused) {
     return refused.status;
   } catch (const c10::OutOfMemoryError& error) {
-    if (OnEmulatedPlatform()) {  // the platform lets allocations beyond the GPU's memory succeed
+    if (OnEmulatedPlatform()) {  // here, allocations beyond the GPU's memory succeed
       return absl::ResourceExhaustedError(
           "the run needs more than 2 TiB on one GPU, or the system limits the address space too "
           "much (ulimit -v)");
@@ -65,7 +65,7 @@ absl::Status Guard(const Body& body) {
     return absl::UnimplementedError(FirstParagraph(error.what_without_backtrace()));
   } catch (const c10::Error& error) {
     std::string text = FirstParagraph(error.what_without_backtrace());
-    // LibTorch's CPU allocator has no exception type of its own for this.
+    // LibTorch's CPU allocator has no special exception type for this failure.
     if (text.find("can't allocate memory") != std::string::npos) {
       return absl::ResourceExhaustedError(std::move(text));
     }
@@ -79,7 +79,7 @@ absl::Status Guard(const Body& body) {
   }
 }
 
-// Adds the op and module in which the failure occurred. A cancelled run needs no place.
+// Adds the op and module in which the failure occurred, unless the run was cancelled.
 absl::Status WithPlace(const absl::Status& status, const std::string& place) {
   if (status.ok() || place.empty() || absl::IsCancelled(status)) return status;
   return absl::Status(status.code(),
@@ -97,7 +97,7 @@ uint64_t HostBytesAvailable() {
   return 0;
 }
 
-// Linux kills processes instead of refusing memory, so runs that cannot fit are refused here.
+// Linux does not refuse memory but kills processes, so runs that cannot fit are refused here.
 absl::Status CheckHostMemory(const Totals& totals) {
   const uint64_t available = HostBytesAvailable();
   const uint64_t needed = totals.bytes + totals.trainable * 4;  // at least weights and gradients
@@ -190,8 +190,8 @@ struct Trainer::Impl {
       return absl::FailedPreconditionError(
           "backend=plan: this process was not started on the emulated platform");
     }
-    // LibTorch counts devices in the first backward, which may be in a run on the CPU. A failure is
-    // reported by the next plan.
+    // LibTorch counts devices in the first backward, which may be in a run on the CPU. If that
+    // fails, the next plan reports it.
     if (config.backend == run::Backend::kCpu && OnEmulatedPlatform()) {
       CudaBackend().Prepare().IgnoreError();
     }

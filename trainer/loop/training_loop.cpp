@@ -54,8 +54,8 @@ std::vector<std::unique_ptr<Held>> AroundRun(Techniques& techniques, const run::
   return held;
 }
 
-// Reports progress and the expected length of the run. Within a step, it is called at most once per
-// kBetweenSayings.
+// Reports progress and the expected length of the run. Calls within a step are at least
+// kBetweenSayings apart.
 using Say = std::function<void(int step, const std::string& text)>;
 constexpr std::chrono::milliseconds kBetweenSayings{200};
 
@@ -77,7 +77,7 @@ class RunLength {
         "a micro-batch). From the second step and the second micro-batch on, memory use repeats",
         config_.steps, config_.micro_batches, millions_, kMaxRunEvents / 1'000'000))};
   }
-  // A technique's own work would produce `whole` events.
+  // Refuses the run if a technique's own work, which would produce `whole` events, is too long.
   void Saw(double whole) {
     if (whole <= static_cast<double>(kMaxRunEvents)) return;
     throw RunRefused{absl::InvalidArgumentError(
@@ -129,8 +129,8 @@ class Loop {
       auto* measures = dynamic_cast<MeasuresGradients*>(technique.get());
       if (measures != nullptr && sharing_ != nullptr) measures->Join(*sharing_);
     }
-    // If the script keeps outputs, those of the previous micro-batch are freed within the next one,
-    // so micro-batches must be executed.
+    // A script that keeps outputs frees those of one micro-batch within the next one, so
+    // micro-batches cannot be repeated.
     if (!hooks.repeat_from_tape || script_.keeps_outputs || !All(&Technique::repeats)) return;
     if (rehearsal != nullptr && Adopt(*rehearsal)) return;
     if (config_.steps * config_.micro_batches == 1) return;
@@ -182,7 +182,7 @@ class Loop {
     for (auto& technique : techniques_) technique->AfterSetUp(context_, model_, trained_);
     model_.layer_runner = nullptr;
     model_.inputs_require_grad = false;
-    // The first technique is the outermost.
+    // The scope of the first technique is the outermost.
     std::for_each(techniques_.rbegin(), techniques_.rend(), [&](auto& technique) {
       model_.layer_runner =
           technique->AroundLayers(context_, model_, std::move(model_.layer_runner));
@@ -241,7 +241,7 @@ class Loop {
   std::string LengthText() const { return length_.Text(); }
 
   // A script that keeps its outputs frees them between steps: gradients after each step but the
-  // last one, logits and loss only before the last step, so that its end state can be inspected.
+  // last, logits and loss only before the last step, so that the state at the end can be inspected.
   void BetweenSteps(int next_step) {
     if (!script_.keeps_outputs) return;
     PhaseScope phase(Phase::kZeroGrad);
@@ -280,7 +280,7 @@ class Loop {
     while (!held.empty()) held.pop_back();
   }
 
-  // Returns the access for work that the run repeats `times` times.
+  // Gives a technique access to the loop for work that the run does `times` times.
   LoopAccess Access(int times) {
     return {.hold = [this] { return Hold(); },
             .done =
@@ -333,7 +333,7 @@ class Loop {
     return true;
   }
 
-  // Reduces the layers of the current runner to those of the first two and the last two units.
+  // Leaves only the layers of the first two and the last two units to the current runner.
   void ShortenStack(const ShortenedStack& stack) {
     std::vector<size_t> chosen;
     size_t layer = 0;
@@ -365,8 +365,8 @@ class Loop {
       data_.SetShape(shape.rows, shape.seq);
       data_.Next(step, k, batch_);
     }
-    // The first micro-batch allocates the gradients, later ones accumulate into them. So there are
-    // two kinds, each with a tape.
+    // The first micro-batch allocates the gradients, and later ones accumulate into them. These two
+    // kinds have separate tapes.
     MicroBatchTape* tape = tapes_[HasGradients() ? 1 : 0].get();
     if (tape == nullptr) return Execute();
     if (tape->ready()) {
@@ -399,7 +399,7 @@ class Loop {
       // The forward call has returned, and only its loss is still in use.
       if (!script_.keeps_outputs) logits_.reset();
       Release(held);
-      // Outside of autocast, as in transformers' Trainer.
+      // This is outside of autocast, as in transformers' Trainer.
       if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
     }
     if (micro_batch_ == 0 && ZeroesLate()) {
@@ -416,8 +416,8 @@ class Loop {
     return value;
   }
 
-  // Waits, so that a phase's time is its own. With several ranks there is no wait, because a real
-  // program's host continues while a collective keeps its inputs allocated.
+  // Waits for the device, so that its work counts in this phase. With several ranks there is no
+  // wait: a real program's host continues while a collective keeps its inputs allocated.
   void FinishPhase() {
     if (sharing_ == nullptr) backend_.FinishWork();
   }

@@ -1,7 +1,7 @@
 // The training loop: the same code for every backend.
 //
 //   Techniques techniques = MakeTechniques(config);
-//   ASSIGN_OR_RETURN(auto model, BuildModel(config, techniques));  // without memory yet
+//   ASSIGN_OR_RETURN(auto model, BuildModel(config, techniques));  // allocates no tensors yet
 //   RunTraining(config, *model, techniques, backend, recorder, hooks);  // throws as LibTorch does
 #pragma once
 
@@ -21,16 +21,16 @@ namespace vramscope::trainer {
 
 using Techniques = std::vector<std::unique_ptr<Technique>>;
 
-// Tapes of micro-batches that were executed before the run, with only the first and the last layers
-// of the model. Works only on backends that compute no values: there, the omitted layers allocate
-// and free like the executed ones.
+// Tapes of micro-batches that were executed before the run, with only the first and last layers of
+// the model. This needs a backend that computes no values, on which the omitted layers allocate and
+// free as the executed layers do.
 struct Rehearsal {
   std::unique_ptr<MicroBatchTape> tapes[2];  // without and with existing gradients
   ShortenedStack stack;
 };
 
-// Starts `backend`, executes a rehearsal and stops it; nothing of this is recorded. null if it
-// would save no time, or if the backend cannot repeat micro-batches. Throws only CancelledError.
+// Starts `backend`, executes a rehearsal and stops the backend; records nothing. Returns null if
+// this saves no time, or if the backend can't repeat micro-batches. Throws only CancelledError.
 std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
                                     Techniques& techniques, Backend& backend,
                                     const run::DeviceProfile& device, const RunHooks& hooks);

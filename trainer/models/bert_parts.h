@@ -32,7 +32,7 @@ struct EncoderConfig {
   at::ScalarType dtype = at::kFloat;
 };
 
-// `config` must contain the class's defaults. kInvalidArgument names the wrong key.
+// `config` must already contain the model class's defaults. kInvalidArgument names the wrong key.
 absl::Status ReadEncoder(run::ConfigReader& reader, const ModelOptions& options,
                          EncoderConfig& config);
 

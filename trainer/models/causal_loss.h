@@ -1,4 +1,4 @@
-// Functions that model families share below and above their layers.
+// Functions that several model families use before and after their layers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,10 +9,10 @@
 
 namespace vramscope::trainer {
 
-// Cross entropy of rows of logits; null: PyTorch's operator.
+// Computes the cross entropy of rows of logits; null: PyTorch's operator does.
 using CrossEntropy = std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)>;
 
-// Mean cross entropy of logits in fp32, where token i predicts token i + 1. As in Hugging Face
+// Mean cross entropy of logits in fp32, in which token i predicts token i + 1. As in Hugging Face
 // transformers, either the labels are padded by one ignored token and shifted (4.51,
 // loss/loss_utils.py), or the last token's logits are cut off. kUpcastInModel: the logits are
 // already fp32.

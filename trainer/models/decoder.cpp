@@ -48,8 +48,8 @@ at::Tensor Activate(run::Activation activation, const std::string& name, const a
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
                       int64_t prefix) {
-  // The flash-attn package accepts no mask. In its place, attention gets the positions, which it
-  // searches for packed samples.
+  // The flash-attn package accepts no mask. Attention gets the positions instead of a mask, and
+  // looks for packed samples in them.
   if (attention == AttentionKind::kFlash2) return positions.unsqueeze(0);
   const int64_t seq = positions.size(0);
   const bool window = config.sliding_window > 0 && !config.mask_always;
@@ -124,14 +124,14 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
                           const GenerationPass& pass, at::ScalarType dtype) {
   const int64_t room = pass.cache != nullptr ? pass.cache->room() : 0;
   const bool eager = attention == AttentionKind::kEager;
-  at::Tensor seen;  // number of present tokens; a cache of fixed size counts them
+  at::Tensor seen;  // number of present tokens, which the model counts in a cache of fixed size
   if (room > 0) {
     const at::Tensor any = pass.cache->first().select(0, 0).select(0, 0).any(-1);
     seen = any.sum();
   }
   const bool window = config.sliding_window > 0;
   if (!eager && room == 0 && (!window || pass.mask.size(1) < config.sliding_window)) {
-    // If no token is masked, the operator applies the causal mask itself.
+    // As no token is masked, which transformers checks, the operator applies the causal mask.
     const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
     there.item<bool>();
     return {};
@@ -149,8 +149,8 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
 
 namespace {
 
-// Decreasing positions mark the start of another sample. Here there is only one sample, but
-// transformers checks in every layer and waits for the result.
+// Decreasing positions mark the start of another sample. This run has only one sample, but
+// transformers checks for others in every layer and waits for the result.
 void LookForPackedSamples(const at::Tensor& position_ids) {
   at::Tensor rising = at::diff(position_ids);
   rising = rising >= 0;
@@ -330,8 +330,8 @@ at::Tensor DecoderLayer::Forward(const at::Tensor& input, const DecoderPass& pas
   ModuleScope scope(name());
   at::Tensor residual = input;
   at::Tensor hidden = input_norm_.Forward(input);
-  // The weights are kept until the layer returns. When this part runs again in backward, they are
-  // discarded.
+  // The weights are kept until the layer returns. When this part runs again in backward, the new
+  // weights are discarded.
   const auto weights = std::make_shared<at::Tensor>();
   at::Tensor kept;
   hidden = RunPart(Part::kAttention, hidden,

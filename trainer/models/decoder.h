@@ -1,6 +1,6 @@
 // Decoders with rotary positions in the form that transformers uses since Llama: norm,
-// grouped-query attention, a gated feed-forward part. A family describes its differences in its
-// config, and defines its own layers if that is not enough.
+// grouped-query attention, a gated feed-forward part. The config describes how a family differs
+// from this form; if the config cannot express it, the family defines its own layers.
 //
 //   using Decoder = RotaryDecoder<DecoderLayer>;
 //   return std::make_unique<CausalModel<Decoder>>(config, options);   // causal_model.h
@@ -35,20 +35,20 @@ namespace vramscope::trainer {
 std::vector<run::FamilyDeclaration::LoraChoice> GatedDecoderAdapters();
 
 struct DecoderConfig : run::ModelConfig {
-  // Details of the additive mask: whether its lower triangle is cleared before the comparison with
-  // the positions; whether SDPA always gets a mask, even if it could be causal without one; the
-  // number of columns beyond the keys.
+  // Details of the additive mask: whether its lower triangle is cleared before it is compared with
+  // the positions; whether SDPA gets a mask even where its causal mode would do; how many more
+  // columns than keys it has.
   bool mask_by_triangle = false;
   bool mask_always = false;
   int64_t mask_extra_columns = 1;
   RmsNorm::Scale norm_scale = RmsNorm::Scale::kWeight;
   // Norms of each head's query and key: none, applied after each projection, or after all three.
   enum class HeadNorms : uint8_t { kNone, kEach, kAfterProjections } head_norms = HeadNorms::kNone;
-  // The place where the embedding's output is multiplied by sqrt(hidden_size): the decoder (by a
-  // number), or the embedding (by a buffer).
+  // Where the embedding's output is multiplied by sqrt(hidden_size): in the decoder (a number), or
+  // in the embedding (a buffer).
   enum class Scaling : uint8_t { kNone, kNumber, kBuffer } embedding_scaling = Scaling::kNone;
   int64_t rotary_dim = 0;       // dimensions of a head that are rotated; 0: all
-  double local_rope_theta = 0;  // theta of layers with a window; 0: as in other layers
+  double local_rope_theta = 0;  // theta of layers with a window; 0: that of other layers
   double attention_scale = 0;   // 0: 1 / sqrt(head_dim)
   double attention_cap = 0;     // eager scores: cap * tanh(scores / cap); 0: not capped
 };
@@ -59,8 +59,8 @@ absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& option
 at::Tensor Activate(run::Activation activation, const std::string& name, const at::Tensor& x);
 
 // Values that all layers of one forward pass share. Members are destroyed from the last to the
-// first. Positions and mask are arguments of each layer, so checkpoints save them. The other
-// members are kept until the graph is freed, like Python's tuples.
+// first. Positions and mask are passed to each layer as arguments, so checkpoints save them. The
+// other members live until the graph is freed, like Python's tuples.
 struct DecoderPass {
   at::Tensor local_sin, local_cos;  // defined if layers with a window have positions of their own
   at::Tensor sin, cos;
@@ -92,14 +92,14 @@ at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
                       int64_t prefix);
 
-// The mask of a generation pass, [batch, 1, s, columns], or undefined as above.
+// The mask of a generation pass, [batch, 1, s, columns], or undefined, as from CausalMask().
 at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
                           const GenerationPass& pass, at::ScalarType dtype);
-// For caches of fixed size, converts the mask as generate() does before calling the model.
+// Converts the mask for a cache of fixed size, as generate() does before it calls the model.
 void PrepareMask(const DecoderConfig& config, GenerationPass& pass, at::ScalarType dtype);
 
 // Applies the run's kind of attention to query, key and value [b, heads, s, d]. Returns the result
-// [b, s, heads, d], and with eager attention the weights, which the caller's frame keeps.
+// [b, s, heads, d], and the weights of eager attention, which the caller's frame keeps.
 class AttentionOperator {
  public:
   AttentionOperator(const DecoderConfig& config, const ModelOptions& options);
@@ -122,7 +122,7 @@ Linear::Options Projection(const DecoderConfig& config, const ModelOptions& opti
 class AttentionLayer : public Module {
  public:
   using Module::Module;
-  // With eager attention, also returns the weights, because the caller's frame keeps them.
+  // Also returns the weights of eager attention, because the caller's Python frame keeps them.
   virtual std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& x, const at::Tensor& mask,
                                                     const at::Tensor& cos,
                                                     const at::Tensor& sin) = 0;
@@ -141,8 +141,8 @@ class SelfAttention : public AttentionLayer {
   std::unique_ptr<RmsNorm> q_norm_, k_norm_;
 };
 
-// The second half of a layer, after the attention. `kept`: values that the layer's frame keeps
-// until it returns.
+// The second half of a layer, after the attention. `kept`: values that the layer's Python frame
+// keeps until it returns.
 class FeedForward : public Module {
  public:
   using Module::Module;
@@ -175,8 +175,8 @@ class GatedMlp : public FeedForward {
   Kernel kernel_;
 };
 
-// Norm, attention, residual, norm, feed-forward part, residual. Dropout before each residual if the
-// config has residual_dropout.
+// Norm, attention, residual, norm, feed-forward part, residual. If the config has residual_dropout,
+// dropout precedes each residual.
 class DecoderLayer : public Module {
  public:
   using Config = DecoderConfig;
@@ -194,7 +194,7 @@ class DecoderLayer : public Module {
   RmsNorm input_norm_, post_norm_;
 };
 
-// The embedding of a decoder, including the factor if the embedding has it.
+// The embedding of a decoder, including the factor if Scaling::kBuffer puts it there.
 class DecoderEmbedding : public Embedding {
  public:
   DecoderEmbedding(const DecoderConfig& config, const ModelOptions& options);
@@ -206,7 +206,7 @@ class DecoderEmbedding : public Embedding {
 
 // Returns the positions of the tokens, int64 [seq]. The first one is `before`.
 at::Tensor Positions(const at::Tensor& ids, int64_t before);
-// The two steps between the embedding and the first layer.
+// Positions() and Scaled() are the two steps between the embedding and the first layer.
 at::Tensor Scaled(const DecoderConfig& config, const at::Tensor& embedded);
 at::Tensor Dropped(const DecoderConfig& config, const at::Tensor& embedded);
 
@@ -241,7 +241,7 @@ class RotaryDecoder : public Module {
   at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
     GenerationPass* generation = Generating();
     const int64_t before = generation != nullptr ? generation->trained_prefix : 0;
-    if (before > 0) generation = nullptr;  // a training pass, except for its cache
+    if (before > 0) generation = nullptr;  // this is a training pass that has a cache
     if (generation != nullptr) {
       PrepareMask(config_, *generation, embedding_.weight()->tensor.scalar_type());
     }

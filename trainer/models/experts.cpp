@@ -8,7 +8,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Tells the emulated platform how many elements of a mask are true; elsewhere they are counted.
+// Tells the emulated platform how many elements of a mask are true. Real devices count them.
 void SayTrue(const at::Tensor& mask, int64_t count) {
   using Function = void (*)(uint64_t address, uint64_t elements, uint64_t count);
   static const auto say =
@@ -21,7 +21,7 @@ void SayTrue(const at::Tensor& mask, int64_t count) {
 // Returns the indices (choice, token) of the true elements in an expert's part [chosen, tokens] of
 // the mask.
 std::pair<at::Tensor, at::Tensor> Where(const at::Tensor& mask, int64_t experts) {
-  const at::Tensor dense = mask.contiguous();  // a copy, as the operator makes to count elements
+  const at::Tensor dense = mask.contiguous();  // the operator also makes a copy to count elements
   SayTrue(dense, std::max<int64_t>(1, (dense.numel() + experts / 2) / experts));
   std::vector<at::Tensor> places = at::where(dense);
   return {std::move(places[0]), std::move(places[1])};

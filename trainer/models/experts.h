@@ -1,8 +1,8 @@
 // A feed-forward part with many experts, of which a router chooses some for each token. As in
-// transformers, it is a loop over the experts that passes each its tokens by index.
+// transformers, a loop passes each expert its tokens, selected by index.
 //
-// The routing is computed. If nothing is computed (on the emulated platform), all experts are
-// assumed to get equally many tokens; families declare this assumption with kEvenRouting.
+// The router chooses by computed values. On the emulated platform, where nothing is computed, all
+// experts are assumed to get equally many tokens; families declare this with kEvenRouting.
 //
 //   SparseMoe moe("block_sparse_moe", config, options,
 //                 {.experts = 8, .chosen = 2, .inner = 14336});

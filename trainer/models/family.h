@@ -1,6 +1,6 @@
-// Model families. A family is one file in families/. It declares its properties
-// (profiler/run/family.h), reads its config.json, and has the modules, the forward pass and the
-// loss. The build finds the file by its name; there is no list to edit.
+// Model families. A family is one file in families/. The file declares the family's properties
+// (profiler/run/family.h), reads its config.json, and contains its modules, forward pass and loss.
+// The build finds the file by its name; there is no list to edit.
 //
 //   // families/mlp.cpp
 //   namespace vramscope::trainer::mlp {
@@ -9,7 +9,7 @@
 //   }
 //   }  // namespace
 //
-// Families() is thread-safe; MakeModel() throws nothing.
+// Families() is thread-safe. MakeModel() throws no exceptions.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -1,5 +1,5 @@
-// Generation, token by token: keys and values that are kept between passes, and the arguments of a
-// pass in addition to the token ids.
+// Generation, token by token: the keys and values that are kept between passes, and the arguments
+// that a pass gets besides the token ids.
 //
 //   DynamicCache cache;
 //   GenerationPass pass{.cache = &cache, .positions = ..., .position_ids = ..., .mask = ...};
@@ -25,7 +25,7 @@ class KeyValueCache {
   KeyValueCache(const KeyValueCache&) = delete;
   KeyValueCache& operator=(const KeyValueCache&) = delete;
 
-  // Starts a pass, in which the layers follow in order.
+  // Starts a pass; the layers then call Update() in order.
   virtual void Begin() { layer_ = 0; }
   // Stores a layer's keys and values [b, heads, s, d] at `positions`. Returns the keys and values
   // to attend to.
@@ -33,9 +33,9 @@ class KeyValueCache {
                                            const at::Tensor& positions) {
     return Next(layer_++, key, value, positions);
   }
-  // Capacity in tokens; 0: it grows.
+  // Capacity in tokens; 0: the cache grows.
   virtual int64_t room() const { return 0; }
-  // Whether an empty cache is passed to the first pass; otherwise the model creates it.
+  // Whether the first pass gets an empty cache as an argument; if not, the model creates the cache.
   virtual bool given_empty() const { return true; }
   // Number of stored tokens, for a cache that grows.
   virtual int64_t tokens() const { return 0; }
@@ -53,7 +53,7 @@ class KeyValueCache {
   size_t layer_ = 0;
 };
 
-// Every pass allocates each layer's keys and values again, extended by the new ones.
+// Every pass allocates each layer's keys and values again, extended by those of the new token.
 class DynamicCache final : public KeyValueCache {
  public:
   int64_t tokens() const override { return keys_.empty() ? 0 : keys_.front().size(-2); }
@@ -66,8 +66,8 @@ class DynamicCache final : public KeyValueCache {
   std::vector<at::Tensor> keys_, values_;
 };
 
-// Keys and values as tuples. A pass allocates all layers' keys and values again, while its
-// argument, the previous pass's tuples, still exists.
+// Keys and values as tuples. A pass allocates all layers' keys and values again while the tuples of
+// the previous pass, its argument, still exist.
 class TupleCache final : public KeyValueCache {
  public:
   void Begin() override;
@@ -86,7 +86,7 @@ class TupleCache final : public KeyValueCache {
 class CrossCache {
  public:
   void Begin() { layer_ = 0; }
-  // Returns the next layer's keys and values. If they do not exist, `make` computes them.
+  // Returns the next layer's keys and values. `make` computes them if they do not exist yet.
   std::pair<at::Tensor, at::Tensor> Next(
       const std::function<std::pair<at::Tensor, at::Tensor>()>& make);
 
@@ -118,7 +118,7 @@ class StaticCache : public KeyValueCache {
   int64_t room_;
 };
 
-// The capacity is the window. Each pass shifts the contents by copying.
+// A cache with the size of the window. Each pass copies the contents to shift them.
 class SlidingCache final : public StaticCache {
  public:
   using StaticCache::StaticCache;
@@ -137,7 +137,7 @@ struct GenerationPass {
   at::Tensor position_ids;         // int64 [b, s]
   // int64 [b, tokens]; with a cache of fixed size, PrepareMask() replaces it by the model's mask
   at::Tensor mask;
-  at::Tensor encoded = {};  // of a decoder: the encoder's output, to which `mask` applies
+  at::Tensor encoded = {};  // for a decoder: the encoder's output, whose tokens `mask` masks
   // called when all arguments are complete, before the model runs
   std::function<void()> prepared = {};
   int64_t trained_prefix = 0;   // tokens in the cache before a training pass; otherwise 0
@@ -155,8 +155,8 @@ class GenerationScope {
   GenerationScope& operator=(const GenerationScope&) = delete;
 };
 
-// A cache in a training forward. During the scope's life, the keys and values of this thread's
-// attention go through `cache`.
+// A cache in a training forward. Within the scope, this thread's attention stores its keys and
+// values in `cache`.
 class TrainingCacheScope {
  public:
   explicit TrainingCacheScope(KeyValueCache& cache);

@@ -1,6 +1,6 @@
-// An adapter for a whole layer: projects down to a few dimensions and up again, without bias, times
-// a factor. The caller decides at which place it is used: inside the layer (on its input), or in a
-// separate tower.
+// An adapter for a whole layer: two projections without bias, down to a few dimensions and up
+// again, and a factor. The caller decides where the adapter is used: inside the layer (on its
+// input), or in a separate tower.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -11,7 +11,7 @@
 
 namespace vramscope::trainer {
 
-// One parameter of an adapter, as a module of its own, so that it has a name.
+// One parameter of an adapter. It is a separate module, which gives the parameter its name.
 class LoraAdapter::Matrix : public Module {
  public:
   Matrix(std::string name, std::vector<int64_t> shape, Init init, at::ScalarType dtype)
@@ -57,7 +57,7 @@ at::Tensor LoraAdapter::Product(const at::Tensor& x) {
 at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   ModuleScope scope(name());
   if (dropout_ == 0) return Product(x) * scaling_;
-  // Like Product(), but dropout's result is freed with the first product's arguments.
+  // Unlike in Product(), dropout's result is freed together with the first product's arguments.
   at::Tensor down = at::dropout(x, dropout_, Training());
   {
     ModuleScope inner("A");
@@ -72,8 +72,8 @@ at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   return up * scaling_;
 }
 
-// PEFT's DoraLinearLayer: the adapter's matrix is computed by applying it to the identity. The row
-// norms of the sum are constants in backward.
+// PEFT's DoraLinearLayer: the adapter's matrix is computed by applying it to the identity. In
+// backward, the row norms of weight plus adapter are constants.
 at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
                                           const at::Tensor& bias, const at::Tensor& result) {
   ModuleScope scope(name());
@@ -111,7 +111,7 @@ at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor&
   at::Tensor sum = turned + added;
   turned.reset();
   added.reset();
-  // Python frees the frame's names in this order.
+  // This is the order in which Python frees the local variables of the frame.
   for (at::Tensor* local : {&base, &delta, &wide, &norm, &scale, &up}) local->reset();
   return sum;
 }
@@ -313,7 +313,7 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
   at::Tensor output =
       at::scaled_dot_product_attention(q, k, v, columns, DropoutNow(dropout), causal, scale);
   output = output.transpose(1, 2).contiguous();
-  // Python's frame frees its variables in the order of their slots.
+  // A Python frame frees its local variables in the order of their slots.
   q.reset();
   k.reset();
   v.reset();
@@ -322,8 +322,8 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
 
 namespace {
 
-// The flash-attn package's own node. Unlike PyTorch's copy, it keeps its random-number state on the
-// GPU until backward is done, with and without dropout.
+// The flash-attn package's own node. Unlike PyTorch's built-in version, the node keeps its
+// random-number state on the GPU until backward is done, even without dropout.
 struct FlashTwo : torch::autograd::Function<FlashTwo> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& query,
                             const at::Tensor& key, const at::Tensor& value, double dropout,

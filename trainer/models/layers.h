@@ -1,5 +1,5 @@
-// The layers of the models. Each Forward opens a module scope with the layer's name and makes the
-// same allocations in the same order as the Hugging Face / torch.nn layer that it mirrors.
+// The layers of the models. Each Forward opens a module scope with the layer's name, and makes the
+// allocations of the mirrored Hugging Face or torch.nn layer in the same order.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,15 +15,15 @@
 namespace vramscope::trainer {
 
 // A low-rank adapter for a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank. Its two
-// matrices have type `dtype`; PEFT's default is fp32, for any type of the layer. A decomposed
+// matrices have type `dtype`; PEFT's default is fp32, whatever the layer's type. A decomposed
 // adapter (DoRA) has a third parameter, "magnitude", the row norms of the adapted weight.
 class LoraAdapter : public Module {
  public:
   LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config, at::ScalarType dtype);
-  // Returns the term that is added to the layer's result. x has the matrices' type.
+  // Returns what the adapter adds to the layer's result. x must have the type of the matrices.
   at::Tensor Forward(const at::Tensor& x);
-  // The same for a decomposed adapter. `weight`: the layer's weight, [outputs, inputs]; `result`:
-  // the layer's output.
+  // Does the same for a decomposed adapter. `weight`: the layer's weight, [outputs, inputs];
+  // `result`: the layer's output.
   at::Tensor ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
                                const at::Tensor& bias, const at::Tensor& result);
   bool decomposes() const { return magnitude_ != nullptr; }
@@ -40,7 +40,7 @@ class LoraAdapter : public Module {
   double dropout_;
 };
 
-// y = x W^T + b, weight [outputs, inputs]. With `transposed`, as GPT-2's Conv1D: y = b + x W,
+// y = x W^T + b, weight [outputs, inputs]. With `transposed`, like GPT-2's Conv1D: y = b + x W,
 // weight [inputs, outputs].
 class Linear : public Module {
  public:
@@ -60,10 +60,10 @@ class Linear : public Module {
   // unchanged.
   void AddAdapter(const LoraConfig& config);
   bool has_adapter() const { return adapter_ != nullptr; }
-  // Call it after the weights have values. With DoRA, the adapted layer then equals the original.
+  // Call it after the weights have values. A layer with DoRA then equals the layer without it.
   void StartAdapter();
-  // `base` replaces x W^T + b; `bias` is undefined if there is none. An adapter adds its result in
-  // the layer's type, to a copy of the base result if `copies`.
+  // `base` replaces x W^T + b; `bias` is undefined if there is none. The adapter's result is cast
+  // to the layer's type and added to the base result, or to a copy of it if `copies`.
   using BaseFunction = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& bias)>;
   void SetBase(BaseFunction base, bool copies) {
     base_ = std::move(base);
@@ -94,7 +94,7 @@ class Embedding : public Module {
             double standard_deviation);
   at::Tensor Forward(const at::Tensor& ids);
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
-  // Looks up the rows in place of at::embedding.
+  // A function that looks up the rows instead of at::embedding.
   using Lookup = std::function<at::Tensor(const at::Tensor& weight, const at::Tensor& ids)>;
   void SetLookup(Lookup lookup) { lookup_ = std::move(lookup); }
 
@@ -103,7 +103,7 @@ class Embedding : public Module {
   Lookup lookup_;
 };
 
-// Statistics in fp32, as in the Llama family's implementation with elementary operators. Gemma's
+// Computes in fp32, like the Llama family's implementation with elementary operators. Gemma's
 // version multiplies by 1 + weight, also in fp32.
 class RmsNorm : public Module {
  public:
@@ -111,7 +111,7 @@ class RmsNorm : public Module {
   RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype,
           Scale scale = Scale::kWeight);
   at::Tensor Forward(const at::Tensor& x);
-  // Computes the norm in place of elementary operators.
+  // A function that computes the norm instead of the elementary operators.
   using Kernel =
       std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, double eps)>;
   // Returns false if this form of the norm has no kernel.
@@ -136,7 +136,7 @@ class LayerNorm : public Module {
   double eps_;
 };
 
-// Key or value heads expanded to one per query head: [b, kv, s, d] -> [b, kv * n, s, d].
+// Expands key or value heads to one for each query head: [b, kv, s, d] -> [b, kv * n, s, d].
 at::Tensor RepeatKv(const at::Tensor& x, int64_t n);
 
 // torch.finfo(dtype).min.

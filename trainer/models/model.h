@@ -1,5 +1,5 @@
-// The training loop's interface to a model: a batch of named tensors in; outputs and a loss out.
-// For the families and how to add one, see family.h.
+// The training loop's interface to a model: a model takes a batch of named tensors and returns
+// outputs and a loss. For the families and how to add one, see family.h.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<Model> model, MakeModel(json, {.dtype = at::kBFloat16}));
 //   Materialize(*model, {.device = device});
@@ -37,9 +37,9 @@ struct ModelOptions {
 // the Hugging Face Trainer.
 struct TrainingScript {
   // All inputs and targets of a run are created on the device before the first step, and each step
-  // uses views of them. Otherwise every step creates its own.
+  // uses views of them. If false, every step creates its own inputs.
   bool inputs_up_front = false;
-  // The caller's variables keep logits and loss through backward and optimizer.
+  // The script's variables keep logits and loss alive during backward and optimizer.
   bool keeps_outputs = false;
 };
 
@@ -64,23 +64,23 @@ class Batch {
  public:
   // The tensor of that name; undefined if there is none.
   const at::Tensor& operator[](std::string_view name) const;
-  // Replaces the tensor of that name, which is freed now.
+  // Replaces the tensor of that name; the old tensor is freed at once.
   void Set(std::string_view name, at::Tensor tensor);
 
  private:
   std::vector<std::pair<std::string, at::Tensor>> tensors_;
 };
 
-// The inputs of a stack's layers besides the hidden state. Some have gradients and are passed from
-// layer to layer (the encoder's output, a bias that the first layer computes for all). Others are
-// arguments of each layer: masks, positions.
+// The inputs of a stack's layers besides the hidden state. Inputs with gradients are passed from
+// layer to layer (the encoder's output, a bias that the first layer computes for all). Inputs
+// without gradients are passed to each layer: masks, positions.
 using Carried = std::vector<at::Tensor>;
 // Runs one layer of a stack; checkpointing wraps it. `hidden` is the stack's only reference to
 // the input, so that the wrapper decides how long the input lives. May replace elements of
 // `carried`.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& hidden, Carried& carried)>;
-// Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"); it names
-// layers that run again in backward.
+// Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"); in backward,
+// it is the path of layers that run again.
 using LayerRunner =
     std::function<at::Tensor(at::Tensor hidden, const std::vector<LayerFunction>& layers,
                              const std::string& path, Carried& carried)>;
@@ -100,7 +100,7 @@ class Model : public Module {
   virtual void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const = 0;
 
   virtual at::Tensor Logits(const Batch& batch) = 0;
-  // Reads `logits`; the caller decides when they are freed. Returns a 0-dim tensor.
+  // Only reads `logits`, so that the caller decides when they are freed. Returns a 0-dim tensor.
   virtual at::Tensor Loss(const at::Tensor& logits, const Batch& batch) = 0;
 
   // After this call, Logits() returns the last hidden states, [batch, seq, hidden], and Output()
@@ -117,8 +117,8 @@ class Model : public Module {
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // layers of all stacks
 
-  // Whether the first layer's input is computed from parameters, which are then the model's first
-  // parameters.
+  // Whether parameters compute the first layer's input (an embedding). They are then the model's
+  // first parameters.
   virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
   // Returns the optimizer of the model's script if the script has its own; null: the configured
@@ -129,8 +129,8 @@ class Model : public Module {
     return nullptr;
   }
 
-  // Set by the techniques before the first step. Computes the mean cross entropy of rows of logits;
-  // If it is null, PyTorch's operator is used.
+  // Set by the techniques before the first step, like the two members below. Computes the mean
+  // cross entropy of rows of logits; null: PyTorch's operator does.
   std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)> cross_entropy;
   LayerRunner layer_runner;          // null: layers are called one after another
   bool inputs_require_grad = false;  // make the embedding's output require a gradient

@@ -104,8 +104,8 @@ void Module::Collect(const std::string& prefix, std::vector<Parameter*>& out) {
 }
 
 std::vector<Parameter*> Module::Parameters() {
-  // A set name marks a visited parameter. Names are cleared first, because adapters may have been
-  // added.
+  // A parameter that already has a name was visited before. Names are cleared first, because
+  // adapters may have been added.
   Visit([](Module& module, const std::string&) {
     for (auto& entry : module.parameters_) entry.second->name_.clear();
   });
@@ -153,9 +153,9 @@ void Materialize(Module& root, const MaterializeOptions& options) {
     parameter.tensor = parameter.keep_(parameter.tensor);
     TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
   };
-  // A split parameter (parallelize_module) is cut before the module is moved. A parameter in
-  // another format is converted after its weight has been moved. If two modules share a weight,
-  // each of them cuts it, and they are tied again afterwards.
+  // A split parameter (parallelize_module) is cut before the module is moved. A parameter that is
+  // stored in another form is converted after its weight has been moved. If two modules share a
+  // weight, each module cuts it, and the weights are tied again afterwards.
   std::vector<at::Tensor> untied;
   root.Move(
       "",

@@ -8,10 +8,10 @@
 //   Materialize(*model, {.device = device}); // tensors
 //   for (Parameter* p : model->Parameters()) use(p->name(), p->tensor);
 //
-// Lifetimes: to make the same frees as Python, operands must be freed when Python frees them.
-// Forward functions take `const Tensor&` for arguments that the caller holds during the call (as in
-// a Python module call), keep results in locals, and release each with reset() at the point at
-// which Python drops or rebinds the name.
+// Lifetimes: memory is freed in the same order as in Python only if each operand is freed when
+// Python frees it. Forward functions take `const Tensor&` for arguments that the caller holds
+// during the call (as in a Python module call), keep results in locals, and release each with
+// reset() at the point at which Python drops or rebinds the name.
 //
 // Not thread-safe. Forward may throw LibTorch's exceptions; the outermost function of the loop
 // catches them.
@@ -42,14 +42,14 @@ struct ParameterSpec {
   double standard_deviation = 0.02;  // used by kNormal
 };
 
-// One trainable or frozen tensor. Tied modules share it.
+// One trainable or frozen tensor. Modules with tied weights share a Parameter.
 class Parameter {
  public:
   explicit Parameter(ParameterSpec spec) : spec_(std::move(spec)) {}
   const ParameterSpec& spec() const { return spec_; }
   // full name: "model.layers.0.mlp.up_proj.weight"
   const std::string& name() const { return name_; }
-  // number of scalar weights of the original model that this parameter represents
+  // the number of scalar weights that this parameter has in the original model
   int64_t count() const;
   // Stores the parameter in another form, `spec`, which represents `count` scalar weights, and
   // freezes it. Call it before Materialize(), which creates the original weight and replaces it by
@@ -66,7 +66,7 @@ class Parameter {
   friend void Materialize(class Module& root, const struct MaterializeOptions& options);
   ParameterSpec spec_;
   std::string name_;
-  int64_t stands_for_ = 0;  // 0: its own number of elements
+  int64_t stands_for_ = 0;  // 0: the tensor's number of elements
   ParameterSpec arrives_;
   Keep keep_;  // null: the weight is not converted
 };
@@ -76,7 +76,7 @@ struct Buffer {
   std::string name;
   std::vector<int64_t> shape;
   at::ScalarType dtype = at::kFloat;
-  std::function<at::Tensor()> value;  // computes it on the CPU; called if values are needed
+  std::function<at::Tensor()> value;  // computes the buffer on the CPU; called if values are needed
   at::Tensor tensor = {};
 };
 
@@ -92,15 +92,15 @@ class Module {
   const std::vector<Module*>& children() const { return children_; }
   const std::vector<std::unique_ptr<Buffer>>& buffers() const { return buffers_; }
 
-  // Every parameter once (a tied one at its first place): the module's own, then the children's, in
-  // order of registration. Sets their full names.
+  // Every parameter once (a tied parameter at its first place): the module's own, then those of the
+  // children, in order of registration. Sets their full names.
   std::vector<Parameter*> Parameters();
-  // Layers of the same kind with the same parameters make the same allocations. For example, layers
-  // with an attention window have the kind "window".
+  // Two layers of the same kind with the same parameters must make the same allocations. For
+  // example, layers with an attention window have the kind "window".
   virtual std::string kind() const { return {}; }
   // Visits this module and all below it, parents first. `path` is the full name ("" for the root).
   void Visit(const std::function<void(Module&, const std::string& path)>& visitor);
-  // Adds a module of a technique. Its tensors come after the existing ones. Call it before
+  // Adds a technique's module, whose tensors come after all existing tensors. Call it before
   // Materialize().
   Module* Adopt(std::unique_ptr<Module> child);
 
@@ -135,7 +135,7 @@ class Module {
 
 struct Totals {
   uint64_t count = 0;      // elements of all parameters, tied ones once
-  uint64_t trainable = 0;  // elements of those that are trained
+  uint64_t trainable = 0;  // elements of the trained parameters
   uint64_t bytes = 0;
 };
 Totals Count(Module& root);

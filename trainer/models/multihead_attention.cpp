@@ -26,7 +26,7 @@ struct Heads {
 
 }  // namespace
 
-// Not called as a module, because the attention uses its parameters directly.
+// This module is never called, because the attention uses its parameters directly.
 class MultiheadAttention::Output : public Module {
  public:
   explicit Output(const Options& o) : Module("out_proj") {
@@ -75,7 +75,7 @@ at::Tensor MultiheadAttention::Forward(const at::Tensor& query_in, const at::Ten
     product = Apart(product, 2, width);
     parts = {q, product[0], product[1]};
   }
-  // Two loops over all three tensors, because backward reverses the order of creation.
+  // Each step has its own loop, because backward runs in the reverse order of creation.
   for (at::Tensor* x : {&parts.query, &parts.key, &parts.value}) {
     *x = x->view({x->size(0), batch * heads, head_dim}).transpose(0, 1);
   }

@@ -13,7 +13,7 @@ enum class AttentionKind : uint8_t { kEager, kMath, kEfficient, kFlash, kFlash2,
 enum class LossPath : uint8_t {
   kLabelsShifted,  // since 4.49: all logits in fp32, labels shifted by one
   kLogitsCut,      // 4.46 to 4.48: the fp32 logits are copied without the last token
-  kUpcastInModel,  // before 4.46: also cut; the model returns only fp32 logits
+  kUpcastInModel,  // before 4.46: like kLogitsCut, but the model returns only fp32 logits
 };
 
 struct LoraConfig {
@@ -24,7 +24,7 @@ struct LoraConfig {
   // LoRA-FA: the matrix applied to the input keeps its initial values
   bool freezes_down = false;
   bool rank_stabilised = false;  // scale: alpha / sqrt(rank)
-  bool as_weights = false;       // has the type of the layer's weight; else fp32
+  bool as_weights = false;       // the adapter has the type of the layer's weight; else fp32
   std::vector<std::string> targets = {"q_proj", "v_proj"};
   bool enabled() const { return rank > 0; }
 };

@@ -5,7 +5,7 @@
 //     return mlp_.Forward(x);
 //   });
 //
-// Called on the loop's thread; the function may run again in backward, on autograd's thread.
+// RunPart is called on the loop's thread; the part may run again in backward, on autograd's thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,7 +24,7 @@ using PartRunner =
 // Calls `function`, through this thread's runner if there is one.
 at::Tensor RunPart(Part part, const at::Tensor& input, const PartFunction& function);
 
-// During its life, the parts of this thread go through `runner`, which must outlive it.
+// While this scope exists, `runner` runs the parts of this thread. `runner` must outlive the scope.
 class PartRunnerScope {
  public:
   explicit PartRunnerScope(const PartRunner* runner);

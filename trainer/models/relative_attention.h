@@ -1,6 +1,6 @@
-// Attention with a bias by relative position instead of positions in the embedding, as in T5. The
-// first layer of a stack computes the bias (a table by distance, in buckets) for all layers after
-// it.
+// Attention whose scores get a bias by relative position, instead of positions in the embedding
+// (T5). The first layer of a stack computes the bias (a table by distance, in buckets) for all
+// layers after it.
 //
 //   RelativeAttention self("SelfAttention", config, /*decoder=*/true, /*cross=*/false, first);
 //   at::Tensor bias;  // of the stack
@@ -40,11 +40,11 @@ struct StackMasks {
 
 class RelativeAttention : public Module {
  public:
-  // `first`: the first of its stack. `cross`: keys and values are computed from the encoder's
-  // output, and the bias is zero.
+  // `first`: the attention is the first of its stack. `cross`: keys and values are computed from
+  // the encoder's output, and the bias is zero.
   RelativeAttention(std::string name, const RelativeAttentionConfig& config, bool decoder,
                     bool cross, bool first);
-  // Computes `bias` if it is undefined. `memory`: the encoder's output.
+  // Sets `bias` if it is undefined. `memory`: the encoder's output.
   at::Tensor Forward(const at::Tensor& x, const at::Tensor& memory, const StackMasks& shared,
                      at::Tensor& bias);
 

@@ -9,7 +9,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Turns autocast off on `device` during its life.
+// Turns autocast off on `device` while the object exists.
 class AutocastOff {
  public:
   explicit AutocastOff(c10::DeviceType device)
@@ -100,8 +100,8 @@ std::pair<at::Tensor, at::Tensor> RotaryEmbedding::Forward(const at::Tensor& pos
     AutocastOff off(position_ids.device().type());
     angles = at::matmul(frequencies, positions).transpose(1, 2);
     both = at::cat({angles, angles}, -1);
-    // Multiplied by the scaling's attention factor, as in the original, although it is 1 for all
-    // supported scalings.
+    // The original multiplies by the scaling's attention factor, so this does, too, although that
+    // is 1 for all supported scalings.
     at::Tensor plain = both.cos();
     cos = plain * 1.0;
     plain.reset();

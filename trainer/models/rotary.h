@@ -19,8 +19,8 @@ std::vector<float> InverseFrequencies(const run::ModelConfig& config);
 
 class RotaryEmbedding : public Module {
  public:
-  // Overrides the config: rope_theta (then without the config's scaling), and the rotated width of
-  // a head; 0: as in the config.
+  // Values that override the config's: rope_theta, with which the config's scaling is not applied,
+  // and the rotated width of a head; 0: the config's.
   struct Own {
     double theta = 0;
     int64_t width = 0;
@@ -29,7 +29,7 @@ class RotaryEmbedding : public Module {
   RotaryEmbedding(std::string name, const run::ModelConfig& config)
       : RotaryEmbedding(std::move(name), config, Own{}) {}
   // Returns cos and sin, [1, seq, head_dim], of type `dtype`. position_ids: int64 [1, seq].
-  // Computed in fp32 outside of autograd and autocast.
+  // They are computed in fp32, outside of autograd and autocast.
   std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& position_ids, at::ScalarType dtype);
 
  private:

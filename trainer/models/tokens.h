@@ -14,17 +14,17 @@ namespace vramscope::trainer {
 std::vector<InputSpec> TokenInputs(int64_t rows, int64_t seq);
 
 // A learnable task over a small alphabet: token t is followed by t + 1. Sequences start with
-// different tokens. Labels are a copy of the ids (for a loss that shifts them), or already the next
-// tokens.
+// different tokens. Labels are a copy of the ids, for a loss that shifts the labels, or the next
+// tokens themselves.
 enum class Labels : uint8_t { kCopies, kNextTokens };
 void FillTokens(std::span<at::Tensor> host, int64_t vocabulary, Labels labels,
                 std::mt19937_64& random);
 
-// The output of a tokenizer and a collator for sequences without padding: "input_ids",
+// What a tokenizer and a collator return for sequences without padding: "input_ids",
 // "token_type_ids" if there are `token_types`, "attention_mask" (ones), int64 [rows, seq], and
 // "labels" [rows].
 std::vector<InputSpec> ClassifierInputs(int64_t rows, int64_t seq, bool token_types);
-// The first token determines a sequence's class.
+// Fills a task in which the first token determines a sequence's class.
 void FillClassifier(std::span<at::Tensor> host, int64_t vocabulary, int64_t classes,
                     std::mt19937_64& random);
 

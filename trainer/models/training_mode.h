@@ -1,6 +1,6 @@
 // model.train() and model.eval(): whether dropout is active.
 //
-//   EvaluationScope evaluation;                        // like model.eval(), during its life
+//   EvaluationScope evaluation;                        // like model.eval(), until it is destroyed
 //   at::dropout(x, p, Training());                     // returns x there
 //
 // Each thread has its own mode. Recomputation in backward is always in training mode.

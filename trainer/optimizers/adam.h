@@ -8,7 +8,7 @@ namespace vramscope::trainer {
 
 std::unique_ptr<Optimizer> MakeAdam(const OptimizerConfig& config,
                                     std::vector<at::Tensor> parameters);
-// Adam of PyTorch 2.0 and 2.1. The foreach form copies the roots a second time in each step.
+// Adam of PyTorch 2.0 and 2.1. Its foreach form copies the roots of the moments twice.
 std::unique_ptr<Optimizer> MakeAdam2023(const OptimizerConfig& config,
                                         std::vector<at::Tensor> parameters);
 

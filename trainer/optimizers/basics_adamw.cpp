@@ -17,7 +17,7 @@ constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;
 
-// A sum or quotient whose operands are temporaries. They are freed with it, left first.
+// Operands that are freed right after their sum or quotient, the left operand first.
 struct Temporaries {
   Tensor left, right;
 };
@@ -43,7 +43,7 @@ class BasicsAdamW final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // The frame's variables. A parameter's tensors remain in them until the next parameter replaces
+    // The frame's variables. They keep a parameter's tensors until the next parameter replaces
     // them.
     Tensor gradient, old_m, old_v, m, v;
     for (size_t i = 0; i < parameters_.size(); ++i) {

@@ -1,6 +1,6 @@
 // The AdamW of the basics model's training script: a loop over the parameters that replaces the
 // state in every step instead of updating it in place, with weight decay first. Tensors live as
-// long as in its Python code.
+// long as in the script's Python code.
 #pragma once
 
 #include <memory>

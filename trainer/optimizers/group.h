@@ -12,7 +12,7 @@
 namespace vramscope::trainer {
 
 // Returns the indices of the tensors of each type, in order of first appearance. The foreach and
-// fused forms process such a group together. All tensors are on one device.
+// fused forms process each group at once. All tensors must be on one device.
 inline std::vector<std::vector<size_t>> GroupByDtype(const std::vector<at::Tensor>& tensors) {
   std::vector<std::pair<at::ScalarType, std::vector<size_t>>> groups;
   for (size_t i = 0; i < tensors.size(); ++i) {

@@ -1,5 +1,5 @@
 // Optimizers with the allocations of PyTorch 2.11, in each of its three implementations. State is
-// allocated in the first step. Temporaries have the same order and lifetimes.
+// allocated in the first step. Temporaries have the same order and lifetimes as in PyTorch.
 //
 //   auto optimizer = MakeOptimizer(config, model->Parameters());
 //   optimizer->Step();
@@ -46,7 +46,7 @@ class Optimizer {
 
   // Updates every parameter that has a gradient. Records no graph.
   virtual void Step() = 0;
-  // True: the scaler does not unscale the gradients and passes its state instead.
+  // Whether the scaler passes its state to the optimizer instead of unscaling the gradients.
   virtual bool TakesScaler() const { return false; }
   virtual void SetScaler(ScalerState) {}
   // Frees gradients, or fills them with zeros (foreach form).
@@ -74,7 +74,7 @@ struct OptimizerEntry {
   std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&,
                                            std::vector<at::Tensor> parameters)>
       make;
-  // Whether the step multiplies matrices. If so, cuBLAS allocates a workspace for its thread.
+  // Whether the step multiplies matrices: cuBLAS then allocates a workspace for the step's thread.
   bool multiplies = false;
 };
 // The entries that the files of this folder declare, in order of file name.

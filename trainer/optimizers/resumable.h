@@ -13,8 +13,8 @@ class Resumable {
   // A state tensor after a step, in the order of Optimizer::StateTensors().
   struct SavedTensor {
     at::Tensor parameter;
-    bool counter = false;  // a number in fp32; false: shaped like the parameter
-    bool stays = false;    // loaded to the file's device; false: to the parameter's device
+    bool counter = false;  // one fp32 number; false: has the parameter's shape
+    bool stays = false;    // stays on the file's device; false: moves to the parameter's device
   };
   virtual std::vector<SavedTensor> SavedState() const = 0;
   // `tensors` have the order of SavedState().

@@ -1,11 +1,11 @@
 // torch.nn.parallel.DistributedDataParallel around a model. LibTorch's own c10d::Reducer makes the
-// buckets, rebuilds them after the first backward, and reduces them.
+// buckets of gradients, rebuilds them after the first backward, and averages them over the ranks.
 //
 //   DataParallel parallel(group, model, trained, {});
 //   parallel.BeforeForward(/*reduces=*/true);
 //   ... forward ...
 //   parallel.AfterForward(true, {&loss, &logits});
-//   loss.backward();                            // gradients are those of all ranks
+//   loss.backward();                            // gradients are averaged over all ranks
 //
 // Used on the loop's thread; must be destroyed before the model.
 #pragma once
@@ -22,8 +22,8 @@ namespace vramscope::trainer {
 inline constexpr int64_t kDefaultBucketBytes = 25 << 20;
 
 struct DataParallelOptions {
-  bool gradients_are_views = false;  // views of the buckets
-  bool finds_unused = false;  // each forward's graph is searched for parameters without a gradient
+  bool gradients_are_views = false;  // gradients are views of the buckets
+  bool finds_unused = false;  // searches each forward's graph for parameters without a gradient
   int64_t bucket_bytes = kDefaultBucketBytes;
 };
 

@@ -1,7 +1,7 @@
 // FullyShardedDataParallel of torch.distributed.fsdp (FSDP1) around each layer and the model, or
 // only around the model, with its sequence of allocations. A unit's parameters are one flat tensor,
 // which is divided evenly among the ranks. This tensor is gathered before the unit runs. Its
-// gradient is also one tensor, and is scattered. In plain C++, because FSDP1 is Python.
+// gradient, also one tensor, is scattered. FSDP1 is Python code; this is a C++ version.
 //
 //   FlatSharded sharded(group, model, {...});      // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward(reduces);
@@ -12,7 +12,7 @@
 // Only for devices that compute nothing: the other ranks' data does not exist, and parameters are
 // created without values.
 //
-// Used on the loop's thread and autograd's; must be destroyed before the model.
+// Used on the loop's thread and on autograd's thread; must be destroyed before the model.
 #pragma once
 
 #include <memory>
@@ -36,15 +36,15 @@ struct FlatOptions {
   FlatPrefetch backward_prefetch = FlatPrefetch::kBeforeUnit;
   // use_orig_params: an optimizer gets this rank's part of each parameter; false: flat parameters.
   bool original_parameters = true;
-  // True: a checkpoint contains a unit, as in transformers, and gathers it again when it runs
-  // again. False: a unit contains a checkpoint.
+  // True: checkpoints contain units, as in transformers, and gather them again when they run again.
+  // False: units contain checkpoints.
   bool checkpoints_hold_units = false;
   bool offloads = false;  // CPUOffload: parts and their gradients are in pinned host memory
   // MixedPrecision(param_dtype=...): the type in which units are gathered and gradients are
   // scattered; nullopt: the type of the weights.
   std::optional<at::ScalarType> gathered_as = {};
   // HYBRID_SHARD: the group of ranks that have the same parts, over which scattered gradients are
-  // summed. null: not used.
+  // then summed; null: no HYBRID_SHARD.
   c10::intrusive_ptr<c10d::ProcessGroup> replicas = {};
 };
 
@@ -59,7 +59,7 @@ class FlatSharded {
   std::vector<at::Tensor> TrainedTensors() const;
   // `reduces`: false within no_sync().
   void BeforeForward(bool reduces);
-  // `outputs`: of the model's forward call.
+  // `outputs`: the results of the model's forward call.
   void AfterForward(const std::vector<at::Tensor>& outputs);
   // Gathers each unit before it runs, and frees it afterwards. `inner` runs the layers (null: they
   // are called directly).

@@ -19,15 +19,15 @@ using torch::autograd::variable_list;
 
 // Alignment of gathered parameters.
 constexpr int64_t kAlignment = 16;
-// Number of freed units that may be pending before the host waits for one.
+// Number of freed units that the GPU may still be using before the host waits for one of them.
 constexpr size_t kMostLetGo = 2;
 
 size_t BytesOf(const at::Tensor& tensor) {
   return static_cast<size_t>(tensor.numel()) * tensor.itemsize();
 }
 
-// Whether streams have high priority, so that gathers run before the reduction over replicas. FSDP1
-// does this only with limit_all_gathers.
+// Whether the gathering streams have high priority, so that gathers precede the reduction over
+// replicas. FSDP1 gives it to them only with limit_all_gathers.
 bool HurriesGathers(const FlatOptions& options) {
   return options.limits_gathers && options.replicas != nullptr;
 }
@@ -39,7 +39,7 @@ double DivisorBefore(int ranks) {
   return before;
 }
 
-// The value that FSDP1 writes between parameters.
+// The padding that FSDP1 puts between parameters.
 at::Tensor Padding(int64_t elements, const at::TensorOptions& options) {
   return at::ones({elements}, options) * 42;
 }
@@ -213,8 +213,8 @@ void FlatUnit::ZeroWhatHasNoOwner() {
 
 bool FlatUnit::IsGathered() const { return gathered_.storage().nbytes() > 0; }
 
-// Brings this rank's part to the device and to the type in which it is gathered. A part on the host
-// is moved even if the unit is still gathered.
+// Brings this rank's part to the device and to the type in which it is gathered. Even if the unit
+// is still gathered, a part on the host is moved.
 bool FlatUnit::BringPart() {
   at::NoGradGuard no_grad;
   const FlatOptions& options = shared_.options;
@@ -342,8 +342,8 @@ void FlatUnit::UseShardedGradients() {
   }
 }
 
-// For gradients that were accumulated unsharded. FSDP1 first allocates a gradient in the size of
-// the part if that differs from the parameter's, then replaces it by a view of the whole.
+// For gradients that were accumulated unsharded. If the sizes of part and parameter differ, FSDP1
+// first allocates a gradient as large as the part, then replaces it by a view of the whole.
 void FlatUnit::UseWholeGradients() {
   at::NoGradGuard no_grad;
   std::vector<at::Tensor> pieces = at::split_with_sizes(flat_.grad(), splits_);
@@ -369,7 +369,7 @@ void FlatUnit::Reshard(bool lets_go) {
 }
 
 void FlatUnit::BeforeForward(const std::vector<at::Tensor>& entering) {
-  if (state == FlatState::kBeforeBackward) return;  // called by a recomputation
+  if (state == FlatState::kBeforeBackward) return;  // this call comes from a recomputation
   state = FlatState::kForward;
   if (!shared_.first_backward_is_done && place_in_forward_ == kNowhere) {
     place_in_forward_ = shared_.forward_order.size();
@@ -433,7 +433,7 @@ void FlatUnit::WatchBackward(const std::vector<at::Tensor>& entering) {
             }));
     return;
   }
-  // If nothing in the unit is trained, backward leaves it once all inputs have their gradients.
+  // If nothing in the unit is trained, backward leaves the unit when all its inputs have gradients.
   if (std::exchange(watches_entering_, true)) return;
   auto lacking = std::make_shared<size_t>(entering.size());
   for (const at::Tensor& tensor : entering) {

@@ -1,5 +1,5 @@
-// One unit of FlatSharded: all its parameters are one flat tensor, of which this rank has an even
-// part, as in FlatParamHandle of PyTorch 2.11.
+// One unit of FlatSharded: all its parameters are one flat tensor, which is divided evenly among
+// the ranks, as in FlatParamHandle of PyTorch 2.11.
 //
 // The data of the flat parameter (`flat_`) and of the model's tensors (Parameter::tensor) changes
 // during a step: this rank's part, then views of the gathered tensor, then the part again.
@@ -63,7 +63,7 @@ class FlatUnit {
   void Flatten(const std::vector<Parameter*>& parameters);
   // Call before the very first forward. Allocates the storage for the gathered tensor.
   void MakeRoom();
-  // Drops the previous step's flat gradient if all parameters' gradients have been released.
+  // If the gradients of all parameters have been released, drops the previous step's flat gradient.
   void DropGradientsWithoutOwner();
   // Returns the tensors in the order in which an optimizer gets them.
   std::vector<at::Tensor> TrainedTensors() const;
@@ -77,7 +77,7 @@ class FlatUnit {
   void FinishBackward();
 
   FlatState state = FlatState::kIdle;
-  // Neighbouring units also set and read these.
+  // Neighbouring units also set and read these flags.
   bool prefetched = false, needs_forward = false, needs_backward = false;
   bool ran_before_backward = false;
 
@@ -115,13 +115,13 @@ class FlatUnit {
   int64_t elements_ = 0;
   at::Tensor flat_;   // the flat parameter, a leaf of autograd's graph; see above
   at::Tensor local_;  // this rank's part
-  // the part in the type in which it is gathered, if that differs
+  // the part in the type in which it is gathered, if that is not its own type
   at::Tensor narrow_;
   at::Tensor gathered_;  // [ranks * part]; has no memory between uses
   // temporary device copy of a part that is kept on the host
   at::Tensor here_;
   at::Tensor host_gradient_;      // host memory for gradients
-  at::Tensor saved_gradient_;     // scattered in this backward, or earlier and not yet added
+  at::Tensor saved_gradient_;     // scattered in this backward, or before and not yet added
   bool skipped_sharded_ = false;  // the model uses the gathered tensor from forward to backward
   bool scattered_ = false;        // the gradients were scattered in this backward
   std::shared_ptr<torch::autograd::Node> accumulator_;  // that of `flat_`, while it has a hook

@@ -61,8 +61,8 @@ struct FullySharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // Plans the prefetching of a stack whose units begin at `first`. As in PyTorch's tutorial, the
-  // last units of a pass, which have too few successors, use FSDP2's own choice.
+  // Plans the prefetching of a stack whose units begin at `first`. As in PyTorch's tutorial, FSDP2
+  // itself chooses what to prefetch for the last units of a pass, which have too few successors.
   void PlanPrefetch(size_t first) {
     const size_t end = units.size();
     const auto ahead = static_cast<size_t>(options.forward_prefetch);
@@ -102,8 +102,8 @@ struct FullySharded::Impl {
   }
 
   void EndBackward() {
-    // Ends the model's unit first, then its layers. Units whose inputs need no gradient have not
-    // been notified by backward.
+    // Ends the model's unit first, then its layers. This also ends units whose inputs need no
+    // gradient, which backward does not notify.
     const auto end = [](ShardUnit& unit) {
       if (unit.state != ShardState::kAfterBackward) unit.AfterBackward();
       unit.state = ShardState::kIdle;
@@ -145,7 +145,7 @@ struct UnitHandle : torch::CustomClassHolder {
   ShardUnit& unit;
 };
 
-// Wraps a unit's inputs, so that backward reports that it has left the unit.
+// Wraps a unit's inputs, so that backward calls this when it leaves the unit.
 struct LeavesUnit : torch::autograd::Function<LeavesUnit> {
   static variable_list forward(AutogradContext* context, at::TensorList inputs,
                                const c10::intrusive_ptr<UnitHandle>& unit) {
@@ -187,7 +187,7 @@ FullySharded::FullySharded(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
     }
   }
   Module* const whole[] = {&model};
-  // not resharded, because it would be gathered again immediately
+  // the model's unit is not resharded, because it would be gathered again immediately
   impl_->Shard(whole, path_of, false);
 }
 

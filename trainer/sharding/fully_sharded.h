@@ -1,7 +1,7 @@
 // fully_shard of torch.distributed.fsdp (FSDP2) on each layer and the model, or only on the model,
 // with its sequence of allocations. A rank has some rows of each parameter. A unit's parameters are
-// gathered before the unit runs and freed afterwards; gradients are scattered. In plain C++,
-// because FSDP2 is Python.
+// gathered before the unit runs and freed afterwards; gradients are scattered. FSDP2 is Python
+// code; this is a C++ version.
 //
 //   FullySharded sharded(group, model, {...});     // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward();
@@ -12,7 +12,7 @@
 // Only for devices that compute nothing: the other ranks' data does not exist, and parameters are
 // created without values.
 //
-// Used on the loop's thread and autograd's; must be destroyed before the model.
+// Used on the loop's thread and on autograd's thread; must be destroyed before the model.
 #pragma once
 
 #include <memory>
@@ -25,10 +25,10 @@ namespace vramscope::trainer {
 
 struct ShardOptions {
   c10::Device device = c10::Device(c10::kCPU);
-  bool reshards_after_forward = true;  // false: gathered tensors are kept until backward is done
+  bool reshards_after_forward = true;  // false: gathered tensors remain until backward is done
   int layers_per_unit = 1;             // 0: the model is the only unit
-  // Number of units gathered ahead of the running one. Values above FSDP2's defaults of 0 and 1
-  // correspond to set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.
+  // Number of units that are gathered ahead of the running unit. Values above FSDP2's defaults of 0
+  // and 1 correspond to set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.
   int forward_prefetch = 0, backward_prefetch = 1;
   bool offloads = false;  // CPUOffloadPolicy: shards and their gradients are in pinned host memory
 };
@@ -42,7 +42,7 @@ class FullySharded {
   FullySharded& operator=(const FullySharded&) = delete;
 
   void BeforeForward();
-  // `outputs`: of the model's forward call.
+  // `outputs`: the results of the model's forward call.
   void AfterForward(const std::vector<at::Tensor>& outputs);
   // Gathers each unit before it runs, and frees it afterwards. `inner` runs the layers (null: they
   // are called directly).

@@ -18,8 +18,8 @@ int64_t Product(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-// During its life, writes to `tensors` do not increase the versions by which autograd detects
-// changes.
+// While this object exists, writing to `tensors` does not increase the version numbers by which
+// autograd detects changes.
 class KeptVersions {
  public:
   explicit KeptVersions(std::vector<at::Tensor> tensors) : tensors_(std::move(tensors)) {
@@ -182,7 +182,7 @@ void ShardUnit::WaitForGathered() {
   if (!result_.has_value()) return;
   at::NoGradGuard no_grad;
   const c10::Stream now = CurrentStream(streams_.device);
-  std::optional<Gathered> former;  // FSDP2 keeps it until the end of this function
+  std::optional<Gathered> former;  // FSDP2 keeps the buffer until this function ends
   if (state == ShardState::kForward && streams_.former.has_value()) {
     Wait(streams_.copy_in, streams_.former_event);
     Wait(streams_.gather, streams_.former_event);
@@ -342,8 +342,8 @@ void ShardUnit::AddGradient(ShardedParameter& parameter, at::Tensor gradient) {
     }
     return;
   }
-  // Accumulating on the host must wait for the copy. The addition itself is left out, because
-  // nothing is computed.
+  // If there is a gradient to add to, the host must wait for the copy. The addition itself is left
+  // out, because nothing is computed.
   gradient = gradient.to(at::kCPU, /*non_blocking=*/!present.defined());
   if (present.defined()) return;
   on_host_event_ = Record(streams_.scatter);

@@ -23,13 +23,13 @@ struct Gathered {
   std::vector<int64_t> splits;
 };
 
-// Shared by the units of a model.
+// What all units of a model share.
 struct ShardStreams {
   explicit ShardStreams(c10::Device device);
   c10::Device device;
   c10::Stream copy_in, gather, scatter;
-  // The buffer of the last all-gather in forward. It is kept until the next unit's data is copied
-  // out.
+  // The buffer of the last all-gather in forward. It lives until the next unit's data is copied out
+  // of that unit's buffer.
   std::optional<Gathered> former;
   OptionalEvent former_event;
   // The input of the last reduce-scatter, until the next one.
@@ -57,7 +57,7 @@ class ShardUnit {
   // Takes a parameter that is on the device, and creates this rank's rows of it.
   void Add(Parameter* parameter, const std::string& name);
 
-  // The units to gather ahead when this one runs; replaces FSDP2's own choice.
+  // The units to gather ahead when this unit runs, instead of the units that FSDP2 would choose.
   std::vector<ShardUnit*> forward_prefetch, backward_prefetch;
 
   void BeforeForward();
@@ -91,7 +91,7 @@ class ShardUnit {
   std::optional<Gathered> result_;
   OptionalEvent scattered_event_;
   OptionalEvent on_host_event_;  // recorded when the gradients are on the host
-  // This unit's positions in streams_.order, one per forward.
+  // This unit's positions in streams_.order, one for each of its forward passes.
   std::vector<size_t> places_;
 };
 

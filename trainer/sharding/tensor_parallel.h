@@ -1,15 +1,15 @@
 // Tensor parallelism over the ranks of a group, as in torch.distributed.tensor.parallel:
 // ColwiseParallel on the input projections of attention and the feed-forward part, RowwiseParallel
-// on their output projections. A rank has its share of heads and of the feed-forward width.
+// on their output projections. Each rank has a share of the heads and of the feed-forward width.
 // Embeddings, norms, and activations between the split parts are complete on each rank.
 //
-//   auto parallel = SplitModel(model, {.rank = 0, .ranks = 2});  // shapes only
+//   auto parallel = SplitModel(model, {.rank = 0, .ranks = 2});  // changes only shapes
 //   Materialize(model, ...);
-//   parallel->Join(group, model);                           // from here on layers reduce
+//   parallel->Join(group, model);  // from here on, layers sum over the ranks
 //
 // Call SplitModel before Materialize(), which creates each whole weight and keeps this rank's part.
 // Only for devices that compute nothing: the other ranks' sums do not exist. Used on the loop's
-// thread and autograd's; lives as long as the model.
+// thread and on autograd's; must live as long as the model.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -26,7 +26,7 @@ struct RankOf {
   int rank = 0, ranks = 1;
 };
 
-// How embedding and output layer are treated.
+// How the embedding and the output layer are distributed.
 enum class Vocabulary : uint8_t {
   kWhole,  // complete on every rank
   kParts,  // each rank has a part; logits are gathered
@@ -42,8 +42,8 @@ class TensorParallel {
   void Join(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model);
   void Leave() { group_.reset(); }
 
-  // The output layer shares the embedding's part. Each rank first makes the whole gradient of the
-  // embedding, and frees it after adding its part to the output layer's gradient.
+  // The output layer shares the embedding's part. Each rank first makes the embedding's whole
+  // gradient, adds its part of that to the output layer's gradient, and frees the whole.
   void Tie(const Parameter& weight) { tied_ = &weight; }
   bool tied() const { return tied_ != nullptr; }
   void HoldUntilSum(at::Tensor whole) { held_ = std::move(whole); }
@@ -62,7 +62,7 @@ class TensorParallel {
   at::Tensor held_;
 };
 
-// kInvalidArgument names the model's size that is not divisible by the ranks.
+// kInvalidArgument names the size of the model that the number of ranks does not divide.
 absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank);
 // Returns null if the model has no layer that can be split, and kInvalidArgument if its vocabulary
 // can't be split.

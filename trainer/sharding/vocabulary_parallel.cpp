@@ -90,7 +90,7 @@ struct LogSoftmaxPart : torch::autograd::Function<LogSoftmaxPart> {
     const at::Tensor log = at::log(sum);
     return shifted - log;
   }
-  // The loss already returns the gradient of x.
+  // The incoming gradient already is that of x, because the loss returns it.
   static Tensors backward(AutogradContext*, Tensors gradients) { return {gradients[0], {}}; }
 };
 

@@ -17,8 +17,8 @@
 
 namespace vramscope::trainer {
 
-// Assigns each parameter, the largest first, to the rank with the fewest elements so far. Returns
-// each rank's parameters, in this order.
+// Assigns the parameters, the largest first, each to the rank that has the fewest elements so far.
+// Returns each rank's parameters, in order of assignment.
 std::vector<std::vector<at::Tensor>> DealOut(const std::vector<at::Tensor>& parameters, int ranks);
 
 // `make`: makes an optimizer for a rank's own parameters.

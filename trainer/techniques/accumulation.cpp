@@ -1,5 +1,5 @@
 // Gradient accumulation: several passes for one batch before the optimizer step. The loop
-// implements it; this file declares its name and settings.
+// implements this; the file only declares the technique's name and settings.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

@@ -1,6 +1,6 @@
-// Saved activations in 8 bits: a byte for each element and a scale for each group of elements. They
-// are converted in forward and converted back in backward (like GACT, Liu et al. 2022, without its
-// choice of bits per layer).
+// Saved activations in 8 bits: a byte for each element and a scale for each group of elements.
+// Activations are converted in forward and back in backward, as in GACT (Liu et al. 2022), which
+// also chooses the number of bits for each layer.
 #include <torch/types.h>
 
 #include "trainer/techniques/saved_activations.h"

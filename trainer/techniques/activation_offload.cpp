@@ -9,7 +9,7 @@
 namespace vramscope::trainer {
 namespace {
 
-constexpr uint64_t kLeastBytes = 1024;  // smaller tensors are not worth a copy
+constexpr uint64_t kLeastBytes = 1024;  // copying smaller tensors is not worthwhile
 
 class OnHost final : public PackedTensor {
  public:

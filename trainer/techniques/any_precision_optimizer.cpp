@@ -1,8 +1,8 @@
 // AdamW with both moments in bfloat16, for any type of the weights, like llama-recipes'
 // AnyPrecisionAdamW: PyTorch's operators, parameter by parameter, without Kahan summation. It
 // differs from torchdistx' class of that name, which keeps the first moment in fp32 by default, and
-// from transformers' optim="adamw_anyprecision", which keeps both in fp32 by default (optim_args
-// momentum_dtype, variance_dtype).
+// from transformers' optim="adamw_anyprecision", which keeps both moments in fp32 by default
+// (optim_args momentum_dtype, variance_dtype).
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
@@ -27,7 +27,7 @@ class AnyPrecisionAdam final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    at::Tensor deviation;  // a name of the loop's body: kept until the next parameter rebinds it
+    at::Tensor deviation;  // a variable of the loop: keeps its tensor until the next parameter
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i].grad().defined()) continue;
       ThrowIfCancelled();

@@ -17,7 +17,7 @@ AttentionKind KindOf(const run::RunConfig& config) {
   return AttentionKind::kEager;
 }
 
-// Selects the allowed implementations of SDPA during its life.
+// Sets the allowed implementations of SDPA while the object exists.
 class SdpaScope final : public Held {
  public:
   explicit SdpaScope(AttentionKind kind) {

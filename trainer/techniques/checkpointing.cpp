@@ -1,4 +1,4 @@
-// Which activations are recomputed in backward instead of being kept.
+// Selects the activations that backward recomputes, so that they need not be kept.
 #include <torch/types.h>
 
 #include "trainer/models/parts.h"
@@ -10,7 +10,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// How a segment is run again.
+// How checkpointed segments are run and run again.
 struct Form {
   bool reentrant = true;
   MakeOpPolicy policy = nullptr;  // selects outputs that are kept
@@ -26,7 +26,7 @@ struct Form {
   }
 };
 
-// As in transformers, evaluation runs the layers without checkpoints, even if it has a backward.
+// As in transformers, evaluation runs the layers without checkpoints, even if a backward follows.
 LayerRunner WhileTraining(LayerRunner checkpointed) {
   return [checkpointed = std::move(checkpointed)](at::Tensor hidden,
                                                   const std::vector<LayerFunction>& layers,
@@ -44,7 +44,7 @@ class Checkpointing final : public Technique {
       : form_(form), layers_(layers), alternate_(alternate) {}
 
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
-    // Without a trained embedding, the inputs of re-entrant segments would not require a gradient.
+    // Without a trained embedding, inputs of re-entrant segments would not require a gradient.
     const bool leads_on = model.embeds() && model.Parameters().front()->trainable;
     if (form_.reentrant) model.inputs_require_grad = !leads_on;
     LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));
@@ -71,7 +71,7 @@ class Checkpointing final : public Technique {
   int layers_;
   bool alternate_;
   // For alternate_: the path of the current layer stack, and whether its next layer is
-  // checkpointed. Sharding calls the runner once for each unit of a stack.
+  // checkpointed. Both are needed because sharding calls the runner once for each unit of a stack.
   std::string stack_;
   bool even_ = true;
 };
@@ -152,8 +152,9 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                          .choices = {{"true", ""}, {"false", ""}},
                          .label = "re-entrant"},
                         {.key = "checkpointing.budget",
-                         .help = "for budget: the share of the bytes of a layer's products and "
-                                 "attention that is kept; the most expensive to recompute are kept",
+                         .help = "for budget: the share that is kept of the bytes of a layer's "
+                                 "products and attention; what is most expensive to recompute is "
+                                 "kept first",
                          .kind = run::ValueKind::kNumber,
                          .default_value = "0.5",
                          .low = 0,

@@ -1,6 +1,6 @@
 // End tokens in transformers' generate() (generation/utils.py of 4.51). After each new token,
-// finished sequences are found. They are padded until the last sequence ends. This allocates a few
-// numbers per token. The values of the tokens are not computed here.
+// finished sequences are found. Finished sequences are padded until the last sequence ends. Only
+// the allocations are made, a few numbers per token; the tokens' values are not computed.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,11 +13,11 @@ class EndTokens {
   explicit EndTokens(at::Device device);
 
   void Check() const;
-  // With several sequences, checks whether a prompt ends in padding.
+  // If there are several sequences, checks whether a prompt ends in padding.
   void CheckForPadding(const at::Tensor& ids) const;
   // The mask of a prompt's present tokens.
   at::Tensor MaskOf(const at::Tensor& ids) const;
-  // Returns `next`, replaced by padding for finished sequences.
+  // Returns the tokens `next`, with padding in place of those of finished sequences.
   at::Tensor Padded(const at::Tensor& next, const at::Tensor& unfinished) const;
   // Returns whether each sequence has ended with its last token.
   at::Tensor Ended(const at::Tensor& ids) const;

@@ -27,8 +27,8 @@ class Evaluation final : public Technique {
       if (keeps_logits_) kept.push_back(logits);
     }
   }
-  // In a rehearsed run, only the tape allocates the libraries' workspaces. This pass is executed
-  // and needs them.
+  // In a rehearsed run, only the tape allocates the libraries' workspaces. The evaluation is
+  // executed and needs these workspaces.
   bool rehearses() const override { return false; }
 
  private:
@@ -43,10 +43,10 @@ TechniqueEntry DeclareTechnique_evaluation() {
           {.id = "evaluation",
            .group = "Evaluation",
            .title = "Evaluation",
-           .explanation =
-               "A pass over validation batches. Without no_grad, its activations are kept for a "
-               "backward, and those of two passes exist at once while a variable still refers to "
-               "the last loss. Logits that are collected on the GPU add up.",
+           .explanation = "A pass over validation batches. Without no_grad, its activations are "
+                          "kept for a backward, and the activations of two passes exist at once "
+                          "while a variable still refers to the previous loss. Logits that are "
+                          "collected on the GPU add up.",
            .settings = {{.key = "eval",
                          .help = "an evaluation pass after training: none, with a graph (grad) or "
                                  "without (no_grad)",

@@ -32,8 +32,8 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
         replicas_(static_cast<int>(config.Integer("shard.replicas"))),
         micro_batches_(config.micro_batches),
         adds_up_whole_(config.Is("shard.no_sync", "true")) {
-    // Consecutive GPUs, such as those of a node, split one model. GPUs at the same place in each
-    // group have the same part.
+    // Consecutive GPUs, such as those of a node, split one model. GPUs with the same position in
+    // their groups have the same part.
     together_ = ranks_ / replicas_;
     place_ = together_ > 0 ? rank_ % together_ : 0;
   }
@@ -72,7 +72,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   }
 
  private:
-  // At its end, leaves all groups except the one that shares the parts.
+  // The destructor leaves all groups of ranks except the group that shares the parts.
   struct HeldReplicas final : Held {
     explicit HeldReplicas(FlatSharding& of) : owner(of) {}
     ~HeldReplicas() override {
@@ -160,8 +160,8 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                  .high = 65536,
                  .label = "groups"},
                 yes_or_no("shard.limit_all_gathers",
-                          "fsdp1: before a gather, the host waits until the weights of the second "
-                          "unit before are freed (limit_all_gathers); false: no limit",
+                          "fsdp1: before a gather, the host waits until the weights of the unit "
+                          "before the previous one are freed (limit_all_gathers); false: no limit",
                           "true", "limit gathers"),
                 {.key = "shard.backward_prefetch_at",
                  .help = "fsdp1: when backward gathers the next layer: before a layer's gradients "

@@ -68,7 +68,7 @@ class Generation final : public LoopTechnique {
   bool trains() const override { return !instead_; }
   bool repeats() const override { return !instead_; }
   // In a rehearsed run, only the tape allocates the libraries' workspaces. Generation is executed
-  // and needs them.
+  // and needs these workspaces.
   bool rehearses() const override { return false; }
 
  private:
@@ -95,7 +95,7 @@ class Generation final : public LoopTechnique {
     return std::min(most, longest);
   }
 
-  // Once created, a fixed-size cache belongs to the model and is reused (old values are masked).
+  // The model keeps a fixed-size cache for later calls, in which the mask hides its old values.
   KeyValueCache* FixedCache(const at::Tensor& ids) {
     if (cache_ != "static" && cache_ != "sliding") return nullptr;
     if (fixed_ != nullptr) return fixed_.get();
@@ -192,7 +192,7 @@ class Generation final : public LoopTechnique {
       encoded_mask = std::move(mask);
       ids = at::ones({rows_, 1}, ids.options()) * start;
     }
-    // generate() keeps these until it returns, while the loop continues with longer tensors.
+    // generate() keeps the first tensors until it returns; its loop continues with longer ones.
     const at::Tensor first_ids = ids, first_mask = mask;
     KeyValueCache* cache = FixedCache(ids);
     std::unique_ptr<KeyValueCache> grows;
@@ -218,7 +218,7 @@ class Generation final : public LoopTechnique {
           made->pass.encoded = encoded;
           made->pass.cross = cache != nullptr ? &cross : nullptr;
         }
-        // The previous pass's arguments are kept until this pass's are complete.
+        // The arguments of the previous pass live until the arguments of this pass are complete.
         made->pass.prepared = [&inputs] { inputs.reset(); };
         if (cache) cache->Begin();
         Batch batch;

@@ -99,7 +99,7 @@ class ProjectedAdam final : public Optimizer {
   }
 
  private:
-  // The package keeps a slice of the singular vectors, and thereby the whole matrix.
+  // The package keeps a slice of the singular vectors, whose storage is the whole matrix.
   at::Tensor Projection(const at::Tensor& gradient, bool right) const {
     const at::Tensor wide = gradient.to(at::kFloat);
     auto [u, s, v] = at::linalg_svd(wide, /*full_matrices=*/false);
@@ -209,11 +209,12 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
           {.id = "gradient-projection",
            .group = "Optimizer",
            .title = "GaLore",
-           .explanation = "Adam's moments of a linear layer's gradient are projected to a few "
-                          "dimensions: twice rank x the longer side, plus a projection matrix. The "
-                          "gradient itself keeps its size, and so do the moments of other "
-                          "parameters: embeddings, norms, the output layer. The singular vectors "
-                          "are recomputed every few hundred steps, which is slow and needs memory.",
+           .explanation = "The gradient of a linear layer is projected to a few dimensions, and "
+                          "Adam's moments are kept for the projection: two moments of rank x "
+                          "longer side, and a projection matrix. The gradient itself keeps its "
+                          "size, and so do the moments of other parameters: embeddings, norms, the "
+                          "output layer. The singular vectors are recomputed every few hundred "
+                          "steps, which is slow and needs memory.",
            .settings = {{.key = "galore.rank",
                          .help = "rank of the moments of a matrix; 0: not projected",
                          .kind = run::ValueKind::kInteger,

@@ -1,6 +1,6 @@
 // Gradients of 16-bit weights are accumulated in fp32, like Megatron's main_grad. Each gradient is
-// added to an fp32 tensor that is kept from the first micro-batch on, and is then freed. The step
-// gets the sums in the weights' type.
+// added to an fp32 tensor, which exists from the first micro-batch on. The gradient is then freed.
+// The step gets the sums in the weights' type.
 #include <torch/types.h>
 
 #include <unordered_map>
@@ -49,11 +49,11 @@ class GradientType final : public Technique {
     index_.clear();
     sums_.clear();
   }
-  // A tape does not record the sums.
+  // Micro-batches are executed, because a tape does not contain the sums.
   bool repeats() const override { return false; }
 
  private:
-  // In the parameters' order, because an order by address would differ between runs.
+  // The sums are in the parameters' order; an order by address would differ between runs.
   std::vector<at::Tensor> sums_;
   std::unordered_map<const at::TensorImpl*, size_t> index_;
 };

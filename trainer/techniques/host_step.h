@@ -13,8 +13,8 @@
 
 namespace vramscope::trainer {
 
-// The duration of a step, which reads weights, gradients and state, and writes weights and state,
-// at an assumed rate.
+// The duration of a step that, at an assumed rate, reads weights, gradients and state, and writes
+// weights and state.
 int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& parameters);
 // The text with which a plan states this assumption.
 std::string HostStepAssumption();

@@ -17,7 +17,7 @@ class InitOnDevice final : public Technique {
       const auto* linear = dynamic_cast<Linear*>(&module);
       if (linear == nullptr || linear->weight() == nullptr) return;
       const Parameter& weight = *linear->weight();
-      if (weight.name() == path + ".weight") return;  // not tied: it has its own weight
+      if (weight.name() == path + ".weight") return;  // has its own weight, so is not tied
       const OwnerScope owner(path + ".weight");
       const CategoryScope category(trace::Category::kParameter);
       at::empty(weight.spec().shape,
@@ -50,7 +50,8 @@ TechniqueEntry DeclareTechnique_init_on_device() {
                          .choices = {{"false", ""}, {"true", "with torch.device(\"cuda\")"}}}},
            .toggles = {{.id = "init-on-device",
                         .title = "Create weights on the GPU",
-                        .explanation = "no host copy; a tied output layer exists briefly",
+                        .explanation = "no copy of the weights on the host; a tied output layer "
+                                       "has its own weight until it is tied",
                         .on = {on},
                         .ways = {{{"init_on_device", "true"}}}}},
            .rules =

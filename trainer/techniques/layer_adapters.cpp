@@ -1,6 +1,6 @@
-// Adapters for whole layers instead of linear modules. They are either inside each layer (its input
-// also goes through the adapter), or a separate tower that reads the layers' outputs and passes
-// nothing back, so that the layers need no backward.
+// Adapters for whole layers instead of linear modules. Adapters are either inside each layer (the
+// layer's input also goes through the adapter), or form a separate tower that reads the layers'
+// outputs and passes nothing back to them, so that the layers need no backward.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -73,7 +73,7 @@ class LayerAdapters final : public Technique {
       return hidden + more.back();
     };
   }
-  // Later steps use the outputs cached in the first one, so the trunk leaves the GPU.
+  // Later steps use the outputs that the first step cached, so the trunk can leave the GPU.
   void AfterStep(const RunContext&, int step) override {
     if (!caches_ || step != 0) return;
     at::NoGradGuard no_grad;
@@ -90,7 +90,7 @@ class LayerAdapters final : public Technique {
     trunk_.clear();
     for (at::Tensor& output : outputs_) output.reset();
   }
-  // A layer's adapter is found by the layer's position, which rehearsals change.
+  // A layer's position, which a rehearsal changes, determines its adapter.
   bool rehearses() const override { return false; }
   bool repeats() const override { return !caches_; }
 
@@ -175,8 +175,8 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                      "lora.trunk=cached leaves nothing to recompute: set checkpointing.mode=none",
                  .instead = {{"checkpointing.mode", "none"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"lengths", false, {""}}},
-                 .why = "lora.trunk=cached is only supported for batches of one length: leave "
-                        "lengths empty",
+                 .why = "lora.trunk=cached needs batches of equal length: leave the setting "
+                        "\"lengths\" empty",
                  .instead = {{"lengths", ""}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"eval", false, {"none"}}},
                  .why = "lora.trunk=cached has no trunk on the GPU for evaluation: set eval=none",
@@ -186,8 +186,8 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                         "generate.tokens=0",
                  .instead = {{"generate.tokens", "0"}, {"mode", "train"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"samples.file", false, {""}}},
-                 .why = "lora.trunk=cached is only supported for batches of one length: leave "
-                        "samples.file empty",
+                 .why = "lora.trunk=cached needs batches of equal length: leave the setting "
+                        "\"samples.file\" empty",
                  .instead = {{"samples.file", ""}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"lora.rank", true, {"0"}}},

@@ -23,7 +23,7 @@ class Lengths final : public Technique {
   void OnOptions(ModelOptions& options) override {
     for (const run::LengthRange& range : ranges_) options.seq = std::max(options.seq, range.high);
   }
-  // The list is repeated cyclically. A length is drawn from a range for each micro-batch.
+  // A list of lengths is repeated cyclically. From a range, each micro-batch draws its length.
   int SeqOf(int, int64_t micro_batch) const override {
     const run::LengthRange& range = ranges_[static_cast<size_t>(micro_batch) % ranges_.size()];
     if (range.low == range.high) return range.low;
@@ -76,7 +76,7 @@ class Samples final : public LoopTechnique {
   bool repeats() const override { return false; }
 
  private:
-  // transformers' group_by_length sorts this many batches at a time, the longest sample first.
+  // Number of batches that transformers' group_by_length sorts together, the longest sample first.
   static constexpr int64_t kGrouped = 50;
 
   // The lengths of a micro-batch's samples, truncated as by a tokenizer (seq).

@@ -1,4 +1,4 @@
-// How the weights are brought to the GPU: created there in their type, or moved and cast.
+// How the weights get to the GPU: they are created there in their type, or moved there and cast.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"

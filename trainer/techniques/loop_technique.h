@@ -25,7 +25,7 @@ struct BatchShape {
 struct LoopAccess {
   // Creates the scopes of all techniques around a forward pass.
   std::function<std::vector<std::unique_ptr<Held>>()> hold;
-  // Reports the completed share of the technique's work (0 to 1). Throws if the whole work would
+  // Reports the completed share of the technique's work (0 to 1). Throws if all of the work would
   // have too many events.
   std::function<void(double share)> done;
 };

@@ -1,7 +1,7 @@
 // Adam's moments in 8 or 4 bits, like torchao's AdamW8bit and AdamW4bit (torchao/optim): codes, an
 // fp32 scale for each block of 256 (8 bits) or 128 elements (4 bits, two codes per byte), and a
 // table of code values for each moment. Tensors that are small or do not consist of whole blocks
-// are not quantized. The step is compiled. It is one kernel for tensors whose rows are whole
+// are not quantized. The step is compiled: to one kernel for tensors whose rows consist of whole
 // blocks. For other tensors, Inductor (torch 2.11) first writes the scales, both moments in fp32,
 // and 4-bit codes as 64-bit numbers.
 #include <ATen/record_function.h>
@@ -42,8 +42,8 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   return made;
 }
 
-// The kernels are launched in the order of Inductor's code. Temporaries are written once and read
-// by later kernels; fp32 moments are also read by the kernel that computes the scales.
+// The kernels are launched in the order of Inductor's code. Each temporary is written once and read
+// by later kernels; fp32 moments are read by the kernel that computes the scales, too.
 void UpdateByKernels(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const QuantisedMoment& like = moments.first;
   RECORD_FUNCTION(kStep, c10::ArrayRef<const c10::IValue>());
@@ -106,7 +106,8 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                           "bitsandbytes' do not. Their compiled step temporarily makes both "
                           "moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit "
                           "numbers. This takes 24 bytes per element of the largest tensor (8 with "
-                          "8 bits), which can be more than 4 bits save compared with 8.",
+                          "8 bits), which can be more than what 4-bit moments save compared with "
+                          "8-bit moments.",
            .settings = {{.key = "optimizer.library",
                          .help = "library of the optimizer with 8-bit moments",
                          .kind = run::ValueKind::kChoice,

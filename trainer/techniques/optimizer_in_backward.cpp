@@ -12,7 +12,7 @@ namespace {
 
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // one per parameter
 
-// Replaces the optimizer after backward. Its step does nothing.
+// Stands for the optimizer after backward, when nothing is left to do in a step.
 class Done final : public Optimizer {
  public:
   Done(std::vector<at::Tensor> parameters, const Optimizers& each)
@@ -50,7 +50,7 @@ class OptimizerInBackward final : public Technique {
     optimizers_[at->second]->ZeroGrad(ZeroGradMode::kNone);
   }
   bool steps_in_backward() const override { return true; }
-  // The first backward allocates the state.
+  // Micro-batches differ: only the first backward allocates the state.
   bool repeats() const override { return false; }
   void AfterRun() override {
     optimizers_.clear();
@@ -102,9 +102,9 @@ TechniqueEntry DeclareTechnique_optimizer_in_backward() {
                      {.when = {{"optimizer.in_backward", true, {"true"}},
                                {"loss", true, {"chunked"}},
                                {"loss_reentrant", true, {"true"}}},
-                      .why = "optimizer.in_backward: with loss=chunked in re-entrant checkpoints, "
-                             "the output layer's gradient is accumulated for every chunk and "
-                             "complete only after the last; set loss_reentrant=false",
+                      .why = "optimizer.in_backward: with loss=chunked and re-entrant checkpoints, "
+                             "every chunk adds to the output layer's gradient, so it is complete "
+                             "only after the last chunk; set loss_reentrant=false",
                       .instead = {{"loss_reentrant", "false"}}},
                      {.when = {{"optimizer.in_backward", true, {"true"}},
                                {"zero_grad", true, {"zero"}}},

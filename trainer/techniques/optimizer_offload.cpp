@@ -1,5 +1,5 @@
 // Optimizer state in host memory, like ZeRO-Offload: gradients are copied to pinned host memory,
-// the step runs there on a copy of the weights, and the new weights are copied back.
+// the step runs on the host with a copy of the weights, and the new weights are copied back.
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 #include <torch/types.h>

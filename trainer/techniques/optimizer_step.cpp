@@ -1,4 +1,4 @@
-// Which optimizer updates the weights, and its implementation: loop, foreach or fused.
+// Selects the optimizer that updates the weights, and its implementation: loop, foreach or fused.
 #include <algorithm>
 
 #include "trainer/techniques/technique.h"
@@ -31,7 +31,7 @@ class OptimizerStep final : public Technique {
     return own != nullptr ? std::move(own) : trainer::MakeOptimizer(config_, trained);
   }
   // In a rehearsed run, only the tape allocates cuBLAS's workspaces. This step is executed and
-  // needs them.
+  // needs these workspaces.
   bool rehearses() const override {
     return std::none_of(AllOptimizers().begin(), AllOptimizers().end(), [&](const auto& entry) {
       return entry.multiplies && entry.declaration.id == config_.name;
@@ -64,8 +64,8 @@ std::vector<run::Rule> Rules() {
   return out;
 }
 
-// Another implementation does not change the training. An optimizer with less state, in place of
-// Adam, changes it.
+// Another implementation does not change the training. Replacing Adam by an optimizer with less
+// state does change it.
 std::vector<run::FitMove> Moves() {
   std::vector<run::FitMove> out = {{.row = "fused"}, {.row = "loop"}};
   for (const OptimizerEntry& entry : AllOptimizers()) {
@@ -139,7 +139,7 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
                                  {"optimizer.name", false, {"sgd"}}},
                         .what = "optimizer.momentum has no effect: only SGD has momentum"}}},
       .fit = Moves(),
-      .order = 50,  // after techniques with an optimizer of their own
+      .order = 50,  // after techniques that have their own optimizer
       .place = 42,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         return std::make_unique<OptimizerStep>(OptimizerConfigOf(config));

@@ -1,4 +1,4 @@
-// Sharded state in host memory: declared here, implemented by sharding.cpp.
+// Sharded state in host memory. This file declares the technique, and sharding.cpp implements it.
 #include "trainer/techniques/host_step.h"
 #include "trainer/techniques/technique.h"
 
@@ -37,8 +37,8 @@ TechniqueEntry DeclareTechnique_parameter_offload() {
                       .why = "offload.parameters=cpu: the scaler of amp-fp16 checks for overflows "
                              "on the GPU, which has no gradients; use amp-bf16",
                       .instead = {{"precision", "amp-bf16"}}}},
-           .implies =
-               {"the optimizer's state is with the parameters, and its step runs on the host"},
+           .implies = {"the optimizer's state is in host memory with the parameters, and the "
+                       "optimizer's step runs on the host"},
            .assumes = {{.when = {on}, .what = HostStepAssumption()}}},
       .order = 44,
       .make = nullptr};

@@ -68,7 +68,7 @@ std::vector<at::Tensor> GradScaler::Gradients(const Optimizer& optimizer) const 
 
 void GradScaler::Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse) {
   at::Tensor found = Full(0, at::kFloat);
-  // PyTorch copies both tensors for every device, even the device that they are on.
+  // PyTorch copies both tensors to every device, including the one on which they already are.
   const auto replica = [](const at::Tensor& t) {
     return t.to(t.options(), /*non_blocking=*/true, /*copy=*/true);
   };
@@ -86,7 +86,7 @@ at::Tensor GradScaler::Inverse() const {
   return reciprocal.to(at::kFloat);
 }
 
-// Not called if the optimizer's kernel unscales the gradients.
+// This is not called if the optimizer's kernel unscales the gradients.
 void GradScaler::FindOverRanks() {
   if (sharing_ != nullptr) sharing_->OverflowsOverRanks(found_inf_);
 }
@@ -104,10 +104,10 @@ void GradScaler::Step(Optimizer& optimizer) {
   std::vector<at::Tensor> gradients = Gradients(optimizer);
   if (gradients.empty()) return;
   if (optimizer.TakesScaler()) {
-    // This only checks for overflows. The optimizer's kernel unscales.
+    // With 1 as the factor, Unscale() only checks for overflows. The optimizer's kernel unscales.
     if (!unscaled_) Unscale(gradients, Full(1, at::kFloat));
     const at::Tensor found = found_inf_ + 0;  // PyTorch sums the flags of all devices
-    // PyTorch multiplies the scale by the optimizer's existing one, or by 1.
+    // PyTorch multiplies its scale by a scale that the optimizer may already have, otherwise by 1.
     at::Tensor scale = unscaled_ ? at::Tensor() : scale_ * 1;
     optimizer.SetScaler({.grad_scale = std::move(scale), .found_inf = found});
     optimizer.Step();
@@ -171,7 +171,7 @@ class Autocast final : public Technique, public MeasuresGradients {
   at::Tensor BeforeBackward(const RunContext&, const at::Tensor& loss) override {
     return scaler_ ? scaler_->Scale(loss) : loss;
   }
-  // Comes before the techniques that measure gradients.
+  // Unscales the gradients before other techniques measure them.
   void BeforeStep(const RunContext& run, std::span<const at::Tensor> trained) override {
     if (!scaler_ || run.config.Is("clip_grad_norm", "0")) return;
     std::vector<at::Tensor> gradients;

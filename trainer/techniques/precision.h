@@ -26,7 +26,7 @@ struct AutocastState {
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, std::optional<AutocastState> state);
-  // The current state; nullopt: autocast is off.
+  // Autocast's current state; nullopt: autocast is off.
   static std::optional<AutocastState> Current(c10::DeviceType device);
   ~AutocastScope();
   AutocastScope(const AutocastScope&) = delete;
@@ -46,10 +46,10 @@ class GradScaler {
  public:
   explicit GradScaler(c10::Device device) : device_(device) {}
   at::Tensor Scale(const at::Tensor& loss);
-  // unscale_(): called before the step if the unscaled gradients are needed.
+  // PyTorch's unscale_(). Call it before the step if unscaled gradients are needed.
   void UnscaleFirst(const std::vector<at::Tensor>& gradients);
-  // Unscales if necessary, and steps unless a gradient overflowed. The overflow flag lives until
-  // Update().
+  // Unscales if necessary, and steps unless a gradient overflowed. The tensor with the overflow
+  // flag lives until Update().
   void Step(Optimizer& optimizer);
   void Update();
   // Makes this scaler a ShardedGradScaler, for ranks that share gradients.

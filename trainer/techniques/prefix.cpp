@@ -12,7 +12,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Contains the keys and values of all layers as rows of one table.
+// The module with the trained keys and values of all layers, as rows of one table.
 class Encoder : public Module {
  public:
   Encoder(int64_t tokens, int64_t width) : Module("prompt_encoder") {
@@ -82,7 +82,7 @@ class Prefix final : public Technique {
     held->scope = std::make_unique<GenerationScope>(held->pass);
     return held;
   }
-  // A layer's rows are found by the layer's position, which rehearsals change.
+  // A layer's position, which a rehearsal changes, determines its rows.
   bool rehearses() const override { return false; }
 
  private:
@@ -162,11 +162,12 @@ TechniqueEntry DeclareTechnique_prefix() {
                              "generation from a prefix is not supported: set generate.tokens=0",
                              {{"generate.tokens", "0"}, {"mode", "train"}}),
                      NotWith({"lengths", false, {""}},
-                             "only batches of one length are supported: leave lengths empty",
+                             "needs batches of equal length: leave the setting \"lengths\" empty",
                              {{"lengths", ""}}),
-                     NotWith({"samples.file", false, {""}},
-                             "only batches of one length are supported: leave samples.file empty",
-                             {{"samples.file", ""}})}},
+                     NotWith(
+                         {"samples.file", false, {""}},
+                         "needs batches of equal length: leave the setting \"samples.file\" empty",
+                         {{"samples.file", ""}})}},
       .order = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("prefix.tokens") == 0) return nullptr;

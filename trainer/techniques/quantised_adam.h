@@ -1,12 +1,12 @@
-// Adam whose moments are stored in fewer bits than it computes with: in another type, or as
-// codes with an fp32 scale for each block. Libraries store moments differently, but use them alike.
+// Adam that stores its moments in fewer bits than it computes with: in another type, or as
+// codes with an fp32 scale for each block. Libraries differ only in how they store moments.
 //
 //   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, plan_update,
 //   computes);
 //
 // The first step calls `make_moments` for each parameter in order. In a plan, which computes
-// nothing, `plan_update` replaces a parameter's update: it allocates the temporaries of the
-// library's kernels and launches the kernels (modelled_kernel.h).
+// nothing, `plan_update` replaces a parameter's update: the function allocates the temporaries of
+// the library's kernels and launches modelled kernels (modelled_kernel.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,7 +19,7 @@
 namespace vramscope::trainer {
 
 struct QuantisedMoment {
-  // a byte per element (8 bits) or per two elements (4 bits); plain values if there is no scale
+  // one byte per element (8 bits) or per two elements (4 bits); without scales: the plain values
   at::Tensor codes = {};
   at::Tensor scale = {};  // the scale of each block
   at::Tensor table = {};  // value of each code, if each moment has a table

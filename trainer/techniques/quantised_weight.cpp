@@ -19,7 +19,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 constexpr int64_t kBlock = 64;        // weights that share a scale
-constexpr int64_t kScaleBlock = 256;  // scales that share a scale of their own
+constexpr int64_t kScaleBlock = 256;  // scales that share a scale
 constexpr int64_t kTable = 256;       // number of values that a byte of a scale can have
 // activations of at least this value are multiplied in 16 bits
 constexpr double kOutlier = 6;
@@ -46,8 +46,8 @@ at::Tensor Blocks(const at::Tensor& flat, int64_t size) {
   return at::constant_pad_nd(flat, {0, blocks * size - flat.numel()}).view({-1, size});
 }
 
-// The output of a bitsandbytes kernel. The operator's name distinguishes its block from blocks that
-// PyTorch's own operators allocate.
+// The output of a bitsandbytes kernel. Its operator name distinguishes the block from the blocks
+// that PyTorch's own operators allocate.
 template <class... Arguments>
 at::Tensor Modelled(const char* kernel, Arguments&&... arguments) {
   RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
@@ -123,7 +123,7 @@ class Nf4Weight final : public QuantisedWeight {
     return wide.to(type);
   }
 
-  // Keeps the same variables as the Python function until it returns.
+  // As in the Python function, the local variables keep their tensors until it returns.
   at::Tensor Multiplied(const at::Tensor& x, const at::Tensor& bias) const {
     const at::Tensor centred = Centred();
     const at::Tensor scales = centred + mean_;
@@ -176,8 +176,8 @@ class Nf4Weight final : public QuantisedWeight {
   void Quantise(const at::Tensor& wide, at::Tensor& scales) {
     const at::Tensor blocks = Blocks(wide.to(at::kFloat).flatten(), kBlock);
     scales.copy_(blocks.abs().amax(1).clamp_min(1e-12));
-    // The index of the nearest of sixteen values is the number of midpoints (between neighbours)
-    // below.
+    // The index of the nearest of sixteen values equals the number of midpoints between neighbours
+    // that lie below the number.
     const at::Tensor table = NormalFloatTable();
     const at::Tensor middles = (table.slice(0, 1) + table.slice(0, 0, 15)) / 2;
     const at::Tensor codes = at::bucketize((blocks / scales.unsqueeze(1)).flatten(), middles)
@@ -279,7 +279,7 @@ class Int8Weight final : public QuantisedWeight {
   at::Tensor scales_;  // one scale for each row
 };
 
-// Functions of autograd do not accept an undefined tensor.
+// Converts an undefined tensor, which functions of autograd do not accept, to nullopt.
 std::optional<at::Tensor> Given(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
@@ -305,7 +305,7 @@ struct Int8Product : torch::autograd::Function<Int8Product> {
                             const c10::intrusive_ptr<Int8Weight>& weight) {
     const at::Tensor tokens = x.reshape({-1, x.size(-1)});
     context->saved_data["weight"] = c10::IValue::make_capsule(weight);
-    // Saved on the node itself, as in bitsandbytes, so it lives until the graph is freed.
+    // As in bitsandbytes, the node itself keeps the tensor, until the graph is freed.
     context->saved_data["tokens"] = tokens;
     context->saved_data["sizes"] = x.sizes().vec();
     std::vector<int64_t> sizes = x.sizes().vec();

@@ -1,7 +1,7 @@
 // A weight in 4 or 8 bits and the product with it, with the allocations of bitsandbytes' Linear4bit
-// (NF4 in blocks of 64, scales quantized again in blocks of 256) and Linear8bitLt (LLM.int8,
-// outliers from 6 on). In a plan, only the allocations are made. On other backends values are
-// computed (without bitsandbytes' kernels).
+// (NF4 in blocks of 64, whose scales are quantized in blocks of 256) and Linear8bitLt (LLM.int8,
+// outliers from 6 on). In a plan, only the allocations are made. Other backends also compute the
+// values (without bitsandbytes' kernels).
 //
 //   auto weight = c10::make_intrusive<Nf4Weight>(shared, rows, columns, computes);
 //   parameter->Store(weight->stored(), count, [weight](auto& wide) { return weight->Keep(wide); });
@@ -24,8 +24,8 @@ class QuantisedWeight : public torch::CustomClassHolder {
       : rows_(rows), columns_(columns), computes_(computes) {}
   // The form that is stored in place of the weight.
   virtual ParameterSpec stored() const = 0;
-  // Quantizes a weight that is on the device. Any shape is accepted. A transposed weight is passed
-  // in its stored layout.
+  // Quantizes a weight of any shape that is on the device. Callers pass a transposed weight in its
+  // stored layout.
   virtual at::Tensor Keep(const at::Tensor& wide) = 0;
   // Returns x W^T + bias (undefined: none).
   virtual at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) = 0;

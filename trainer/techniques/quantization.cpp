@@ -1,4 +1,4 @@
-// Frozen linear layers in 4 or 8 bits, as made by from_pretrained with bitsandbytes: NF4 with
+// Frozen linear layers in 4 or 8 bits, as from_pretrained makes them with bitsandbytes: NF4 with
 // doubly quantized scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters have the layer's
 // type. With preparation, remaining 16-bit parameters are cast to fp32 before the adapters are
 // created, like PEFT's prepare_model_for_kbit_training.
@@ -35,7 +35,7 @@ class Quantization final : public Technique {
       auto* linear = dynamic_cast<Linear*>(&module);
       if (linear == nullptr || IsKept(path)) return;
       Replace(*linear);
-      // In its first forward, Linear4bit casts its bias back to its compute type.
+      // Linear4bit casts its bias back to the compute type in its first forward.
       if (four_bits_) narrow_.insert(path + ".bias");
     });
     if (weights_.empty()) {
@@ -52,7 +52,7 @@ class Quantization final : public Technique {
     if (!prepares_) return;
     at::NoGradGuard no_grad;
     for (Parameter* parameter : model.Parameters()) {
-      // PEFT creates the adapters later.
+      // PEFT creates adapters only after the preparation.
       const bool adapter =
           parameter->trainable || parameter->name().find(".lora.") != std::string::npos;
       if (adapter || narrow_.contains(parameter->name()) ||
@@ -91,7 +91,7 @@ class Quantization final : public Technique {
   std::set<std::string> narrow_;  // parameters that preparation leaves in 16 bits
 };
 
-// The blocks that bitsandbytes' kernels output, in every category.
+// The blocks that bitsandbytes' kernels allocate for their outputs, in every category.
 std::vector<run::ModelledBlocks> Modelled() {
   const std::vector<std::string> of_four = {
       "bitsandbytes::quantize_4bit", "bitsandbytes::quantize_blockwise",
@@ -115,13 +115,13 @@ TechniqueEntry DeclareTechnique_quantization() {
           {.id = "quantization",
            .group = "Parameters",
            .title = "Quantised base weights",
-           .explanation =
-               "Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They "
-               "are dequantized temporarily: NF4 for each product, int8 only in backward, which "
-               "keeps quantized inputs instead. Embeddings, norms and the output layer keep their "
-               "type, unless prepare_kbit_training=true casts them to fp32, like PEFT's "
-               "prepare_model_for_kbit_training. This needs 2 more bytes for each of their "
-               "weights, and makes hidden states fp32.",
+           .explanation = "Frozen linear layers need half a byte (NF4) or one byte (int8) per "
+                          "weight. NF4 weights are dequantized temporarily for each product, int8 "
+                          "weights only in backward; int8 layers keep their inputs quantized. "
+                          "Embeddings, norms and the output layer keep their type, unless "
+                          "prepare_kbit_training=true casts them to fp32, like PEFT's "
+                          "prepare_model_for_kbit_training. This needs 2 more bytes for each of "
+                          "their weights, and makes hidden states fp32.",
            .settings =
                {{.key = "quantization",
                  .help = "frozen linear layers in nf4 (QLoRA) or int8",
@@ -177,7 +177,7 @@ TechniqueEntry DeclareTechnique_quantization() {
       .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
               {.row = "int8-weights", .changes = run::Changes::kTraining}},
       .modelled = Modelled(),
-      // It comes before LoRA, which adds adapters to the existing layers.
+      // Quantization precedes LoRA, which adds adapters to the existing layers.
       .order = 39,
       .place = 46,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

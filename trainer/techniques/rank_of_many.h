@@ -1,5 +1,5 @@
-// Common code of techniques with several ranks. The run is one rank of a group, which exists from
-// the first tensor to the last.
+// Common code of techniques with several ranks. The run is one rank of a group. The group exists
+// from the first tensor to the last.
 #pragma once
 
 #include <fmt/format.h>
@@ -60,8 +60,8 @@ inline bool LossIsOutside(const run::RunConfig& config) {
   return family != nullptr && (family->id == "vit" || family->id == "torch_transformer");
 }
 
-// Number of layers that are gathered together, which is the number recomputed together. 0: the
-// whole model.
+// Number of layers that are gathered together, which equals the number of layers that are
+// recomputed together. 0: the whole model.
 inline int LayersPerUnit(const run::RunConfig& config) {
   if (config.Is("shard.units", "model")) return 0;
   return config.Is("checkpointing.mode", "every-k")

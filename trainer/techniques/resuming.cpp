@@ -22,7 +22,7 @@ class Resuming final : public LoopTechnique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // The checkpoint is assumed to be of this run before its first step.
+  // The checkpoint is assumed to contain what this run has before its first step.
   void BeforeTraining(const RunContext& run, Optimizer* optimizer) override {
     const PhaseScope phase(trace::Phase::kLoad);
     const at::NoGradGuard no_grad;
@@ -93,9 +93,9 @@ TechniqueEntry DeclareTechnique_resuming() {
            .group = "Loop",
            .title = "Resume from a checkpoint",
            .explanation = "torch.load of model and optimizer before the first step. With "
-                          "map_location=\"cuda\", or without one for a file that was saved from a "
-                          "GPU, weights exist twice until the checkpoint is released. With "
-                          "\"cpu\", the GPU gets only the restored tensors.",
+                          "map_location=\"cuda\", or without map_location for a file that was "
+                          "saved from a GPU, weights exist twice until the checkpoint is released. "
+                          "With \"cpu\", the GPU gets only the restored tensors.",
            .settings = {{.key = "resume.map_location",
                          .help = "load a checkpoint before the first step, to the host (cpu) or to "
                                  "the GPU (cuda), as with map_location",

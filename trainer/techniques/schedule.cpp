@@ -11,7 +11,7 @@ namespace {
 class CosineSchedule final : public Technique {
  public:
   CosineSchedule(double lr, int steps) : lr_(lr), steps_(steps) {}
-  // The scheduler's step follows the optimizer's.
+  // Steps the scheduler after the optimizer.
   std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) override {
     return [this, inner = std::move(inner)](Optimizer& optimizer) {
       inner(optimizer);
@@ -34,9 +34,9 @@ TechniqueEntry DeclareTechnique_schedule() {
                           .group = "Optimizer",
                           .title = "Learning rate",
                           .explanation =
-                              "The size of the updates in each step. It takes no memory and no "
-                              "time. A learning rate that falls at the end of a run often helps an "
-                              "optimizer with little state (SGD) to keep up.",
+                              "The learning rate sets the size of the updates in each step, and "
+                              "takes no memory and no time. If it falls at the end of a run, an "
+                              "optimizer with little state (SGD) often keeps up with Adam.",
                           .settings = {{.key = "schedule",
                                         .help = "learning rate: constant, or falling along half a "
                                                 "cosine to 0 over the steps of the run",

@@ -1,6 +1,6 @@
 // Training on several GPUs, planned as one of the ranks: data parallel, and sharded training state
-// as in fully_shard. Parts that PyTorch has in C++ (DistributedDataParallel's buckets and
-// reduction) are PyTorch's own.
+// as in fully_shard. What PyTorch implements in C++ (DistributedDataParallel's buckets and
+// reduction) is PyTorch's own code.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -114,7 +114,7 @@ class TensorParallelTechnique final : public RankOfMany {
 
  private:
   // Returns a config with the sizes that must be divisible by the number of ranks. For some
-  // families, CheckRun() does not read them.
+  // families, CheckRun() does not read these sizes.
   static absl::StatusOr<run::ModelConfig> Sizes(const run::RunConfig& config) {
     absl::StatusOr<run::ModelConfig> sizes = run::CheckRun(config);
     const auto object = run::ParseConfigObject(config.model_config_json);
@@ -310,9 +310,9 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
                 {.when = {any, {"loss", true, {"chunked"}}, {"loss_reentrant", true, {"true"}}},
-                 .why = "shard.strategy: with loss=chunked in re-entrant checkpoints, the output "
-                        "layer's gradient is accumulated for every chunk but may be averaged only "
-                        "once; set loss_reentrant=false",
+                 .why = "shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk "
+                        "adds to the output layer's gradient, which may be averaged only once; "
+                        "set loss_reentrant=false",
                  .instead = {{"loss_reentrant", "false"}}},
                 {.when = {units, fsdp2, {"optimizer.name", true, {"adafactor"}}},
                  .why = "shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed "
@@ -441,7 +441,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                                 "first steps may be higher or lower by this amount"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
-      // outside of checkpointing: a unit's layer runs again while the unit is gathered
+      // Sharding encloses checkpointing, because a layer runs again while its unit is gathered.
       .order = 28,
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

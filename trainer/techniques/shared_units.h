@@ -1,5 +1,5 @@
 // Common code of the techniques FSDP2 and FSDP1: the model is moved to the GPU in units. `Sharded`
-// (FullySharded, FlatSharded) gathers them around layers, forward and loss.
+// (FullySharded, FlatSharded) gathers the units around layers, forward and loss.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // Functions of a technique that splits a training among ranks, for other techniques of the run.
-// The loop connects them; they do not depend on each other.
+// The loop connects the techniques, which do not depend on each other.
 //
 //   class Sharding : public Technique, public SharesTraining { ... };
 //   class Clipping : public Technique, public MeasuresGradients { ... };
@@ -28,8 +28,8 @@ class SharesTraining {
     static_cast<void>(most);
     return false;
   }
-  // Sums the overflow flags over the ranks, as in ShardedGradScaler. By default each rank uses only
-  // its own.
+  // Sums the overflow flags over the ranks, as in ShardedGradScaler. By default, each rank uses
+  // only its own flag.
   virtual void OverflowsOverRanks(const at::Tensor& found) { static_cast<void>(found); }
   // The tensors that are trained in place of the model's parameters.
   virtual std::vector<at::Tensor> Trained(std::vector<at::Tensor> parameters) { return parameters; }

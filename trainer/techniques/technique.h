@@ -39,7 +39,7 @@ class ProcessGroup;
 
 namespace vramscope::trainer {
 
-// Information about the run for techniques; must outlive them.
+// What techniques know about the run; it must outlive them.
 struct RunContext {
   const run::RunConfig& config;
   c10::Device device;
@@ -57,8 +57,8 @@ class Held {
   Held& operator=(const Held&) = delete;
 };
 
-// Forward and loss of an additional batch, as in the run. `logits` is set to the logits that remain
-// after the loss.
+// Runs forward and loss of an additional batch in the same way as for training batches. `logits` is
+// set to the logits that remain after the loss.
 using ForwardPass = std::function<at::Tensor(int index, at::Tensor& logits)>;
 
 // Computes the loss of a micro-batch from its logits.
@@ -78,7 +78,7 @@ class Technique {
 
   // Returns a scope that lasts from the first tensor to the last.
   virtual std::unique_ptr<Held> AroundRun(const RunContext&) { return nullptr; }
-  // The type in which the weights are loaded to the GPU; nullopt: their own.
+  // The type in which the weights are loaded to the GPU; nullopt: the weights' own type.
   virtual std::optional<at::ScalarType> loads_as() const { return std::nullopt; }
   // Called when the weights are on the GPU.
   virtual void AfterLoad(const RunContext&, Model&) {}
@@ -86,22 +86,22 @@ class Technique {
   virtual void AfterSetUp(const RunContext&, Model&, std::span<const at::Tensor> trained) {
     static_cast<void>(trained);
   }
-  // Wraps the calls of a stack's layers. `inner`: the runner without this technique; null: it calls
-  // the layers one by one.
+  // Wraps the calls of a stack's layers. `inner`: the runner without this technique; null: the
+  // layers are called one by one.
   virtual LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) { return inner; }
   // Returns a scope around forward and loss.
   virtual std::unique_ptr<Held> AroundForward(const RunContext&) { return nullptr; }
   virtual LossFunction AroundLoss(LossFunction inner) { return inner; }
   // Returns the tensor on which backward is called.
   virtual at::Tensor BeforeBackward(const RunContext&, const at::Tensor& loss) { return loss; }
-  // Returns null if the technique makes no optimizer. The loop uses the first one that is not null.
+  // Returns null if the technique makes no optimizer. The loop uses the first non-null result.
   virtual std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
                                                    const std::vector<at::Tensor>& trained) {
     static_cast<void>(trained);
     return nullptr;
   }
-  // Returns an optimizer that consists of several, each for some of the parameters. null: one for
-  // all. `make` makes one of these optimizers.
+  // Returns an optimizer that consists of several, each for some of the parameters. null: one
+  // optimizer has all. `make` makes one of the several.
   virtual std::unique_ptr<Optimizer> DivideOptimizer(const MakeOptimizerOf& make,
                                                      const std::vector<at::Tensor>& trained) {
     static_cast<void>(make);
@@ -132,7 +132,7 @@ class Technique {
   // Called at the end of the run or its rehearsal. Must release every tensor.
   virtual void AfterRun() {}
 
-  // Whether micro-batches make the same allocations, given the same state.
+  // Whether two micro-batches that begin in the same state make the same allocations.
   virtual bool repeats() const { return true; }
   // Whether micro-batches can be derived from a rehearsal with a few layers.
   virtual bool rehearses() const { return true; }
@@ -155,7 +155,7 @@ struct TechniqueEntry {
   // Techniques with a smaller order are called first and enclose the others: precision around
   // attention around layers.
   int order = 100;
-  int place = 0;  // position in the catalogue; 0: as `order`
+  int place = 0;  // position in the catalogue; 0: that of `order`
   // Returns null if the configuration does not use the technique. `make` itself is null for a
   // declaration without hooks.
   std::function<std::unique_ptr<Technique>(const run::RunConfig&)> make;

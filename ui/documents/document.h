@@ -1,7 +1,7 @@
-// A document: what one tab of the window shows. Its source is a plan (changed by toggles), a run on
-// this computer's GPU, a file or a program. It has its own settings, result, view, baseline,
-// history of results and undo steps. It does not use Qt; the window draws it and carries out its
-// runs and reloads.
+// A document: what one tab of the window shows. Its source is a plan (changed by toggles), a run
+// on this computer's GPU, a file or a program. Each has its own settings, result, view, baseline,
+// history of results and undo steps. Does not use Qt: the window draws it, runs it and reloads
+// it.
 //
 //   Document& plan = documents.Open({.kind = SourceKind::kPlan});
 //   plan.Expect("LoRA on");                       // a toggle; its result becomes an entry
@@ -35,10 +35,10 @@ struct Source {
   SourceKind kind = SourceKind::kPlan;
   std::string file = {};             // kFile: its absolute path
   importers::OpenOptions part = {};  // kFile: the part to open; its callbacks are not set
-  std::string stamp = {};            // kFile: changes when the file is written
+  std::string stamp = {};            // kFile: differs after the file was written again
   program::Request program = {};     // kProgram: the request of its last start
-  // kProgram: how it differs from the plan that it was opened from, such as "--batch-size=8"; empty
-  // if it was not opened from one.
+  // kProgram: how the program differs from the plan from which the document was opened, such as
+  // "--batch-size=8"; empty: it was not opened from a plan.
   std::string variant = {};
 };
 
@@ -51,18 +51,18 @@ struct DocumentView {
   friend bool operator==(const DocumentView&, const DocumentView&) = default;
 };
 
-// One result: the change from the previous result, and its figures.
+// A result in the history: its change from the previous result, and its figures.
 struct HistoryEntry {
   std::string change;
-  run::RunConfig config = {};  // the configuration with which a plan is planned again
+  run::RunConfig config = {};  // kPlan: the configuration, to plan it again
   // For a program: how it was run; its script is empty if that is not known.
   program::Request program = {};
   std::string file = {};  // where the result is saved; empty: not saved (yet)
   uint64_t peak_allocated = 0, peak_reserved = 0;
   double step_ms = 0;  // 0: unknown
-  uint32_t notes = 0;  // number of notes on the result when last counted
+  uint32_t notes = 0;  // last known number of notes on the result
   int64_t when_unix_s = 0;
-  std::string note_texts = {};  // the texts of the first notes, one a line
+  std::string note_texts = {};  // the texts of the first notes, a line each
 };
 
 class History {
@@ -75,17 +75,17 @@ class History {
   const HistoryEntry* now() const { return current_ == kNone ? nullptr : &entries_[current_]; }
   // Makes `entry` the current one and returns its index.
   size_t Append(HistoryEntry entry);
-  // Replaces the figures of the current entry, whose result was computed again. Keeps its text.
+  // Replaces the figures of the current entry, whose result was computed again, but not its text.
   void Update(const HistoryEntry& entry);
   void GoTo(size_t at);
   // Index of the newest entry with this configuration; kNone: none.
   size_t Find(const run::RunConfig& config) const;
-  // Index of the newest result of this run of a program. kNone: none, or a later entry repeats a
-  // run without a change, because files of the program had changed.
+  // Index of the newest result of this run of a program. kNone: none, or a later entry repeats the
+  // run unchanged, because files of the program had changed.
   size_t Find(const program::Request& request) const;
   void SetNotes(size_t at, const NoteList& notes);
   void SetFile(size_t at, std::string file) { entries_[at].file = std::move(file); }
-  // Index of an entry with the same figures: the current one, or the newest; kNone: none.
+  // Index of an entry with the same figures: the current entry or else the newest; kNone: none.
   size_t FindFigures(const HistoryEntry& of) const;
 
  private:
@@ -93,19 +93,19 @@ class History {
   size_t current_ = kNone;
 };
 
-// A change of the settings, of the tracks on the canvas, of the notes, or of how a program is run,
-// which can be undone.
+// A change that can be undone: of the settings, of the tracks on the canvas, of the notes, or of
+// how a program is run.
 struct UndoStep {
-  // kToggles: only the toggles of the program; the rest stays as the user has typed it meanwhile.
+  // kToggles: undo changes only the program's toggles, not the fields that the user edited since.
   enum class Kind : uint8_t { kSettings, kLanes, kNotes, kToggles, kProgram };
   Kind kind = Kind::kSettings;
   std::string text;  // "LoRA on"
   run::RunConfig before = {}, after = {};
   std::string lanes_before = {}, lanes_after = {};
-  // The document in which the user made a change that was applied to a plan opened for it. 0: the
-  // change was made in this document.
+  // The document in which the user made the change, if it was applied to a plan opened for it. 0:
+  // the user made the change in this document.
   DocumentId from = 0;
-  // kNotes: the content hash of the run whose notes changed. The run may no longer be shown.
+  // kNotes: the content hash of the run whose notes changed. Another run may be shown by then.
   std::string notes_of = {};
   std::shared_ptr<const NoteList> notes_before = {}, notes_after = {};
   program::Request program_before = {}, program_after = {};  // kToggles, kProgram
@@ -123,10 +123,10 @@ class UndoSteps {
   // Undo() requires a next_undo(), Redo() a next_redo().
   const UndoStep& Undo() { return steps_[--done_]; }
   const UndoStep& Redo() { return steps_[done_++]; }
-  // Whether a step that can be undone changes the document, not only the form of a program.
+  // Whether any step that can be undone changes the document rather than the form of a program.
   bool AnyOfDocument() const;
-  // Moves the steps of this program that can be undone from another document, which was shown when
-  // the user made them.
+  // Moves the undoable steps of the program `script` here from the document that was shown when the
+  // user made these changes.
   void TakeProgram(UndoSteps& from, const std::string& script);
 
   // Undo led from that document to this one; redo leads back after the steps of this document.
@@ -142,7 +142,7 @@ enum class DocumentState : uint8_t {
   kEmpty,     // nothing has been started
   kWorking,   // running, planning or reading
   kShown,     // has a result
-  kUnloaded,  // result released; computed or read again when shown
+  kUnloaded,  // the result was released; it is computed or read again when shown
   kFailed,    // ended without a result
 };
 
@@ -156,23 +156,23 @@ class Document {
   DocumentState state() const;
   // "gpt2", "run.trace", "train.py"
   std::string Title() const;
-  // True if nothing was ever shown, changed or started in it. A document opened from a blank
-  // document replaces it.
+  // True if nothing was ever shown, changed or started in the document. A document that is opened
+  // from a blank document replaces it.
   bool Blank() const;
 
   // Announces a result. `change`: the difference from the previous result; nullopt: the result
-  // belongs to an existing entry (undo, a click on it, or the same run again).
+  // belongs to an existing entry (after undo, a click on the entry, or the same run again).
   void Expect(std::optional<std::string> change);
   void Began();  // the run, plan or read has started
-  // Shows `digest`: a partial result, or the result itself, which becomes an entry of the history.
+  // Shows `digest`: a partial result, or the complete result, which becomes a history entry.
   void Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix_s);
   // The run failed or did not finish. The shown result stays.
   void Ended();
-  // Another document is shown, so the requested result was abandoned. It is computed when this
-  // document is shown again.
+  // Another document is shown, so that the requested result was abandoned. It is computed as soon
+  // as this document is shown again.
   void Left();
 
-  // True if the result can be computed or read again, because it is a plan or it is in a file.
+  // True if the result can be computed or read again: it is a plan, or it was saved in a file.
   bool CanReload() const;
   // Frees the result. Requires CanReload().
   void Release();
@@ -180,12 +180,12 @@ class Document {
     released_ = true;
     expects_entry_ = false;
   }
-  // True if nothing is shown, or if the result does not match the settings. The result must then be
-  // computed or read.
+  // True if the result must be computed or read: there is none, or the present one does not match
+  // the settings.
   bool NeedsReload() const;
   // The file that contains the result; empty: none.
   std::string FileOfResult() const;
-  // The file of a result that has not been shown yet, for the next entry; empty: none.
+  // The file of a result that was not shown yet and will be the next entry; empty: none.
   const std::string& latest_file() const { return latest_file_; }
   void SetLatestFile(std::string file) { latest_file_ = std::move(file); }
   // Records that `trace` was saved to `file`. Does nothing if the trace is of another document.
@@ -199,11 +199,11 @@ class Document {
   DocumentView view;
   History history;
   UndoSteps undo;
-  DocumentId opener = 0;  // the document that was shown when this was opened
+  DocumentId opener = 0;  // the document that was shown when this one was opened
   bool unseen = false;    // the result arrived while another document was shown
 
-  // The newest trace of a run that is in progress or that ended while another document was shown.
-  // Not digested yet.
+  // The newest trace, not digested yet, of a run that is in progress or that ended while another
+  // document was shown.
   std::shared_ptr<const trace::Trace> latest;
   std::optional<uint8_t> device;  // the device chosen by the user, if there are several
   bool run_shown = false;         // a partial result of the current run has been shown
@@ -217,7 +217,7 @@ class Document {
   bool working_ = false, failed_ = false, released_ = false, left_ = false;
   bool expects_entry_ = true;
   std::string expected_change_, latest_file_;
-  // The result that became the newest entry. It may be saved when another entry is shown.
+  // The result of the newest entry. It may get saved while another entry is shown.
   struct {
     std::weak_ptr<const trace::Trace> trace, whole;
     size_t entry = History::kNone;

@@ -1,7 +1,7 @@
-// The documents of the window, in the order of their tabs. There is always at least one, and one of
-// them is shown. Opening a document never replaces another; FindFile() finds a file that is already
-// open. Only the documents shown most recently, and those whose results cannot be computed or read
-// again, keep their results in memory.
+// The documents of the window, in the order of their tabs. The list is never empty, and one of its
+// documents is shown. Opening a document never replaces another; FindFile() finds a file that is
+// already open. Only the most recently shown documents, and those whose results cannot be computed
+// or read again, keep their results in memory.
 //
 //   DocumentList documents;                                // one empty plan
 //   Document& file = documents.Open({.kind = SourceKind::kFile, .file = "/a.trace"});
@@ -22,7 +22,7 @@ namespace vramscope::ui {
 
 class DocumentList {
  public:
-  // Number of documents that keep their results, in addition to the active one and its baseline.
+  // Number of documents whose results stay in memory, besides the active document and its baseline.
   static constexpr size_t kLoadedDocuments = 3;
   static constexpr size_t kMost = 64;
 
@@ -38,7 +38,7 @@ class DocumentList {
   size_t PlaceOf(DocumentId id) const;  // size() if it is not open
   // The first document for which `is` returns true; null: none.
   Document* FindIf(const std::function<bool(const Document&)>& is);
-  // The open document of this part of `file`; null: none, or the file was written since.
+  // The open document of this part of `file`; null: none, or the file has changed since.
   Document* FindFile(const std::string& file, const importers::OpenOptions& part,
                      const std::string& stamp);
 
@@ -47,13 +47,13 @@ class DocumentList {
   // shown document that CanReload() is closed first.
   Document& Open(Source source);
   void Activate(DocumentId id);
-  // Returns the document that is active afterwards: if `id` was active, the one shown before it.
-  // Closing the last document opens an empty plan with its settings.
+  // Returns the document that is active afterwards: if `id` was active, the document shown before
+  // it. If `id` is the only document, opens an empty plan with its settings.
   DocumentId Close(DocumentId id);
   void Move(size_t from, size_t to);  // moves a tab
-  // The tab after the active one (`direction` > 0) or before it; wraps around.
+  // The document in the tab after (`direction` > 0) or before the active tab; wraps around.
   DocumentId Neighbour(int direction) const;
-  // The document that was active before the current one.
+  // The document that was active before the present one.
   DocumentId ShownBefore() const;
   // Documents to release: they have a result, were not shown recently, and can be reloaded.
   std::vector<DocumentId> ToRelease() const;

@@ -28,7 +28,7 @@ std::string ConfigText(const run::RunConfig& config) {
   return absl::Base64Escape(run::ToProtoBytes(config));
 }
 
-// These functions read a member of an object. The member may be missing or have the wrong
+// Each of these functions reads a member of an object, which may be missing or have the wrong
 // type.
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -291,7 +291,7 @@ std::string ToJson(const SavedSession& session) {
     if (!document.latest_file.empty()) out["latest_file"] = document.latest_file;
     documents.push_back(std::move(out));
   }
-  // The names of files and programs may not be valid UTF-8, so invalid bytes are replaced.
+  // Invalid bytes are replaced, because names of files and programs may not be valid UTF-8.
   return Json{{"vramscope_session", kVersion},
               {"closed", session.closed},
               {"active", session.active},

@@ -5,7 +5,7 @@
 //   ASSIGN_OR_RETURN(SavedSession session, SavedSessionFromJson(text));
 //   Restore(session.documents[0], &documents.Open(session.documents[0].source));
 //
-// The JSON is not trusted: sizes, counts and numbers are bounded, and the named files are not
+// The JSON is not trusted: sizes, counts and numbers have limits, and files named in it are not
 // opened. Thread-safe.
 #pragma once
 
@@ -26,7 +26,7 @@ struct SavedDocument {
   DocumentView view;
   std::vector<HistoryEntry> history;
   size_t current = History::kNone;  // index in history
-  // The baseline: a file, or an entry of its own history.
+  // The baseline: a file, or an entry of the document's history.
   std::string baseline_file;
   size_t baseline_entry = History::kNone;
   std::string scratch;  // folder of a program that is running
@@ -43,11 +43,11 @@ struct SavedSession {
 // Limits for reading a session.
 inline constexpr size_t kMostSavedBytes = size_t{16} << 20;
 inline constexpr size_t kMostSavedDocuments = 64;
-// Per document; the newest entries are kept.
+// Limit per document; only the newest entries are saved.
 inline constexpr size_t kMostSavedEntries = 50;
 
 SavedDocument Save(const Document& document);
-// Restores into a document opened from `saved.source`. Its result is loaded when it is shown.
+// Restores `saved` into a document opened from `saved.source`, which loads its result when shown.
 void Restore(const SavedDocument& saved, Document* into);
 
 std::string ToJson(const SavedSession& session);

@@ -1,4 +1,4 @@
-// The traces of one document: the one shown, the previous run and the baseline. Does not use Qt;
+// The traces of one document: the shown trace, the previous run and the baseline. Does not use Qt;
 // the window draws them.
 //
 //   session.ShowRun();                     // the next trace is of a run here, or
@@ -25,15 +25,15 @@ class Session {
   const DigestPtr& shown() const { return shown_; }  // null: none yet
   bool partial() const {
     return partial_;
-  }  // shown() is incomplete, because the run or the reading of the file continues
+  }  // shown() is incomplete: the run, or the reading of the file, continues
   bool from_file() const { return from_file_; }      // opened from a file, not run here
   const std::string& file() const { return file_; }  // the file it was read from or saved to
   // Files that must not be overwritten, because the shown trace or the baseline was read from them.
   std::vector<std::string> sources() const;
   const DigestPtr& baseline() const { return baseline_; }  // pinned, or opened to compare with
   const std::string& baseline_file() const { return baseline_file_; }
-  // The trace to compare the shown one with: the baseline if there is one, else the previous run if
-  // it was of the same model on the same input, or of the same script.
+  // The trace with which the shown one is compared: the baseline if there is one, else the previous
+  // run if it had the same model and input, or the same script.
   DigestPtr Against() const;
 
   void ShowRun();
@@ -41,18 +41,18 @@ class Session {
   void SavedAs(std::string path) { file_ = std::move(path); }
   // Replaces the shown trace, which becomes the previous run if both traces are complete.
   void Show(DigestPtr digest, bool partial);
-  // Frees the shown trace, which can be computed or read again, and the previous one. The baseline
+  // Frees the shown trace, which can be computed or read again, and the previous run. The baseline
   // stays.
   void Release();
-  // Makes the shown trace the previous run. Needed before partial traces of a new run are shown,
-  // because those never become the previous run.
+  // Makes the shown trace the previous run. Call it before partial traces of a new run are shown,
+  // because Show() makes only a complete trace the previous run.
   void KeepAsPrevious();
-  // Sets the trace that was shown in another document when this one was opened. Against() decides
+  // Sets the trace that another document showed when this document was opened. Against() decides
   // whether it is comparable.
   void SetPrevious(DigestPtr digest) { previous_ = std::move(digest); }
 
   // `for_this_only`: the baseline was set by the window for one comparison, not pinned by the user.
-  // Documents opened from this one do not inherit it.
+  // Documents opened from this document do not inherit it.
   void SetBaseline(DigestPtr digest, std::string file, bool for_this_only = false);
   bool baseline_for_this_only() const { return baseline_ != nullptr && baseline_for_this_only_; }
   // Makes the shown trace the baseline, and returns the previous baseline, which the caller must
@@ -65,7 +65,7 @@ class Session {
   DigestPtr baseline_;
   std::string file_, baseline_file_;
   std::string
-      source_;  // the file that was read; unlike file_, it does not change when a copy is saved
+      source_;  // the file that was read; unlike file_, it stays unchanged when a copy is saved
   bool partial_ = false, from_file_ = false;
   bool baseline_for_this_only_ = false;
 };

@@ -80,7 +80,7 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
 
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "compareTable");
-  // Elided in the middle: a call site's name ends with its operator.
+  // Elided in the middle, because a call site's name ends with the operator.
   view_->setTextElideMode(Qt::ElideMiddle);
   PointsAtTimeline(view_, table_, this);
   AddTable(view_);
@@ -159,7 +159,7 @@ void ComparePage::Show(CompareBy by) {
     return Compute();
   }
   if (found_) ShowHead();
-  // Another table has other columns, so the sort order of the previous table does not apply.
+  // Another table has other columns, to which the previous table's sort order does not apply.
   if (other) view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   Fill();
 }

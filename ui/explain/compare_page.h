@@ -1,5 +1,5 @@
-// The page that compares the document with another trace (the pinned baseline, the previous run, or
-// a file that is opened for it), by call site, category, phase or step.
+// The page that compares the shown trace with another one (the pinned baseline, the previous run,
+// or a file opened for comparison), by call site, category, phase or step.
 #pragma once
 
 #include <memory>

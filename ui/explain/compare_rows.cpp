@@ -103,8 +103,8 @@ Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
   return table;
 }
 
-// The time of the highest allocated bytes in each phase of each step; Phase::kNone for steps
-// without phases.
+// The time of the highest allocated bytes in each phase of each step. A step without phases has one
+// entry, for Phase::kNone.
 PeakTimes PeakTimesOf(const Digest& digest) {
   const trace::SliceTable& s = digest.trace->slices;
   const analysis::MemoryCurves& curves = *digest.curves;
@@ -200,7 +200,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
       static_cast<size_t>(std::count_if(diff.sites.begin(), diff.sites.end(), [](const auto& s) {
         return s.change != TraceDiff::Change::kSame;
       }));
-  // Peaks in different phases consist of different allocations, so the headline names the phases.
+  // Peaks in different phases have different allocations, so that the headline names both phases.
   const bool same_phase = diff.a.context.phase == diff.b.context.phase;
   const auto place = [&](const analysis::Peak& peak) {
     return same_phase || peak.context.phase == trace::Phase::kNone

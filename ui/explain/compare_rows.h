@@ -1,4 +1,4 @@
-// Compares two traces, as tables. Without Qt.
+// Compares two traces, as tables. Does not use Qt.
 //
 //   const Comparison c = Compare(baseline, shown, std::nullopt);
 //   c.sites.rows[0].cells[5].text;   // "+1.25 GiB"
@@ -19,23 +19,23 @@ namespace vramscope::ui {
 
 enum class CompareBy : uint8_t { kSite, kCategory, kPhase, kStep, kRequest, kKernel };
 inline constexpr int kCompareBys = 6;
-// Whether the table needs the alignment of both sequences of allocations. That takes seconds if two
-// long sequences have little in common.
+// Whether the table needs an alignment of both traces' sequences of allocations, which takes
+// seconds if the sequences are long and have little in common.
 constexpr bool NeedsAlignment(CompareBy by) {
   return by == CompareBy::kRequest || by == CompareBy::kKernel;
 }
 
 struct Comparison {
   explain::TraceDiff diff;
-  // Indexed by CompareBy. Phases, steps, allocations and kernels are in order of time; other rows
-  // start with the largest difference. Tables that need an alignment are empty without it.
+  // Indexed by CompareBy. Rows of phases, steps, allocations and kernels are in order of time;
+  // others have the largest difference first. Tables that need an alignment are empty without it.
   Table tables[kCompareBys];
   std::string headline;
   bool aligned = false;
   std::string requests_headline, kernels_headline;
 };
 // Compares the peaks of both traces, or their peaks within `step`, which both must have. The
-// alignment covers that step, or the last complete step that both have.
+// alignment covers `step`, or else the last complete step of both traces.
 absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
                                    std::optional<int32_t> step, bool align = false);
 // The column of a table that contains the signed difference.

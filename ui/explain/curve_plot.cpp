@@ -50,8 +50,8 @@ std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int
   return out;
 }
 
-// Calls run(first, end, y) for each group of neighbouring columns with equal height. Filling one
-// rectangle for each group is a hundred times as fast as stroking a path of thousands of steps.
+// Calls run(first, end, y) for each group of adjacent columns of the same height. To fill a
+// rectangle for each group is a hundred times as fast as to stroke a path of thousands of steps.
 template <class Run>
 void ForRuns(const std::vector<uint64_t>& columns, const QRectF& box, double top, const Run& run) {
   const auto y_of = [&](size_t i) {
@@ -134,7 +134,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   const qint64 end = end_ > begin_ ? end_ : std::max<qint64>(digest_->trace->end_ns(), begin + 1);
   const QRectF box(0, kHead, width(), std::max(height() - kHead - kFoot, 20));
   const int columns = std::max(1, width());
-  // The columns are computed once for each view; moving the mouse does not change them.
+  // The columns are computed again only for a new view, not when the mouse moves.
   if (drawn_.begin != begin || drawn_.end != end ||
       drawn_.recorded.size() != static_cast<size_t>(columns)) {
     const analysis::MemoryCurves& c = *digest_->curves;
@@ -154,7 +154,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing, false);
   painter.fillRect(box, ToQColor(timeline::Mix(theme_.ground, theme_.panel, 0.5)));
   painter.setFont(PanelFont(timeline::Font::kSmall));
-  // Horizontal grid lines with labels. A low plot has only the upper one.
+  // Horizontal grid lines with labels. A low plot has only the upper line.
   const std::vector<double> parts =
       box.height() < 4 * kLabelHeight ? std::vector{1.0} : std::vector{0.5, 1.0};
   for (const double part : parts) {
@@ -173,8 +173,8 @@ void CurvePlot::paintEvent(QPaintEvent*) {
     painter.setPen(ToQColor(theme_.faint));
     painter.drawText(QRectF(box.left() + 4, y - kLabelHeight, box.width() - 8, kLabelHeight),
                      Qt::AlignRight | Qt::AlignBottom,
-                     // A conversion to double and back would round 2^64 - 1 up to a value that does
-                     // not fit.
+                     // `most` is not converted to double and back, which would round 2^64 - 1 up to
+                     // a value that does not fit.
                      Bytes(part < 1 ? most / 2 : most));
   }
   // The legend.

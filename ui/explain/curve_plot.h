@@ -1,5 +1,5 @@
-// Two curves of reserved memory over the visible time range, as recorded and under other settings,
-// with the allocated memory below them.
+// Two curves of reserved memory over the visible time range, one as recorded and one under other
+// settings, with the allocated memory below them.
 #pragma once
 
 #include <QWidget>

@@ -1,5 +1,5 @@
-// The base class of all explain pages. It has the cursor and range that they use, a head line with
-// progress and a cancel button, and the rule that a hidden page computes nothing.
+// The base class of all explain pages. It provides the cursor and range, a head line with progress
+// and a cancel button, and the rule that a hidden page computes nothing.
 #pragma once
 
 #include <QJsonObject>
@@ -24,7 +24,7 @@ namespace vramscope::ui {
 // The state that all pages use. The window changes it; the pages read it.
 struct ExplainContext {
   std::shared_ptr<const Digest> digest;  // null: no document
-  // Trace to compare with: the baseline, otherwise the previous run.
+  // The trace to compare with: the baseline, or else the previous run.
   std::shared_ptr<const Digest> against;
   bool against_pinned = false;            // `against` is the baseline
   bool opening = false;                   // the document is still loading
@@ -36,7 +36,7 @@ struct ExplainContext {
 
   const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
   bool has_range() const { return range.first < range.second; }
-  // The event that pages describe: at the cursor if that is set and within the selected range,
+  // The event that pages describe: at the cursor, if it is set and lies in the selected range;
   // otherwise at the peak of the range or trace. A snapshot has only one event.
   trace::EventIndex shownEvent() const;
   enum class TimeSource { kCursor, kRange, kPeak, kState };
@@ -83,13 +83,13 @@ class ExplainPage : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
   // Fills the rest of the page and aligns the table's text with the head.
   void AddTable(QWidget* table);
-  // Sets the head line. If a range is selected and the page ignores ranges, the line also states
-  // that.
+  // Sets the head line. If a range is selected, but the page covers the whole trace, the line also
+  // states that.
   void Head(const QString& text);
   QString head() const;
 
-  // Runs `question` on a pool thread; a newer call cancels the one before. `question` computes the
-  // contents and returns a function that shows them, or an empty function to show nothing. If
+  // Runs `question` on a pool thread; a newer call cancels the previous one. `question` computes
+  // the contents and returns a function that shows them, or an empty function to show nothing. If
   // memory runs out, the page shows an error.
   using Answer = std::function<void()>;
   void Ask(std::function<Answer(const JobToken&)> question);

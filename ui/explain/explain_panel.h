@@ -28,7 +28,7 @@ class ExplainPanel : public QObject {
     QString command;  // "Explain: fragmentation and segments"
     const char* shortcut;
     ExplainPage* page = nullptr;
-    // The page needs allocator history, which a snapshot without history lacks.
+    // Whether the page needs the allocator's history, which a snapshot may lack.
     bool replays = false;
   };
 
@@ -37,8 +37,8 @@ class ExplainPanel : public QObject {
   ExplainPage* page(const QString& id) const;  // null: no such page
   void open(const QString& id);                // makes its tab the current one
 
-  // `partial`: the document is still loading; the pages wait, because incomplete data would
-  // mislead.
+  // `partial`: the document is still loading. The pages then show nothing yet, because incomplete
+  // data would mislead.
   void setDigest(const std::shared_ptr<const Digest>& digest, bool partial = false);
   // The trace to compare with; null: none. `pinned`: it is the baseline.
   void setAgainst(std::shared_ptr<const Digest> against, bool pinned);

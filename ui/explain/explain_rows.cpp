@@ -25,7 +25,7 @@ Cell BadCount(uint64_t count) {
   return cell;
 }
 
-// A trace without times counts history entries in place of nanoseconds.
+// In a trace without times, lifetimes are numbers of history entries.
 Cell HeldCell(double byte_seconds, bool times) {
   const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
   const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))
@@ -80,7 +80,7 @@ Table FindingTable(const std::vector<explain::Finding>& findings) {
 
 std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   std::vector<FragmentFact> facts;
-  // A figure that the file does not record is left out, because 0 would look like a recorded value.
+  // A figure that the file lacks has no row, because a 0 would look like a recorded value.
   if (f.reserved_known())
     facts.push_back({i18n::Text("reserved"), f.reserved,
                      i18n::Text("the sum of the caching allocator's segments")});
@@ -251,7 +251,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
        i18n::Text("bytes multiplied by the time for which they were allocated")},
       {i18n::Text("Count"), true, 80, false, i18n::Text("allocations")},
       {i18n::Text("Total bytes"), true, 110, false,
-       i18n::Text("the sum of all its allocations, including short ones")},
+       i18n::Text("the sum of all its allocations, including short-lived ones")},
       {i18n::Text("Most at once"), true, 110, false,
        i18n::Text("the maximum of bytes that were live at the same time")},
       {i18n::Text("Largest"), true, 100, false, i18n::Text("block")},
@@ -433,7 +433,7 @@ const std::vector<ConfKey>& ConfKeys() {
       {"expandable_segments:True", TEXT_MARK("segments that grow: fewer holes")},
       {"max_split_size_mb:128", TEXT_MARK("larger blocks are never split")},
       {"garbage_collection_threshold:0.8",
-       TEXT_MARK("free old cached segments above this share of memory")},
+       TEXT_MARK("free old cached segments while more memory than this share is used")},
       {"roundup_power2_divisions:8", TEXT_MARK("round sizes up, so that blocks are reused")},
       {"large_segment_size_mb:64", TEXT_MARK("size of the segments that large blocks share")},
       {"max_non_split_rounding_mb:64",

@@ -1,4 +1,4 @@
-// The contents of the explain pages, as tables and facts. Without Qt.
+// The contents of the explain pages, as tables and facts. Does not use Qt.
 //
 //   Table t = RemedyTable(reclaim);
 //
@@ -18,7 +18,7 @@ namespace vramscope::ui {
 // Row::blocks are the largest blocks of the finding.
 Table FindingTable(const std::vector<explain::Finding>& findings);
 
-// A figure of the memory at one event: label, bytes, and the meaning of the label.
+// A figure about the memory at an event: its label, its bytes, and the meaning of the label.
 struct FragmentFact {
   std::string label;
   uint64_t bytes = 0;
@@ -32,13 +32,13 @@ Table PinnedTable(const explain::Fragmentation& f);
 
 Table RemedyTable(const explain::Reclaim& reclaim);
 // The recorded figures, the replays under the recorded settings (`base`), and the replay under
-// other settings (`under`). A replay that is null is left out of the tables.
+// other settings (`under`). The tables have no rows for a replay that is null.
 struct WhatIf {
   uint64_t recorded_peak_reserved = 0, recorded_out_of_memory = 0;
   // The same baseline that explain::Reclaim uses.
   const replay::Baseline* base = nullptr;
   const replay::Replayed* under = nullptr;
-  // The replay that `under` is compared with. It starts from the same state as `under`.
+  // The replay with which `under` is compared: the one that starts from the same state.
   const replay::Replayed* against() const {
     return base == nullptr                              ? nullptr
            : under != nullptr && under->older_unchanged ? &base->own
@@ -47,8 +47,8 @@ struct WhatIf {
 };
 Table WhatIfTable(const WhatIf& what_if);
 
-// The grouping of a table of sites. All allocations with the same user metadata, for example, form
-// one "site".
+// How a table of sites groups allocations. For example, all allocations with the same user metadata
+// are one "site".
 enum class SiteBy : uint8_t {
   kCallSite,
   kModule,

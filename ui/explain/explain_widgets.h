@@ -17,19 +17,20 @@ namespace vramscope::ui {
 
 QToolButton* QuietButton(const QString& text, const QString& tip);
 TableView* MakeTable(TableModel* model, const char* name);
-// Adds the `at`-th label and figure to a grid with two of them per row. Without enough room, the
-// label is elided, not the figure. Both show `tip`.
+// Adds a label and its figure as pair number `at` (from 0) to a grid with two pairs per row.
+// Without enough room, the label is elided, not the figure. Both show `tip`.
 void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& figure,
                const QString& tip = {});
 // Without enough height, the tables below the figures shrink, so that the lines of figures do not
 // overlap.
 void KeepFiguresApart(QWidget* figures, QTabWidget* below);
-// Shows the current row in the timeline: its time, its blocks or its allocation.
+// When a row of the table becomes current or is clicked, selects in the timeline what the row
+// names: its time, its blocks or its allocation.
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page);
 
 QLineEdit* FilterEdit(const QString& placeholder, const char* name);
-// Shows the rows that contain `text` in a text cell or its tool tip and for which `keep` returns
-// true (null: all), sorted by the column that the header indicates.
+// Shows those rows of `all` that contain `text` in a text cell or its tool tip, and for which
+// `keep` is true (null: all), sorted by the column that the header indicates.
 void ShowFiltered(TableView* view, TableModel* model, const Table& all, const QString& text,
                   const std::function<bool(const Row&)>& keep = {});
 

@@ -1,5 +1,5 @@
-// Segments and their blocks at the cursor or the peak, the free memory in them, and the call sites
-// that pin it.
+// The page of segments and their blocks at the cursor or the peak, the free memory in these
+// segments, and the call sites whose blocks pin it.
 #pragma once
 
 #include "profiler/explain/explain.h"

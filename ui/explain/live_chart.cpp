@@ -133,7 +133,7 @@ void LiveChart::paintEvent(QPaintEvent*) {
     }
 }
 
-// The innermost box: children come after their parents in boxes_.
+// Searches from the end of boxes_, where children come after their parents, for the innermost box.
 uint32_t LiveChart::NodeAt(const QPointF& at) const {
   for (size_t i = boxes_.size(); i-- > 0;)
     if (boxes_[i].Contains(static_cast<float>(at.x()), static_cast<float>(at.y())))
@@ -191,7 +191,7 @@ void LiveChart::Choose(uint32_t node) {
 }
 
 void LiveChart::Zoom(uint32_t node) {
-  // A treemap cannot be zoomed into a single block, so the block's parent is shown.
+  // A treemap cannot be zoomed into a single block, so zooms into the block's parent.
   if (tree_->nodes[node].children.empty() && kind_ == Kind::kTreemap)
     node = tree_->nodes[node].parent;
   root_ = node;

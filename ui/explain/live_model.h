@@ -30,8 +30,8 @@ class LiveModel : public RowModel {
   void unfold(int row, bool on);
   // The group that the row shows or whose block it shows; UINT32_MAX: there are no groups.
   uint32_t groupAt(int row) const;
-  trace::AllocationId allocationAt(int row) const;  // of a group: its largest block
-  // The row of a block, or of its group if that is folded; -1: the block is not live.
+  trace::AllocationId allocationAt(int row) const;  // for a group: its largest block
+  // The row of a block or, if its group is folded, of the group; -1: the block is not live.
   int rowOf(trace::AllocationId id) const;
 
   const std::vector<Column>& columns() const override { return columns_; }

@@ -64,7 +64,7 @@ std::vector<analysis::LiveAllocation> Matching(const trace::Trace& trace,
                                                const analysis::LiveSet& set,
                                                const query::Filter& filter) {
   if (filter.empty()) return set.allocations;
-  // A block's category may change over time, so the filter uses the category at this time.
+  // A block's category may change over time; the filter uses the category at the time of the set.
   std::vector<trace::Category> category(trace.allocations.main_category.begin(),
                                         trace.allocations.main_category.end());
   for (const analysis::LiveAllocation& l : set.allocations) category[l.id.value] = l.category;
@@ -130,8 +130,8 @@ int64_t LiveRows::AgeOf(trace::AllocationId id) const {
   return std::max<int64_t>(set_->context.time_ns - trace_->allocations.begin_ns[id.value], 0);
 }
 
-// Sorts the groups and the blocks in each. The sort is stable, so equal keys keep the largest
-// first.
+// Sorts the groups and the blocks in each. The sort is stable, so that among equal keys the largest
+// blocks stay first.
 void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of) {
   const trace::AllocationTable& a = trace_->allocations;
   const auto sorted = [&](size_t n, const auto& less) {
@@ -191,7 +191,7 @@ void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of
       case LiveColumn::kSite:
         return names[i] < names[j];
       case LiveColumn::kBlocks:
-        break;  // equal for all blocks, so the largest stay first
+        break;  // the key is equal for all blocks, so that the largest stay first
     }
     return false;
   });

@@ -1,6 +1,6 @@
-// The memory that is live at the cursor or the peak. A table groups it by category, module, op,
-// call site, file, phase, size class, age, annotation, or an expression of these, or lists single
-// blocks. The rows can be filtered as in the search. They can also be shown as a flame graph by
+// The memory that is live at the cursor or the peak. A table groups the blocks by category, module,
+// op, call site, file, phase, size class, age, annotation, or by several of these, or lists them
+// one by one. The blocks can be filtered as in the search, and also be shown as a flame graph by
 // stack or as a treemap of the groups.
 #pragma once
 
@@ -54,7 +54,7 @@ class LiveSetPage : public ExplainPage {
   void Step(int direction);
 
   LiveQuestion question_;
-  bool selecting_ = false;  // the page changes the selection, not the user
+  bool selecting_ = false;  // the page, not the user, is changing the selection
   std::shared_ptr<const Digest> shown_of_;
   QComboBox* by_ = nullptr;
   QLineEdit* expression_ = nullptr;

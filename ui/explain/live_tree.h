@@ -1,12 +1,12 @@
 // The live set at one time as a tree of bytes, and the layout of its nodes in a flame graph or a
-// treemap. Without Qt.
+// treemap. Does not use Qt.
 //
 //   const LiveTree tree = StackTree(rows);             // or GroupTree(rows)
 //   for (const ChartBox& box : FlameLayout(tree, 0, 800, 300)) ...
 //
 // The tree covers the rows of a table (live_rows.h) and has the same total bytes. Immutable;
-// thread-safe. Built on a pool thread. A layout takes time in proportion to its boxes, which are at
-// least a pixel wide.
+// thread-safe. Built on a pool thread. The time for a layout is proportional to the number of
+// boxes, each at least a pixel wide.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct LiveTree {
 // Groups by the program's frames, the outermost first. In a trace without stacks, groups by the
 // parts of the module's name and the op.
 LiveTree StackTree(const LiveRows& rows);
-// Uses the groups of the table, with the blocks of each group below it.
+// A node for each group of the table, with the group's blocks as its children.
 LiveTree GroupTree(const LiveRows& rows);
 
 struct ChartBox {

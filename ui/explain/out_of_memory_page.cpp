@@ -49,12 +49,12 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   auto* side_column = new QVBoxLayout(side);
   side_column->setContentsMargins(0, 0, 8, 0);
   facts_box_ = new QWidget;
-  // Keeps the lines from being squeezed.
+  // A fixed height, so that the lines of facts are not squeezed.
   facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   facts_ = MakeFactGrid(facts_box_, 4);
   side_column->addWidget(facts_box_);
   side_column->addStretch();
-  // A low page has less room than the facts need.
+  // The facts scroll, because a low page has less room than they need.
   auto* scrolled = new QScrollArea;
   scrolled->setObjectName(QStringLiteral("oomFacts"));
   scrolled->setWidget(side);

@@ -30,7 +30,7 @@ auto PoolOf(const SegmentView& s) {
   return std::tuple(s.device, s.pool == trace::Pool::kSmall, s.mempool, s.stream);
 }
 
-// A double, because the sizes of a damaged or hostile file may overflow 64 bits.
+// Returns a double, because the sizes in a damaged or hostile file may overflow 64 bits.
 double SpanOf(const SegmentView& s) {
   double bytes = 0;
   for (const SegmentView::Piece& p : s.pieces) bytes += static_cast<double>(p.bytes);
@@ -50,7 +50,7 @@ SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float hei
   if (segments_.empty() || width < 8) return;
   double total = 0;
   for (const SegmentView& s : segments_) total += SpanOf(s);
-  // Limits the number of rows of very large segments, so that the map can be scrolled.
+  // Very large segments get a coarser scale, which limits the rows so that the map can be scrolled.
   const double finest = std::clamp(total / kMostRows, static_cast<double>(kFinest), kCoarsest);
   if (bytes_per_row > 0) {
     bytes_per_row_ = std::max(bytes_per_row, static_cast<uint64_t>(finest));
@@ -156,7 +156,7 @@ std::optional<SegmentMap::Hit> SegmentMap::At(double x, double y) const {
   auto row = std::partition_point(pieces_.begin(), pieces_.end(),
                                   [&](const Piece& p) { return p.rect.bottom() <= y; });
   std::optional<Hit> nearest;
-  double best = 2;  // pixels of tolerance, so that thin blocks can be hit
+  double best = 2;  // tolerance in pixels, so that thin blocks can be hit
   for (; row != pieces_.end() && row->rect.y <= y; ++row) {
     if (row->rect.Contains(x, y)) return Hit{row->segment, row->piece};
     const double away = x < row->rect.x ? row->rect.x - x : x - row->rect.right();

@@ -1,6 +1,6 @@
-// The layout of segments and their blocks in the segment map. All have the same scale and are
-// placed in rows: small segments share a row, large ones cover several. Pools and streams are laid
-// out separately. Without Qt.
+// The layout of segments and their blocks in the segment map. All segments have the same scale and
+// are placed in rows: small segments share a row, large segments cover several. Each pool of each
+// stream has its own rows. Does not use Qt.
 //
 //   SegmentMap map(explain::SegmentsAt(*trace, event), width, height);
 //   for (const SegmentMap::Piece& p : map.pieces()) Fill(p.rect, ...);
@@ -42,8 +42,8 @@ class SegmentMap {
   };
 
   SegmentMap() = default;
-  // `bytes_per_row` 0: chosen so that everything fits the height, as long as rows stay readable.
-  // `owners`: names for the titles of private pools.
+  // `bytes_per_row` 0: chosen so that all segments fit the height, unless rows would become
+  // unreadable. `owners`: names for the titles of private pools.
   SegmentMap(std::vector<explain::SegmentView> segments, float width, float height,
              uint64_t bytes_per_row = 0, std::vector<explain::PoolOwner> owners = {});
 

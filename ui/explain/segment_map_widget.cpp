@@ -100,8 +100,8 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
   const QColor cached = ToQColor(theme_.cached);
   const QColor hatch =
       ToQColor(timeline::Mix(theme_.cached, theme_.line, theme_.dark ? 0.9 : 0.85));
-  // Free memory: the segment's colour with diagonal hatching, which is aligned over all segments. A
-  // tile image is used because there are thousands of pieces.
+  // Free memory: the segment's colour with diagonal hatching, which is aligned over all segments.
+  // The hatching is a tiled image, because there are thousands of pieces.
   const double scale = devicePixelRatioF();
   const int side = static_cast<int>(std::lround(kHatch * scale));
   QImage tile(side, side, QImage::Format_RGB32);
@@ -122,7 +122,7 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
       painter.fillRect(box, ToQColor(theme_.ground));
       continue;
     }
-    // A gap of one pixel separates neighbours that are wide enough.
+    // Leaves a gap of one pixel between neighbours that are wide enough.
     if (box.width() >= 4) box.setRight(box.right() - 1);
     if (box.width() < 0.7) box.setWidth(0.7);
     QColor color = ColorOf(piece);

@@ -18,7 +18,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   Q_OBJECT
  public:
   explicit SegmentMapWidget(QWidget* parent = nullptr);
-  // `category`: at the shown event, indexed by allocation id.
+  // `category`: the categories at the shown event, indexed by allocation id.
   void setSegments(std::shared_ptr<const trace::Trace> trace,
                    std::vector<explain::SegmentView> segments,
                    std::vector<trace::Category> category,

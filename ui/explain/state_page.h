@@ -1,6 +1,6 @@
 // The page of a snapshot without history: its segments, the blocks by call site, category and pool
-// (private pools with their owners), and the memory that empty_cache() would release. For a run, it
-// shows the same at the cursor or the peak. For a file that contains only
+// (private pools with their owners), and the memory that empty_cache() would release. For a run,
+// the page shows the same of the memory at the cursor or the peak. For a file that contains only
 // torch.cuda.memory_stats(), it shows these figures.
 #pragma once
 
@@ -38,7 +38,7 @@ class StatePage : public ExplainPage {
   QWidget* side_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QTabWidget* tabs_ = nullptr;
-  // By call site, category and pool; the largest blocks; the figures of memory_stats().
+  // Blocks by call site, category and pool; the largest blocks; the figures of memory_stats().
   static constexpr int kTables = 5;
   TableModel* tables_[kTables] = {};
   TableView* views_[kTables] = {};

@@ -1,4 +1,4 @@
-// The contents of the page of a snapshot, as tables and facts. Without Qt.
+// The contents of the page of a snapshot, as tables and facts. Does not use Qt.
 //
 // Pure functions; thread-safe.
 #pragma once

@@ -31,7 +31,7 @@ class CallSitesPage : public ExplainPage {
   TableView* view_ = nullptr;
   QLineEdit* filter_ = nullptr;
   Table all_;
-  QString of_;  // the counted part of the trace, in words
+  QString of_;  // which part of the trace is counted, in words
   SiteBy by_ = SiteBy::kCallSite;
   QComboBox* by_box_ = nullptr;
 };

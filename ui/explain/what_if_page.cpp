@@ -24,7 +24,7 @@ namespace {
 constexpr int kOffered = 4;  // settings that are offered as buttons
 constexpr int kTableHeight = 26 + 3 * 23 + 4;
 
-// Completes the setting that is being typed, which is the text after the last comma.
+// Completes the text after the last comma, which is the setting that the user is typing.
 class ConfCompleter : public QCompleter {
  public:
   explicit ConfCompleter(QLineEdit* edit) : QCompleter(edit), edit_(edit) {
@@ -140,7 +140,7 @@ void WhatIfPage::setConf(const QString& alloc_conf) {
   if (isVisible()) Replay();
 }
 
-// Adds a setting, or replaces the one with the same key.
+// Adds a setting, or replaces the setting with its key.
 void WhatIfPage::AddSetting(const QString& setting) {
   const QString key = setting.left(setting.indexOf(QLatin1Char(':')) + 1);
   QStringList parts;
@@ -184,7 +184,7 @@ void WhatIfPage::Refresh(int changes) {
         tr("What would have been reserved under other settings? Recorded with %1. Type settings "
            "and press Enter to replay the same requests under them.")
             .arg(recorded.empty() ? tr("the default settings") : QString::fromStdString(recorded)));
-    // For another document, the same settings are replayed again.
+    // The settings that were typed are replayed for the new document too.
     if (!conf_->text().isEmpty()) wanted_ = true;
   }
   if (changes & (kView | kDocument)) plot_->setView(context_.view.first, context_.view.second);
@@ -262,16 +262,16 @@ void WhatIfPage::Show(const Found& found) {
                                 QString::fromStdString(timeline::FormatSignedBytes(
                                     static_cast<int64_t>(after) - static_cast<int64_t>(before))));
   if (found.under->out_of_memory == 1)
-    text += tr(" It runs out of memory once.");
+    text += tr(" The replay runs out of memory once.");
   else if (found.under->out_of_memory > 1)
-    text += tr(" It runs out of memory %1 times.").arg(found.under->out_of_memory);
+    text += tr(" The replay runs out of memory %1 times.").arg(found.under->out_of_memory);
   else if (found.digest->out_of_memory > 0)
-    text += tr(" It does not run out of memory.");
+    text += tr(" The replay does not run out of memory.");
   if (found.under->device_memory_inferred)
     text +=
         tr(" The limit of reserved memory, %1, is inferred from the recording.")
             .arg(QString::fromStdString(timeline::FormatBytes(found.under->device_memory_bytes)));
-  // Adds how well the model reproduces this recording.
+  // Adds a sentence about how well the model reproduces this recording.
   const replay::Replayed& own = base_->own;
   if (own.addresses_total > 0)
     text += tr(" Under the recorded settings the model places %1 of %2 blocks at their recorded "

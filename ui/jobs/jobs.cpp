@@ -16,8 +16,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 80;
-// The longest wait at exit for jobs with `blocks`. Their reads from a pipe or a network file system
-// may hang.
+// The longest wait at exit for jobs with `blocks`. Such a job may hang in a read from a pipe or a
+// network file system.
 constexpr int kMostAtExitMs = 300;
 
 std::atomic<int> computing = 0;  // tasks without JobOptions::blocks
@@ -74,7 +74,7 @@ class Jobs::Task : public QRunnable {
     if (job_->token.cancelled()) return;
     job_->work(job_->token);
     job_->work = nullptr;  // frees captured data, which may be large, outside the UI thread
-    // Retries if memory runs out, because the caller waits for the result.
+    // If memory runs out, tries again, because the caller waits for the result.
     trace::DoUntilItWorks([this] {
       const std::lock_guard lock(job_->shared->mutex);
       Jobs* const owner = job_->shared->owner;

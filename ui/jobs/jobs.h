@@ -9,7 +9,7 @@
 // Ask() owns a Jobs. When the Jobs is destroyed, its jobs are cancelled and no answer is shown any
 // more.
 //
-// UI thread only, except the question itself, which must capture by value everything that it reads.
+// UI thread only, except the question itself, which must capture by value whatever it reads.
 #pragma once
 
 #include <absl/status/status.h>
@@ -30,7 +30,7 @@
 
 namespace vramscope::ui {
 
-// A question uses this for cancellation, progress and post(). Thread-safe.
+// Passed to a question, which uses it for cancellation, progress and post(). Thread-safe.
 class JobToken {
  public:
   const std::atomic<bool>* cancel() const { return &cancel_; }
@@ -39,8 +39,8 @@ class JobToken {
   std::function<void(double)> progress() const {
     return [this](double fraction) { fraction_ = fraction; };
   }
-  // Calls `call` on the UI thread, before the answer; does nothing if the job has been dropped
-  // before.
+  // Calls `call` on the UI thread, before the answer; does nothing if the job is dropped
+  // first.
   void post(std::function<void()> call) const;
 
  private:
@@ -50,21 +50,21 @@ class JobToken {
   mutable std::atomic<double> fraction_ = -1;  // -1: not known
 };
 
-// What happens to an earlier question with the same key when a newer one is asked.
+// What happens to an earlier question when a newer question with the same key is asked.
 enum class Earlier : uint8_t {
-  kCancelled,  // cancelled, and its answer is not shown
-  kShown,      // finished and shown first; only the newest waiting question is kept
-  kAll,        // all of them run and are shown, in any order
+  kCancelled,  // the earlier one is cancelled, and its answer is not shown
+  kShown,      // it is finished and shown first; of waiting questions, only the newest stays
+  kAll,        // all questions run and all answers are shown, in any order
 };
 
 struct JobOptions {
-  uint64_t key = 0;  // groups the questions about one subject: a document's number
+  uint64_t key = 0;  // questions on one subject have the same key: a document's number
   Earlier earlier = Earlier::kCancelled;
-  // The question waits for files, pipes or other processes. The pool gets one more thread
-  // meanwhile.
+  // Whether the question waits for files, pipes or other processes. While it does, the pool has one
+  // more thread.
   bool blocks = false;
   int priority = 0;  // higher starts first
-  // Called on the UI thread in place of the answer when a newer question or cancel() drops the job.
+  // If a newer question or cancel() drops the job, this is called on the UI thread, not the answer.
   std::function<void()> dropped = {};
 };
 
@@ -81,8 +81,8 @@ class Jobs : public QObject {
 
   void cancel();              // all jobs
   void cancel(uint64_t key);  // the jobs with this key
-  // Blocks until no question is running. The event loop shows the answers afterwards, if it
-  // continues. Returns false after `most_ms`; most_ms < 0: no limit.
+  // Blocks until no question is running. The event loop shows the answers later, if it still runs.
+  // Returns false after `most_ms`; most_ms < 0: no limit.
   bool wait(int most_ms = -1);
   // Blocks until every question is answered, and shows the answers.
   void finish();
@@ -102,7 +102,7 @@ class Jobs : public QObject {
     std::function<void(const JobToken&)> work;  // does not throw; runs on a thread of the pool
     std::function<void()> show;
     std::shared_ptr<Shared> shared;
-    bool waits = false;  // waits for an earlier job with the same key
+    bool waits = false;  // the job waits for an earlier one with its key
   };
   class Task;
 

@@ -10,8 +10,8 @@
 
 namespace vramscope::ui {
 
-// Waits 50 ms first: by then other owners have usually replaced their references, and this one is
-// the last.
+// Waits for 50 ms first, because by then this reference is usually the last: other owners have
+// replaced theirs.
 void ReleaseLater(std::shared_ptr<const void> what);
 
 }  // namespace vramscope::ui

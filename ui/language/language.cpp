@@ -96,7 +96,7 @@ void Install(Language language, bool pseudo) {
   State& state = TheState();
   QCoreApplication* app = QCoreApplication::instance();
   if (state.catalogue == nullptr || state.catalogue->parent() != app) {
-    // In a test, the old objects were destroyed with the previous application.
+    // In a test, a previous application may have destroyed the old objects.
     state.qt = new QTranslator(app);
     state.catalogue = new Catalogue;
     state.catalogue->setParent(app);
@@ -115,7 +115,7 @@ void Install(Language language, bool pseudo) {
           QStringLiteral(":/vramscope/translations/qtbase_%1.qm").arg(LanguageName(language))))
     QCoreApplication::installTranslator(state.qt);
   QCoreApplication::installTranslator(state.catalogue);
-  // English texts go through the translator too, so that they are remembered.
+  // The translator is used for English too, so that the texts are remembered.
   i18n::SetTranslator(TranslateText);
 }
 
@@ -148,7 +148,7 @@ std::optional<Language> LanguageFromName(const QString& name) {
   const QString region = base.section(QLatin1Char('_'), 1, 1).toLower();
   if (language == QLatin1String("en")) return Language::kEnglish;
   if (language != QLatin1String("zh")) return std::nullopt;
-  // The translations are in Simplified Chinese; Traditional Chinese is another script.
+  // The translations are in Simplified Chinese; Traditional Chinese uses another script.
   for (const char* traditional : {"tw", "hk", "mo", "hant"})
     if (region == QLatin1String(traditional)) return std::nullopt;
   return Language::kChinese;

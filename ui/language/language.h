@@ -19,12 +19,12 @@ namespace vramscope::ui {
 
 enum class Language { kEnglish, kChinese };
 
-const QList<Language>& Languages();  // languages of this build; English is always one of them
+const QList<Language>& Languages();  // languages of this build, among them always English
 QString LanguageName(Language);      // "en", "zh_CN": the value of --lang
 QString LanguageTitle(Language);     // in the language itself: "English", "简体中文"
 // Accepts "en", "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8"; nullopt for other languages.
 std::optional<Language> LanguageFromName(const QString& name);
-// The first of LC_ALL, LC_MESSAGES, LANG that is set; English if it is not one of Languages().
+// The first of LC_ALL, LC_MESSAGES, LANG that is set; English if Languages() does not contain it.
 Language SystemLanguage();
 
 Language CurrentLanguage();
@@ -36,12 +36,12 @@ bool TranslateTexts(Language language);
 // For tests: every text becomes ⟦text~~~~⟧, 35 % longer.
 void SetPseudoLanguage();
 
-// The current translation of `text`, which was translated into the previous language. `contexts`:
-// class names, innermost first; they decide if several English texts had the same translation.
-// nullopt: `text` was not a translated text.
+// The current translation of `text`, a translation into the previous language. `contexts`: class
+// names, innermost first, which choose between English texts that had this same translation.
+// nullopt: `text` was not a translation.
 std::optional<QString> Retranslated(const QString& text, const QStringList& contexts = {});
-// Updates every text property, tab, item and action below `root`. Pages themselves rebuild the
-// texts that depend on their data.
+// Updates every text property, tab, item and action below `root`. Texts that depend on data are
+// rebuilt by the pages themselves.
 void Retranslate(QObject* root);
 
 // Whether a font of this computer has the language's characters.

@@ -1,4 +1,4 @@
-// The texts that the catalogue has translated; shared by language.cpp and retranslate.cpp.
+// The texts translated so far; shared by language.cpp and retranslate.cpp.
 #pragma once
 
 #include <QByteArray>

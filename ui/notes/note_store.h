@@ -1,11 +1,11 @@
 // The notes of the document, in a side file that is named after a hash of the run's events. The
-// file is read when the run is shown and written atomically after every change. Both happen on a
-// pool thread.
+// file is read when the run is shown and written atomically after every change. A pool thread reads
+// and writes the file.
 //
 //   store->show(trace);                      // emits changed() when the notes are read
 //   store->set(store->content(), notes);     // emits changed(); writes the file soon after
 //
-// A side file that is invalid is left unchanged, and the run accepts no notes until the file is
+// An invalid side file is not changed, and no notes can be added to the run until the file is
 // removed. UI thread only.
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace vramscope::ui {
 
-// SHA-256 of the events, in hex. It is the same for a run, its saved trace and a copy of that file.
-// Linear in the number of events.
+// SHA-256 of the events, in hex. The hash is the same for a run, its saved trace and a copy of that
+// file. Linear in the number of events.
 std::string ContentHash(const trace::Trace& trace);
 
 class NoteStore : public QObject {
@@ -37,7 +37,7 @@ class NoteStore : public QObject {
   const std::string& content() const { return content_; }
   const NoteList& notes() const { return notes_; }
   const QString& error() const { return error_; }  // why there are no notes; empty: no error
-  // `content` may be any content that was shown before, not only the current one.
+  // `content` may also be the ContentHash() of a document that was shown before.
   void set(const std::string& content, NoteList notes);
   QString pathOf(const std::string& content) const;
   bool busy() const { return reads_.busy() || writes_.busy(); }
@@ -55,7 +55,7 @@ class NoteStore : public QObject {
   std::string content_;
   NoteList notes_;
   QString error_;
-  // Notes read or set in this session. They may be newer than a file that is still being written.
+  // Notes read or set in this session. They may be newer than those in a file being written.
   std::map<std::string, NoteList> known_;
   std::map<std::string, uint64_t> keys_;  // keys of the write jobs
 };

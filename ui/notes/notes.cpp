@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-// The output of NotesToJson must fit. JSON writes a control character in six bytes.
+// The largest output of NotesToJson, in which a control character takes six bytes, must fit.
 static_assert(kMostNotesBytes > kMostNotes * (2 * 6 * kMostNoteText + 256));
 
 std::optional<int64_t> Whole(const Json& object, const char* key) {

@@ -1,4 +1,4 @@
-// Notes and bookmarks of a run, and the format of their side file. Without Qt.
+// Notes and bookmarks of a run, and the format of their side file. Does not use Qt.
 //
 //   NoteList notes = ...;
 //   const std::string json = NotesToJson(content, notes);
@@ -37,15 +37,15 @@ inline constexpr size_t kMostNotesBytes = size_t{32} << 20;
 
 // Cuts the text to kMostNoteText bytes, at the boundary of a UTF-8 character.
 std::string NoteText(std::string text);
-// The first line of the first three notes that have a text, each at most 120 bytes long, joined by
+// The first lines of the first three notes that have a text: at most 120 bytes each, joined by
 // newlines.
 std::string FirstTexts(const NoteList& notes);
-// Inserts the note after those of the same time; returns its position.
+// Inserts the note after other notes of the same time; returns its position.
 size_t InsertNote(NoteList* notes, Note note);
 
 std::string NotesToJson(const std::string& content, const NoteList& notes);
 // Returns kInvalidArgument if the file is too large or malformed, belongs to another run, or refers
-// to times or rows that the trace does not have. Never returns a part of the notes.
+// to times or rows that the trace does not have. Returns all notes or an error.
 absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string& content,
                                        const trace::Trace& trace);
 

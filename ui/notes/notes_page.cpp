@@ -207,11 +207,11 @@ void NotesPage::begin(const Note& note) {
   edit_->setFocus(Qt::ShortcutFocusReason);
 }
 
-// Sets up the field above the table, which edits the selected note or adds one.
+// Sets up the field above the table, in which the user edits the selected note or adds a note.
 void NotesPage::ShowLine() {
   const std::optional<size_t> at = begun_ ? std::nullopt : Chosen();
   const Note* note = begun_ ? &*begun_ : at && *at < notes_.size() ? &notes_[*at] : nullptr;
-  // Not disabled, because that would move the focus to the table and select a row.
+  // Read-only, because disabling it would move the focus to the table and select a row.
   edit_->setReadOnly(note == nullptr);
   edit_->setText(note != nullptr ? QString::fromStdString(note->text) : QString());
   edit_->setPlaceholderText(note == nullptr ? tr("Select a note, or add one with Ctrl+M")

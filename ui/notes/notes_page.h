@@ -1,6 +1,6 @@
 // The page of notes and bookmarks next to the tables: time, subject and text, and the figures of
-// saved ranges. Selecting a row reveals its subject in the timeline. The field above the table adds
-// a note or edits the selected one.
+// saved ranges. If a row is selected, the timeline shows its subject. In the field above the table,
+// the user adds a note or edits the selected note.
 //
 //   page->setNotes(digest, notes);
 //   page->begin({.time_ns = t, .what = "block: ..."});   // added() once the text is entered
@@ -42,8 +42,8 @@ class NotesPage : public QWidget {
  public:
   explicit NotesPage(QWidget* parent = nullptr);
 
-  // `digest`: null if there is no document or its notes are not known. `error`: why there are no
-  // notes.
+  // `digest`: null if there is no document, or if its notes are not known. `error`: why they are
+  // not.
   void setNotes(std::shared_ptr<const Digest> digest, const NoteList& notes,
                 const QString& error = {});
   bool busy() const { return jobs_.busy(); }
@@ -59,7 +59,7 @@ class NotesPage : public QWidget {
   void edited(size_t note, const QString& text);
   void removed(size_t note);
   void chosen(const vramscope::ui::Note& note);
-  void ended();  // Esc, or a note was entered: the focus returns to the canvas
+  void ended();  // the user pressed Esc or entered a note; the focus returns to the canvas
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;

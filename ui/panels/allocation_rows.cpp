@@ -49,7 +49,7 @@ std::vector<uint32_t> RanksOf(const std::vector<std::string>& strings) {
   return rank;
 }
 
-// Maps signed numbers to unsigned ones in the same order.
+// Maps signed numbers to unsigned numbers that have the same order.
 uint64_t Biased(int64_t value) { return static_cast<uint64_t>(value) ^ (uint64_t{1} << 63); }
 
 template <class KeyOf>

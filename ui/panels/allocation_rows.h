@@ -1,5 +1,5 @@
-// The table of all allocations: its columns, its rows (one at a time, on demand) and its sort
-// orders. Without Qt. profiler/query/matcher.h decides which allocations a search finds.
+// The table of all allocations: its columns, its rows (each made on demand) and its sort orders.
+// Does not use Qt. profiler/query/matcher.h decides which allocations a search finds.
 //
 //   for (uint32_t id : AllocationOrder(*trace, column, /*descending=*/true))
 //     use(AllocationRow(*trace, {id}));
@@ -21,7 +21,7 @@ namespace vramscope::ui {
 // The columns for user metadata and compile context exist only if the trace has such data.
 std::vector<Column> AllocationColumns(const trace::Trace* trace);
 Row AllocationRow(const trace::Trace& trace, trace::AllocationId id);
-// The column with the block's size; the table is sorted by it at first.
+// The column with the block's size, by which the table is sorted at first.
 inline constexpr int kBlockColumn = 5;
 // The columns Step, Phase, Born and Lifetime.
 inline constexpr std::array<int, 4> kColumnsOfTime = {6, 7, 8, 9};

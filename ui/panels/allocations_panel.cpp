@@ -19,7 +19,7 @@
 namespace vramscope::ui {
 namespace {
 
-// The timeline marks the matches after typing has paused; the table changes with every key.
+// The timeline marks the matches only when typing has paused; the table shows them with every key.
 constexpr int kSendMs = 120;
 constexpr int kNarrowMs = 80;  // delay while a range is dragged
 

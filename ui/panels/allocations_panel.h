@@ -1,10 +1,10 @@
-// All allocations as a table with a search. The panel shows the number of matches, steps to the
-// next and the previous one (Enter, Shift+Enter, F3, Shift+F3), and sends the matches to the
-// timeline, which marks them. If a range is selected, the table shows the allocations that are in
-// memory in it.
+// All allocations as a table with a search. The panel shows the number of matches, goes to the next
+// or previous match (Enter, Shift+Enter, F3, Shift+F3), and sends the matches to the timeline,
+// which marks them. If a range is selected, the table shows the allocations that are in memory
+// during the range.
 //
-// UI thread only. The table is built when it becomes visible. In large traces sorting and the
-// search run on a pool thread; a newer request cancels the one before.
+// UI thread only. The table is built when it becomes visible. For large traces, sorting and
+// searching run on a pool thread; a newer request cancels the previous one.
 #pragma once
 
 #include <QJsonObject>
@@ -40,7 +40,7 @@ class AllocationsPanel : public QWidget {
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);  // shown while there is no digest
   void make();                             // updates stale contents, even if hidden
-  // Goes to the next match; if a search is running, as soon as it has finished.
+  // Goes to the next match; while a search is running, waits for its end first.
   bool step(int direction);
   bool busy() const { return jobs_.busy(); }
   TableView* view() const { return view_; }
@@ -70,7 +70,7 @@ class AllocationsPanel : public QWidget {
   EventSpan span_;  // the events of range_
   Jobs jobs_;
   std::shared_ptr<const timeline::Marking> marking_;  // marks the matches; nullptr: no search
-  int step_after_ = 0;  // direction of a step that waits for the running search
+  int step_after_ = 0;  // direction of the step() that waits for the search
   bool stale_ = false, selecting_ = false;
   bool sent_ = false;  // the timeline shows a marking
   QTimer send_later_, narrow_;

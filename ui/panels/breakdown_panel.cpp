@@ -29,10 +29,10 @@ constexpr int kShareWidth = 48;
 // With fewer events than this, the live set is computed on the UI thread, otherwise on a pool
 // thread.
 constexpr uint32_t kInline = 200'000;
-// Key of this job; the job of the live set has the default key.
+// Key of the job that computes the GPU's memory; the live set's job has the default key.
 constexpr uint64_t kDeviceMemory = 1;
 
-// Paints itself: a style sheet for each swatch would cost more than the rest of its line.
+// Paints itself, because a style sheet for each swatch would take longer than the rest of a line.
 class Swatch : public QWidget {
  public:
   explicit Swatch(timeline::Color color) : color_(ToQColor(color)) {
@@ -134,7 +134,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   column->addStretch();
 }
 
-// A narrow panel elides its texts; it does not squeeze its neighbours.
+// In a narrow panel the texts are elided, so that the panel does not squeeze its neighbours.
 QSize BreakdownPanel::minimumSizeHint() const { return {180, QWidget::minimumSizeHint().height()}; }
 
 void BreakdownPanel::setDigest(std::shared_ptr<const Digest> digest) {
@@ -211,7 +211,7 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   const trace::Trace& trace = *digest_->trace;
   range_summary_->setWrappedText(QString::fromStdString(RangeSummary(trace, range)));
   range_summary_->show();
-  // Elided at the end, because the figure comes first.
+  // Long values are elided at the end, because they begin with the figure.
   FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRight);
   const std::vector<Fact> categories = RangeCategories(range);
   FillFacts(range_categories_, categories, FactStyle::kRightMiddle);
@@ -244,7 +244,7 @@ void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) 
   largest_->set(digest_ ? digest_->trace : nullptr, std::move(largest));
 }
 
-// Shows what the GPU's memory is used for at that event.
+// Shows the uses of the GPU's memory at the event.
 void BreakdownPanel::ShowGpu(trace::EventIndex event) {
   if (digest_ == nullptr || digest_->trace->events.size() == 0) return gpu_->set({}, theme_);
   const auto compute = [trace = digest_->trace, event] {
@@ -291,7 +291,7 @@ void BreakdownPanel::ShowParts() {
 }
 
 // Builds the lines of `shown_parts_` without their figures. The legend also lists categories that
-// the trace has only at other times.
+// have no bytes now, but at other times of the trace.
 void BreakdownPanel::MakeLines() {
   ClearLayout(parts_);
   lines_.clear();
@@ -443,7 +443,7 @@ void BreakdownPanel::FitParts() {
   for (const PartLine& line : lines_) line.share->setVisible(fits);
 }
 
-// New contents may need another height. This informs the enclosing scroll area.
+// Tells the enclosing scroll area that new contents may need another height.
 void BreakdownPanel::Refit() {
   for (QWidget* box : {parts_box_, range_box_}) {
     box->layout()->invalidate();

@@ -1,6 +1,6 @@
 // The right side of the window: the memory at the peak or at the cursor by category (with a legend
 // of all categories and phases of the trace), the largest live allocations, and the figures of the
-// selected range. The panel is never wider than its space, so that figures stay visible.
+// selected range. The panel never needs more width than it has, so that figures stay visible.
 #pragma once
 
 #include <QJsonObject>
@@ -41,8 +41,8 @@ class BreakdownPanel : public QWidget {
   bool busy() const { return jobs_.busy(); }
   void setSelection(trace::AllocationId id);  // highlighted if it is in the list
   void setTheme(const timeline::Theme& theme);
-  // The figures of the selected range as RangeAsTsv() writes them. Empty if no range is selected or
-  // its figures are not computed yet.
+  // The figures of the selected range as RangeAsTsv() writes them. Empty if no range is selected,
+  // or if its figures are not computed yet.
   QString measurement() const;
   QJsonObject dumpState() const;
   QSize minimumSizeHint() const override;
@@ -75,7 +75,7 @@ class BreakdownPanel : public QWidget {
   void ShowParts();
   void MakeLines();
   bool eventFilter(QObject* watched, QEvent* event) override;
-  // The switches of the legend hide one category, show one alone (or all again), or show all.
+  // The switches of the legend: hide a category, show a category alone (or all again), show all.
   void ShowSwitches();
   void SwitchCategory(trace::Category category, bool alone);
   void ShowAllCategories();
@@ -83,7 +83,7 @@ class BreakdownPanel : public QWidget {
   void ShowGpu(trace::EventIndex event);
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
-  void FitParts();  // hides the shares if the categories' names would not fit
+  void FitParts();  // hides the shares if, with them, the categories' names do not fit
   void Refit();
   void UpdateTime();
 
@@ -117,7 +117,7 @@ class BreakdownPanel : public QWidget {
   QGridLayout* parts_ = nullptr;
   QWidget* parts_box_ = nullptr;
   std::vector<PartLine> lines_;
-  // The hidden categories, now and before the first click of a double click.
+  // The hidden categories now, and those before the first click of a double click.
   std::bitset<trace::kCategoryCount> hidden_, before_click_;
   bool lines_dark_ = false;  // whether the lines were built for the dark theme
   int parts_width_ = 0;      // width of the widest line without its share

@@ -9,10 +9,10 @@ namespace vramscope::ui {
 
 Cell BytesCell(uint64_t bytes);  // 0 is drawn dim
 Cell CountCell(uint64_t count);  // 0 is drawn dim
-// `times` is false for a trace that counts history entries instead of nanoseconds.
+// `times` is false if the trace's times are numbers of history entries instead of nanoseconds.
 Cell DurationCell(int64_t ns, bool times);
 Cell CategoryCell(trace::Category category);
-// A text that may be elided; the tool tip shows all of it.
+// A text that may be elided; the tool tip shows the whole text.
 Cell TextCell(std::string text);
 // Signed bytes of memory. Less memory is good, more is bad.
 Cell DifferenceCell(int64_t bytes);

@@ -200,7 +200,7 @@ QWidget* DeviceDialog::MakeTablePage() {
     table_->item(row, 0)->setToolTip(Text(d.key));
     ++row;
   }
-  // Set here because the style sheet sets the font only when the dialog is shown.
+  // The header computes the widths itself, when the style sheet has set the font.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setMinimumSectionSize(62);  // a bold title and its padding
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
@@ -351,7 +351,7 @@ void DeviceDialog::Filter() {
     selected = selected || (fits && table_->selectionModel()->isRowSelected(row, {}));
     ++row;
   }
-  // Return chooses the selected row, so a visible row must be selected.
+  // One of the visible rows must be selected, because Return chooses the selected row.
   if (!selected && first >= 0) table_->selectRow(first);
   if (first < 0) table_->clearSelection();
   Check();

@@ -1,6 +1,6 @@
-// Chooses the GPU that a run or a program is planned for. The user selects a GPU of the device
-// table, and possibly a MIG slice or another memory size. For a GPU that is not in the table, the
-// user opens a device file or enters its figures.
+// A dialog to choose the GPU for which a run or program is planned. The user selects a GPU of the
+// device table, and possibly a MIG slice or another memory size. For a GPU that is not in the
+// table, the user opens a device file or enters its figures.
 //
 //   auto* dialog = new DeviceDialog(QStringLiteral("rtx-4090"), this);
 //   connect(dialog, &DeviceDialog::chosen, this, [](const QString& device) { ... });
@@ -69,7 +69,7 @@ QString ShortDeviceName(const run::DeviceProfile& device);
 // Fills a combo box with the device table. ShowDevice() appends a device that is not in the table.
 void FillDevices(QComboBox* box);
 void ShowDevice(QComboBox* box, const std::string& device);
-// A button to put next to a box of FillDevices(). Its owner opens the dialog on a click.
+// A button to put next to a box that FillDevices() filled; the caller opens the dialog on a click.
 QToolButton* MakeDeviceButton(const char* name);
 
 }  // namespace vramscope::ui

@@ -60,8 +60,8 @@ QFont RoleFont(LabelRole role) {
 }
 
 // Ignores the wheel on combo boxes and on spin boxes without the focus, so that scrolling past them
-// does not change the run. (The open list of a combo box is a separate widget and still scrolls.)
-// Also leaves Undo and Redo to the window; a spin box would apply them to its text.
+// does not change the run. (A combo box's open list is a separate widget and still scrolls.) Also
+// passes Undo and Redo on to the window, because a spin box would apply them to its text.
 class InputGuard : public QObject {
  public:
   using QObject::QObject;
@@ -150,7 +150,7 @@ bool HasFactRows(const QGridLayout* grid, size_t rows, Qt::TextElideMode mode) {
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style) {
   const Qt::TextElideMode mode =
       style == FactStyle::kRightMiddle ? Qt::ElideMiddle : Qt::ElideRight;
-  // Making and laying out labels takes most of the time of a selection, so labels are kept.
+  // Labels are used again, because making and laying them out takes most of a selection's time.
   if (!HasFactRows(grid, facts.size(), mode)) {
     ClearLayout(grid);
     for (int i = 0; i < static_cast<int>(facts.size()); ++i) {
@@ -207,7 +207,7 @@ void SetUpBox(QAbstractSpinBox* box) {
   box->installEventFilter(new InputGuard(box));
 }
 
-// Accepts any text while typing. A text that is not a number in range is refused with a reason.
+// Accepts any text while the user types, and then refuses a text that is not a number in range.
 class WholeNumberBox : public QSpinBox {
  public:
   explicit WholeNumberBox(std::function<void(const QString&)> refused)
@@ -216,7 +216,7 @@ class WholeNumberBox : public QSpinBox {
     const QValidator::State state = QSpinBox::validate(text, at);
     return state == QValidator::Invalid && refused_ ? QValidator::Intermediate : state;
   }
-  // Called when editing has ended; restores the previous number if the text is refused.
+  // Called when the user has edited the text; restores the previous number if the text is refused.
   void fixup(QString& text) const override {
     const QString typed = text;
     QSpinBox::fixup(text);
@@ -281,8 +281,8 @@ void WrappedLabel::resizeEvent(QResizeEvent* event) {
 }
 
 void WrappedLabel::KeepHeight() {
-  // heightForWidth() is never less than the minimum height, so the minimum is reset first. It
-  // returns -1 for an empty text.
+  // heightForWidth() is never less than the minimum height, so the minimum is reset first. For an
+  // empty text, heightForWidth() returns -1.
   setMinimumHeight(0);
   setMinimumHeight(std::max(0, heightForWidth(width())));
 }
@@ -301,8 +301,8 @@ void ElidedLabel::setFullText(const QString& text, const QString& tip) {
   Elide();
 }
 
-// A label with selectable text lays it out as a document, which takes long for a panel of labels.
-// So the text becomes selectable when the pointer enters the label.
+// A label lays out selectable text as a document, which takes long for a panel of labels. The text
+// therefore becomes selectable only when the pointer enters the label.
 void ElidedLabel::setSelectable() { selectable_ = true; }
 
 void ElidedLabel::enterEvent(QEnterEvent* event) {

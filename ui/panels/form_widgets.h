@@ -1,4 +1,4 @@
-// Labels, combo boxes and spin boxes in a few roles. The style sheet chooses colours by the
+// Labels, combo boxes and spin boxes in a few roles. The style sheet chooses their colours by their
 // property "role".
 #pragma once
 
@@ -22,7 +22,7 @@ enum class LabelRole { kHeading, kGroup, kBody, kBold, kDim, kFaint, kNumber, kN
 
 QLabel* MakeLabel(const QString& text, LabelRole role);
 QFrame* MakeLine();  // a line between two parts of a panel
-// `tone`: "good", "bad", "dim" or "faint", a colour of the theme in place of the role's.
+// `tone`: "good", "bad", "dim" or "faint": a color of the theme that replaces the role's color.
 void SetTone(QWidget* widget, const char* tone);
 
 // Removes and deletes everything in a layout.
@@ -34,18 +34,18 @@ enum class FactStyle { kRight, kRightMiddle, kLeft };
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
-// Boxes for lists that scroll. The wheel never changes a combo box; it changes a spin box only
-// while the spin box has the focus.
+// Boxes that can be in a scrolling list: the wheel never changes a combo box, and changes a spin
+// box only while that has the focus.
 QComboBox* MakeComboBox();
-// Emits valueChanged when editing is done, not for every digit. `refused` is called with a typed
-// text that is not a number in range.
+// Emits valueChanged once the user has finished editing, not for every digit. `refused` is called
+// with a typed text that is not a number from `low` to `high`.
 QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> refused = {});
 // A box for a number with decimals, like MakeSpinBox(). Shows only the digits that the number
 // needs, such as "0.0001".
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 
-// A label with several lines of text. Layouts use a minimum height of one line for such text and
-// squeeze it; this label keeps the height of all lines at its width. A long word does not make its
+// A label with several lines of text. A layout gives a QLabel with such a text as little as one
+// line; this label keeps the height that all lines need at its width. A long word does not make its
 // panel wider than the dock, where figures to its right would be cut off.
 class WrappedLabel : public QLabel {
   Q_OBJECT
@@ -62,7 +62,8 @@ class WrappedLabel : public QLabel {
   void KeepHeight();
 };
 
-// Elides its text instead of widening its parent; the tool tip shows all of it, and `tip` if any.
+// Elides its text, so that it does not widen its parent; the tool tip shows the whole text, and
+// `tip` if there is one.
 class ElidedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString fullText READ fullText WRITE setFullText)

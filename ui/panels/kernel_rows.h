@@ -1,4 +1,4 @@
-// The tables of the GPU's activities and of search results. Without Qt.
+// The tables of the GPU's activities and of search results. Does not use Qt.
 //
 //   KernelTable(query::SumKernels(index, query::KernelsBy::kOp), query::KernelsBy::kOp, *trace)
 //
@@ -14,8 +14,8 @@ namespace vramscope::ui {
 // Row::group is the index of the row's sum, Row::activity the longest activity in that sum.
 Table KernelTable(const query::KernelSums& sums, query::KernelsBy by, const trace::Trace& trace);
 
-// First a row for each group of matches, at most kMostFoundGroups of them (Row::group is the
-// group's index). Then a row for each matching stack frame, which has no group.
+// The table has a row for each group of matches, at most kMostFoundGroups rows (Row::group is the
+// group's index), and then a row without a group for each matching stack frame.
 inline constexpr size_t kMostFoundGroups = 5000;
 Table FoundTable(const query::SearchResult& found, const trace::Trace& trace);
 

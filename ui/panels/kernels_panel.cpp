@@ -18,7 +18,7 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr uint64_t kMarking = 1;  // key of the marking job; the job of the sums has the default key
+constexpr uint64_t kMarking = 1;  // key of the marking job; the sums' job has the default key
 
 QString TitleOf(query::KernelsBy by) {
   switch (by) {

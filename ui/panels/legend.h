@@ -1,4 +1,4 @@
-// Colours with their names, in as many lines as the width requires.
+// Colours and their names, in as many lines as the width requires.
 #pragma once
 
 #include <QString>

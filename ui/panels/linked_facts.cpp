@@ -38,7 +38,7 @@ class LinkLabel : public ElidedLabel {
 
  private:
   void Follow() {
-    // A copy, because following the link may change or delete this label.
+    // Calls a copy of follow_, because following the link may change or delete this label.
     const std::function<void()> follow = follow_;
     follow();
   }
@@ -87,7 +87,7 @@ void LinkedFacts::Fill(const Row& row, const timeline::LinkedFact& fact) {
 void LinkedFacts::set(const std::vector<timeline::LinkedFact>& facts) {
   shown_ = facts;
   setVisible(!facts.empty());
-  // Making and laying out labels takes long, so rows that can show the new facts are kept.
+  // Rows that can show the new facts are used again: making and laying out labels takes long.
   size_t kept = 0;
   while (kept < rows_.size() && kept < facts.size() && rows_[kept].kind == KindOf(facts[kept]))
     ++kept;

@@ -17,8 +17,8 @@
 namespace vramscope::ui {
 namespace {
 
-// A trace without times counts history entries in place of nanoseconds. 0 means that the phase
-// never ran.
+// In a trace without times, durations are numbers of history entries. 0 means that the phase never
+// ran.
 Cell Milliseconds(double ms, bool times) {
   Cell cell = DurationCell(std::llround(ms * 1e6), times);
   cell.sort = ms;
@@ -57,7 +57,7 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     table.columns.push_back(std::move(made));
   };
   const auto all = std::span(query::kPhaseTimes);
-  // A trace without phases has only the column of the total.
+  // For a trace without phases, the table has only the column of the total.
   const size_t first = query::HasPhases(steps) ? 0 : all.size() - 1;
   for (const query::PhaseTime& t : all.subspan(first)) column(t.host, "");
   table.columns.push_back({i18n::Text("Peak allocated"), true, 115});

@@ -51,7 +51,7 @@ class PhasesPanel : public QWidget {
 
   std::shared_ptr<const Digest> digest_;
   std::shared_ptr<const timeline::TimelineData> indexes_;
-  std::optional<std::vector<query::DeviceTimes>> gpu_;  // nullopt: not requested, or missing
+  std::optional<std::vector<query::DeviceTimes>> gpu_;  // nullopt: not requested, or not known
   bool gpu_missing_ = false;                            // the times of some step are not known
   Jobs jobs_;
   std::pair<qint64, qint64> range_{0, 0};

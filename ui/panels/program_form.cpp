@@ -1,5 +1,5 @@
-// The form of the program page: its rows, and which of them apply to the place where the program
-// runs.
+// The form of the program page: makes its rows, and shows those that apply to the place where the
+// program runs.
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -30,7 +30,7 @@ QLineEdit* MakeEdit(const char* name, const QString& placeholder) {
   return edit;
 }
 
-// A button next to a line edit that opens a file dialog for it.
+// A button, next to a line edit, that opens a file dialog for the edit's path.
 QToolButton* MakeChoose(const char* name, const QString& tip) {
   auto* button = new QToolButton;
   button->setObjectName(QString::fromLatin1(name));
@@ -164,13 +164,13 @@ void ProgramPanel::BuildForm() {
   const auto [skip_init, weights] = toggle("programSkipInit", tr("skip parameter initialization"));
   skip_init_ = skip_init;
   AddRow(tr("Weights"), weights,
-         tr("Initialization is slow on the CPU and does not change the planned memory. Turn "
-            "skipping off if the script reads parameter values"));
+         tr("Skips parameter initialization, which is slow on the CPU and does not change the "
+            "planned memory. Turn this off if the script reads parameter values"));
   const auto [operators, kernels] = toggle("programOperators", tr("record the launching op"));
   operators_ = operators;
   AddRow(tr("Kernels"), kernels,
          tr("Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU "
-            "time. A plan always records it"));
+            "time. A plan always records these operators"));
   const auto [watch, watching] = toggle("programWatch", tr("plan again after saving"));
   watch_ = watch;
   watch_row_ = watching;

@@ -143,7 +143,7 @@ void ProgramPanel::setTheme(const timeline::Theme& theme) {
 }
 
 void ProgramPanel::setRequest(const program::Request& request) {
-  // An error is of the request that was started.
+  // The shown error belongs to the request that was started, and is removed for another request.
   if (!(request == request_)) {
     error_->hide();
     error_next_->hide();
@@ -221,8 +221,8 @@ void ProgramPanel::FindInterpreters() {
                                     QFileInfo(Text(request_.interpreter)).fileName().toStdString(),
                                     places));
   if (!interpreter_chosen_ || std::ranges::none_of(interpreters_, same)) {
-    // Uses the first interpreter that can run the program; if there is none, the first in the list,
-    // whose note then explains what is missing.
+    // Chooses the first interpreter that can run the program; if none can, the first in the list:
+    // the note below the field then explains what it lacks.
     const auto good = std::ranges::find_if(
         interpreters_, [](const program::Interpreter& i) { return program::WhyNot(i).empty(); });
     request_.interpreter = good != interpreters_.end() ? good->path
@@ -281,7 +281,7 @@ void ProgramPanel::ChooseFolder() {
   Edited();
 }
 
-// Shows what the run will do, in words and as a command line, and what prevents it.
+// Shows what the run will do, in words and as a command line, or why it cannot start.
 void ProgramPanel::Explain() {
   QString note;
   bool good = true;
@@ -343,7 +343,7 @@ void ProgramPanel::setState(const ProgramState& state) {
     peak_ = 0;
     error_->hide();
     error_next_->hide();
-    again_->setEnabled(false);  // it keeps its place, so that the switches below do not move
+    again_->setEnabled(false);  // not hidden, so that the switches below do not move
     status_->setProperty("why", false);
   }
   stop_->setVisible(!idle);
@@ -456,8 +456,8 @@ void ProgramPanel::ChooseDevice(const QString& now,
   dialog->open();
 }
 
-// Lists all GPUs, except the one that the shown plan was made for. Grouped by product line, because
-// the table is long.
+// Fills the menu with all GPUs but the one for which the shown plan was made, in a submenu for each
+// product line, because there are many.
 void ProgramPanel::FillAgain() {
   QMenu* menu = again_->menu();
   menu->clear();

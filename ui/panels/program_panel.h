@@ -1,5 +1,5 @@
-// The left side of "plan a program" and "record a program": the form (script, interpreter, GPU,
-// this or another computer), the start button, progress, output and errors of the run, the
+// The left side of the window for planning or recording a program: the form (script, interpreter,
+// GPU, this or another computer), the start button, progress, output and errors of the run, the
 // equivalent command line, and a menu to plan again for another GPU. The panel starts nothing
 // itself.
 #pragma once
@@ -44,16 +44,16 @@ class ProgramPanel : public QWidget {
   const program::Request& request() const { return request_; }
 
   void setState(const ProgramState& state);
-  void setPeak(uint64_t allocated);  // peak of the document that is shown
+  void setPeak(uint64_t allocated);  // peak of the shown document
   void addOutput(const QString& more);
   void clearOutput();
-  // The result of the run: shows errors and, if there are results, the next possible actions.
+  // Shows the result of the run: its errors or, if there are results, the next possible actions.
   void setEnd(const ProgramEnd& end);
   void focusScript();
   void setDevice(const QString& device);
   void chooseDevice();  // opens the device dialog
   ProgramToggles* toggles() const { return toggles_; }
-  // Whether a plan is to be made again when a file of the program is saved.
+  // Whether the user wants a new plan whenever a file of the program is saved.
   bool watches() const;
   QJsonObject dumpState() const;
 
@@ -62,7 +62,7 @@ class ProgramPanel : public QWidget {
   void stopRequested();
   void againRequested(const QString& device);  // key in the device table
   void requestChanged();                       // request() may differ
-  // The user has switched a technique; `before`: request() before it.
+  // The user has switched a technique; `before`: request() before that.
   void toggled(const vramscope::program::Request& before);
   void watchChanged();  // watches() has changed
 
@@ -86,7 +86,7 @@ class ProgramPanel : public QWidget {
 
   program::Request request_;
   std::vector<program::Interpreter> interpreters_;
-  bool interpreter_chosen_ = false;  // the user chose the interpreter, not the window
+  bool interpreter_chosen_ = false;  // the user, not the window, chose the interpreter
   ProgramState state_;
   uint64_t peak_ = 0;
   bool filling_ = false;
@@ -119,7 +119,7 @@ class ProgramPanel : public QWidget {
   WrappedLabel* error_next_ = nullptr;
   QLabel* output_heading_ = nullptr;
   QPlainTextEdit* output_ = nullptr;
-  int output_lines_ = 0;  // height of the output
+  int output_lines_ = 0;  // height of the output, in lines
   QToolButton* again_ = nullptr;
   WrappedLabel* command_ = nullptr;
   ProgramToggles* toggles_ = nullptr;  // shown for a plan

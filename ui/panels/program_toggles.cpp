@@ -53,8 +53,8 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   QLabel* effect = MakeLabel(tr("memory needed"), LabelRole::kFaint);
   effect->setToolTip(
       tr("Each technique was planned alone, switched on from outside: the memory that the program "
-         "needs with it minus the memory that it needs without techniques, and the ratio of the "
-         "steps' times. Several together may save less than their sum."));
+         "needs with it minus the memory needed without techniques, and a step's time with it "
+         "divided by the time without. Several may save less together than their sum."));
   head->addWidget(effect);
   column->addLayout(head);
   empty_ = new WrappedLabel(LabelRole::kDim);
@@ -90,8 +90,8 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   column->addWidget(says_);
   note_ = new WrappedLabel(LabelRole::kDim);
   note_->setWrappedText(
-      tr("These savings are of the program before it was changed, or with other settings. \"Find "
-         "techniques\" plans it again."));
+      tr("These savings are from before the program or its settings changed. \"Find techniques\" "
+         "computes them again."));
   column->addWidget(note_);
   column_ = new QVBoxLayout;
   column_->setSpacing(2);
@@ -121,7 +121,7 @@ ProgramToggles::Known& ProgramToggles::Of(const std::string& script) {
 void ProgramToggles::setRequest(const program::Request& request) {
   const bool other = request.script != request_.script;
   if (other) {
-    // Nothing is known about the beginnings of a path that is being typed.
+    // While a path is being typed, nothing is stored about its beginnings.
     const bool nothing = now_->entries.empty() && now_->chosen.empty() && now_->says.isEmpty();
     const std::string before = request_.script;
     now_ = &Of(request.script);
@@ -142,7 +142,7 @@ void ProgramToggles::setChosen(const std::vector<std::string>& toggles) {
   Rebuild();
 }
 
-// A toggle that is on has a row, even if nothing is known about it.
+// Adds a row for each toggle that is on, even if its saving is not known.
 void ProgramToggles::AddChosen(Known& of) {
   for (const std::string& toggle : of.chosen)
     if (std::ranges::find(of.entries, toggle, &Entry::toggle) == of.entries.end())
@@ -252,7 +252,7 @@ void ProgramToggles::endSearch(const QJsonObject& result, const QString& error) 
             : tr("%1; %2 of %3 techniques are planned").arg(error).arg(of.planned).arg(of.all);
   }
   Show(of);
-  Update();  // the button, if another program is in the form
+  Update();  // updates the button, even if the form shows another program
 }
 
 void ProgramToggles::SetSavings(Known& of, const QJsonObject& result) {
@@ -304,13 +304,13 @@ void ProgramToggles::ShowInapplicable() {
   others_->setVisible(!others.isEmpty());
 }
 
-// Whether the last search was of this program, apart from the toggles that are on.
+// Whether the last search was for this program as it is now, whatever toggles are on.
 bool ProgramToggles::IsOf(const Known& known, program::Request request) {
   request.toggles = known.asked.toggles;
   return request == known.asked && SavedAt(request) == known.saved;
 }
 
-// Whether the program in the form would not be planned as it was for these savings.
+// Whether the shown savings are of an earlier state of the program in the form.
 bool ProgramToggles::Outdated() const {
   return !searching_ && !IsOf(*now_, request_) &&
          std::ranges::any_of(now_->entries,
@@ -405,8 +405,8 @@ QString ProgramToggles::Explanation(const Entry& entry) const {
   if (!entry.error.empty()) return Text(program::ReasonText(std::string_view(entry.error)));
   if (entry.state == State::kNotPlanned) return entry.label.empty() ? QString() : tr("not planned");
   return entry.changes == "nothing"    ? tr("the training stays the same")
-         : entry.changes == "rounding" ? tr("the same training, rounded otherwise")
-                                       : tr("another training");
+         : entry.changes == "rounding" ? tr("the same training, with other rounding")
+                                       : tr("the training changes");
 }
 
 bool ProgramToggles::IsOn(const std::string& toggle) const {
@@ -437,7 +437,7 @@ void ProgramToggles::Update() {
   copy_->setVisible(!LinesToWrite().isEmpty());
 }
 
-// Switching one on switches those off that it excludes, and other values of the same toggle.
+// Switching a toggle on switches off the toggles that it excludes and its own other values.
 void ProgramToggles::Switch(const std::string& toggle, bool on) {
   std::vector<std::string>& chosen = now_->chosen;
   std::erase(chosen, toggle);

@@ -1,5 +1,5 @@
-// The techniques of a user's program: a switch for each toggle that applies, what it saves, and the
-// line to write for it. The widget runs nothing itself.
+// The techniques of a user's program: for each toggle that applies, a switch, the saving, and the
+// line to write in the program. The widget runs nothing itself.
 //
 //   toggles->beginSearch(request);
 //   toggles->setPart(part);             // a line of `vramscope toggles --savings --json-lines`
@@ -35,14 +35,14 @@ class ProgramToggles : public QWidget {
  public:
   explicit ProgramToggles(QWidget* parent = nullptr);
   void setTheme(const timeline::Theme& theme);
-  // The program in the form. What is known about another script is kept, and is shown again with
-  // that script.
+  // The program in the form. What is known about each other script stays stored, and is shown again
+  // when that script is.
   void setRequest(const program::Request& request);
   // NAME or NAME=VALUE. Toggles without known savings get a row, too.
   void setChosen(const std::vector<std::string>& toggles);
   const std::vector<std::string>& chosen() const { return now_->chosen; }
-  // The toggles of this program are being planned: the button cancels. Savings of the last search
-  // stay until others arrive, if it had the same settings.
+  // The toggles of this program are being planned; the button now cancels. If the last search was
+  // for the same settings, its savings stay until new ones arrive.
   void beginSearch(const program::Request& request);
   void setPart(const QJsonObject& part);
   void endSearch(const QJsonObject& result, const QString& error);  // what has arrived stays
@@ -62,7 +62,7 @@ class ProgramToggles : public QWidget {
 
  private:
   enum class State : uint8_t { kNotPlanned, kWaits, kBegan, kPlanned };
-  // A row of the result; its texts are in English. A toggle that was only chosen has no texts.
+  // A row; its texts are in English. A toggle that is on, but was not in a result, has no texts.
   struct Entry {
     std::string toggle;  // "lora=16"
     std::string label, explains, changes;
@@ -76,12 +76,12 @@ class ProgramToggles : public QWidget {
   // What is known about a script.
   struct Known {
     program::Request asked;  // of the last search
-    QDateTime saved;         // when its script had been saved
+    QDateTime saved;         // when its script was last saved
     std::vector<std::string> chosen;
     std::vector<Entry> entries;
     std::vector<program::ToggleReport> do_not_apply;
     double start_ms = 0;       // the time of a step without toggles
-    int planned = 0, all = 0;  // toggles of the last search; all 0: not known yet
+    int planned = 0, all = 0;  // of the last search's toggles; `all` 0: not known yet
     QString says;
   };
   struct Line {
@@ -111,12 +111,12 @@ class ProgramToggles : public QWidget {
   void Update();
   void Switch(const std::string& toggle, bool on);
   bool IsOn(const std::string& toggle) const;
-  QString LinesToWrite() const;  // of the toggles that are on
+  QString LinesToWrite() const;  // for the toggles that are on
 
   std::map<std::string, Known> programs_;  // by script
   program::Request request_;               // in the form
   Known* now_ = &programs_[request_.script];
-  std::string searched_;     // the script of the search that runs
+  std::string searched_;     // the script of the running search
   std::vector<Line> lines_;  // of now_->entries
   timeline::Theme theme_ = timeline::Theme::Dark();
   bool idle_ = true, searching_ = false, can_search_ = false;

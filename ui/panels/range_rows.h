@@ -1,4 +1,4 @@
-// The figures of a selected range of a trace. Without Qt.
+// The figures of a selected range of a trace. Does not use Qt.
 //
 //   const RangeFigures range = FiguresOfRange(digest, begin_ns, end_ns);
 //   for (const Fact& fact : RangeFacts(*digest.trace, range)) ...
@@ -25,11 +25,11 @@ struct RangeFigures {
   uint64_t at_begin = 0, at_end = 0, peak = 0, peak_reserved = 0;
   uint64_t reserved_at_begin = 0, reserved_at_end = 0;  // the same for reserved bytes
   analysis::LiveSet at_peak;
-  // Allocations in the range (without blocks that existed before the recording), and frees.
+  // Allocations in the range (without blocks from before the recording), and frees in the range.
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
   uint64_t staying_bytes = 0, staying_count = 0;  // allocated in the range and live at its end
-  // The part of `staying` that is never freed in the trace.
+  // The part of `staying` that the trace never frees.
   uint64_t unfreed_bytes = 0, unfreed_count = 0;
   // Allocated in the range, largest first; at most kLargest.
   std::vector<trace::AllocationId> largest;

@@ -35,9 +35,9 @@ class RangedPage : public QWidget {
   void showEvent(QShowEvent* event) override;
   virtual void Ask() = 0;
   void Stale();
-  // A button that shows the range and clears it. Hidden while no range is selected.
+  // A button that shows the range; a click clears the range. Hidden while none is selected.
   QToolButton* MakeRangeButton(const QString& name, const QString& tip);
-  // Updates the button to the range of the current request.
+  // Makes the button show range_.
   void ShowRange();
 
   std::shared_ptr<const timeline::TimelineData> indexes_;  // null: shows nothing

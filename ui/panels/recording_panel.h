@@ -1,5 +1,5 @@
-// The left side while a recorded file is shown: the kind of file, where its labels come from, and
-// why nothing can be toggled. The panel edits nothing.
+// The left side of the window while a recorded file is shown: the kind of file, the source of its
+// labels, and the reason why nothing can be toggled. The panel edits nothing.
 #pragma once
 
 #include <QJsonObject>

@@ -1,5 +1,5 @@
-// Rows of the tables and lists next to the timeline, as text with sort keys. This code decides what
-// the panels show, without Qt; the item models only pass it on.
+// Rows of the tables and lists next to the timeline, as text with sort keys. This code, which does
+// not use Qt, decides what the panels show; the item models only pass it on.
 //
 //   Table t = PhaseTable(digest);
 //   t.rows[0].cells[4].text;   // "270.114 ms"
@@ -45,7 +45,7 @@ struct Cell {
 struct Row {
   std::vector<Cell> cells;
   bool marked = false;  // highlighted, such as the step with the peak
-  // A click on the row shows one of these in the timeline: a time, an allocation, or the row's
+  // What a click on the row shows in the timeline: a time, an allocation, or the row's
   // blocks.
   int64_t time_ns = -1;
   trace::AllocationId allocation = {};
@@ -61,26 +61,26 @@ struct Table {
   std::vector<Row> rows;
 };
 
-// Everything that the panels show of one trace; computed off the UI thread.
+// Everything that the panels show about one trace; computed off the UI thread.
 struct Digest {
   std::shared_ptr<const trace::Trace> trace;
   std::string name;                                      // name of the opened file, or of the run
   std::shared_ptr<const analysis::MemoryCurves> curves;  // the curves that the canvas draws
   analysis::Summary summary;
   analysis::LiveSet at_peak;
-  // The legend: all categories of the trace in the order of the stack, its phases in that of a
+  // The legend: the trace's categories in the order of the stack, and its phases in the order of a
   // step.
   std::vector<trace::Category> categories;
   std::vector<trace::Phase> phases;
   double last_step_ms = 0;
   uint64_t unused = 0;         // reserved minus allocated bytes at the peak
   uint64_t out_of_memory = 0;  // number of out-of-memory events
-  // For a recording of several devices: the whole trace, the peak of each device, and the device
-  // that `trace` and all other members are about. Nothing is summed over devices.
+  // For a recording of several devices: the whole trace, the peak of each device, and the device to
+  // which `trace` and all other members belong. No figure is a sum over devices.
   std::shared_ptr<const trace::Trace> whole;
   std::vector<analysis::DevicePeak> devices;
   std::optional<uint8_t> device;
-  // For a recorded file: the bytes at the peak by the rule that inferred their category, largest
+  // For a recorded file: the bytes at the peak for each rule that inferred categories, largest
   // first. Rule 0: the file contains the category.
   struct Origin {
     uint8_t rule = 0;
@@ -88,16 +88,16 @@ struct Digest {
   };
   std::vector<Origin> origins;
   bool inferred() const;  // whether a rule inferred the category of any bytes
-  // A snapshot of one moment, without events.
+  // Whether this is a snapshot of one moment, without a history.
   bool state() const { return trace->info.content == trace::Content::kState; }
-  // A user's program that vramscope's hooks planned or recorded; it has no RunConfig.
+  // Whether a user's program was planned or recorded with vramscope's hooks; it has no RunConfig.
   bool watched() const {
     return !trace->info.has_config && trace->info.backend != trace::Backend::kImported;
   }
-  // A user's program that was planned on an emulated GPU.
+  // Whether a user's program was planned on an emulated GPU.
   bool program() const { return watched() && trace->info.backend == trace::Backend::kPlan; }
-  // A run on a real GPU, or an opened file; neither a planned program nor a run of the embedded
-  // loop.
+  // Whether this is a recording or another opened file, that is, neither a planned program nor a
+  // run of the embedded loop.
   bool recorded() const { return !trace->info.has_config && !program(); }
 };
 // `file`: the opened file; empty for a run. `device`: the device to show if the trace has it;
@@ -137,8 +137,8 @@ struct SelectionFacts {
 std::vector<timeline::StackLine> StackLinesOf(const trace::Trace& trace, trace::AllocationId id);
 SelectionFacts FactsOf(const trace::Trace& trace, trace::AllocationId id);
 
-// Facts about a recorded file: kind, length, steps and settings; and the share of the peak that
-// each inference rule labelled.
+// Facts about a recorded file: kind, length, steps, settings, and the share of the peak's bytes to
+// which each inference rule gave a category.
 struct RecordingFacts {
   std::vector<Fact> facts;
   std::vector<Fact> rules;  // "43.1 %", name of the rule

@@ -78,8 +78,8 @@ QString TitleOfPreset(const run::ModelPreset& preset) {
                                              ToQString(timeline::FormatParameters(count->second)));
 }
 
-// If a technique cuts the samples of a file, returns only the length, because the technique's own
-// control shows the file.
+// The text of the sequence field. If a technique cuts the samples of a file, it is only the length,
+// because the technique's own control shows the file.
 std::string ShownSeq(const RunConfig& config) {
   return config.Get("lengths").empty() ? std::to_string(config.seq) : run::SeqText(config);
 }
@@ -117,7 +117,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   FillDevices(device_);
   QToolButton* choose = MakeDeviceButton("chooseDevice");
   connect(choose, &QToolButton::clicked, this, &RunPanel::chooseDevice);
-  // The button is next to the title, because the box needs the whole width of its line.
+  // The button is beside the title, because the box needs the whole width of the line below.
   device_->setMinimumWidth(
       device_->fontMetrics().horizontalAdvance(QString::fromUtf8(kUsualDevice)) + kBoxPadding +
       kArrow);
@@ -144,13 +144,13 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     return box;
   };
   batch_ = spin("batch", tr("Batch"), 65536, &RunConfig::batch);
-  // Wide enough for the largest number, so that no digit is cut off.
+  // The box is wide enough for the largest number, so that no digit is cut off.
   batch_->setMinimumWidth(batch_->fontMetrics().horizontalAdvance(QStringLiteral("65536")) +
                           kBoxPadding);
   seq_ = MakeComboBox();
   seq_->setObjectName(QStringLiteral("seq"));
   seq_->setEditable(true);
-  // A list of lengths that does not fit can be scrolled in the field.
+  // If a list of lengths does not fit, the user can scroll it in the field.
   seq_->setMinimumWidth(seq_->fontMetrics().horizontalAdvance(QStringLiteral("8192")) +
                         kBoxPadding + kArrow);
   seq_->setInsertPolicy(QComboBox::NoInsert);
@@ -169,7 +169,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
          "(400,1536,400), ranges (256-1024), or the path of a file with lines \"length,count\""));
   micro_batches_ = spin("micro_batches", tr("Micro-batches"), 4096, &RunConfig::micro_batches);
   add(tr("Micro-batches"), micro_batches_,
-      tr("Number of passes that the batch is split into before an optimizer step"));
+      tr("Number of parts of a batch; each has its own forward and backward pass"));
   steps_ = spin("steps", tr("Steps"), 1000, &RunConfig::steps);
   add(tr("Steps"), steps_, tr("Training steps; the first one creates the optimizer's state"));
 
@@ -209,7 +209,7 @@ void RunPanel::ModelChosen(int index) {
     return;
   }
   const QString name = model_->itemData(index).toString();
-  setConfig(config_);  // keeps the present model until the window changes it
+  setConfig(config_);  // the box shows the present model until the window changes it
   Q_EMIT presetChosen(name);
 }
 

@@ -31,7 +31,7 @@ QString CountOf(query::ThingKind kind, uint64_t n) {
 
 using query::FilterNode;
 
-// A comparison with a field that notes do not have is false, even for "is not".
+// A comparison with a field that notes do not have is false, even for "!=".
 bool MatchesNote(const query::Filter& filter, uint32_t at, const timeline::NoteMark& note) {
   const FilterNode& node = filter.nodes()[at];
   switch (node.is) {
@@ -144,7 +144,7 @@ void SearchPanel::setTheme(const timeline::Theme& theme) { model_->setTheme(them
 void SearchPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> indexes) {
   if (indexes == indexes_) return;
   indexes_ = std::move(indexes);
-  marked_ = false;  // the canvas has dropped its marks
+  marked_ = false;  // the canvas has removed the marks of the previous trace
   Stale();
 }
 

@@ -1,8 +1,8 @@
-// One search over everything in the timeline: blocks, kernels, memcpys, calls, ops, modules,
-// stacks, annotations and notes. Matches are marked in the timeline, listed in groups by name, and
-// can be stepped through by time.
+// A search over everything in the timeline: blocks, kernels, memcpys, calls, ops, modules, stacks,
+// annotations and notes. Matches are marked in the timeline, listed in groups by name, and can be
+// stepped through by time.
 //
-// UI thread only. The search runs on a pool thread; a newer one cancels the one before.
+// UI thread only. The search runs on a pool thread; a newer search cancels the previous one.
 #pragma once
 
 #include <QJsonObject>
@@ -32,7 +32,7 @@ class SearchPanel : public RangedPage {
   explicit SearchPanel(QWidget* parent = nullptr);
 
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
-  // The notes of the document in the canvas's form. Null: there are none.
+  // The document's notes, as the canvas gets them. Null: there are none.
   void setNotes(std::shared_ptr<const timeline::NoteMarks> notes);
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);

@@ -118,7 +118,7 @@ QSize SelectionPanel::sizeHint() const {
   return {QScrollArea::sizeHint().width(), std::min(ContentHeight(), std::max(kLeastHeight, most))};
 }
 
-// A narrow panel elides its texts; it does not squeeze its neighbours.
+// In a narrow panel the texts are elided, so that the panel does not squeeze its neighbours.
 QSize SelectionPanel::minimumSizeHint() const { return {180, kLeastHeight}; }
 
 void SelectionPanel::setDigest(std::shared_ptr<const Digest> digest) {
@@ -175,7 +175,7 @@ void SelectionPanel::ShowStack() {
   if (HasAllocation()) lines = StackLinesOf(*digest_->trace, selection_);
   stack_box_->setVisible(!lines.empty());
   if (lines.empty()) return;
-  // C++ frames are only in the copied text, because here they would hide the program's own frames.
+  // Shows no C++ frames, which would hide the program's own frames; only the copied text has them.
   const bool python =
       std::any_of(lines.begin(), lines.end(), [](const auto& l) { return l.python; });
   const size_t all = lines.size();

@@ -1,7 +1,7 @@
 // The panel below the breakdown: facts and links of the selected block, kernel, memcpy or call, and
-// the call stack. It is always visible, so a click in the canvas does not move the breakdown above.
-// It is as high as its content, up to a little over half of its parent's height; taller content
-// scrolls. UI thread only.
+// the call stack. The panel is always visible, so that a click in the canvas does not move the
+// breakdown above. Its height is that of its content, up to a little over half of its parent's
+// height; taller content scrolls. UI thread only.
 #pragma once
 
 #include <QJsonObject>
@@ -30,8 +30,8 @@ class SelectionPanel : public QScrollArea {
   explicit SelectionPanel(QWidget* parent = nullptr);
 
   void setDigest(std::shared_ptr<const Digest> digest);  // null: shows nothing
-  // Shows a kernel, a call, a module ... (`activity`), or, if its title is empty, an allocation and
-  // the `kernels` that used it.
+  // Shows `activity` (a kernel, a call, a module ...) or, if the title of `activity` is empty, the
+  // allocation `id` and the `kernels` that used it.
   void setSelection(trace::AllocationId id, const timeline::ActivityFacts& activity,
                     const std::vector<timeline::LinkedFact>& kernels);
   void setTheme(const timeline::Theme& theme);

@@ -212,7 +212,7 @@ void AllocationModel::Order() {
   sorted_ = small;
 }
 
-// Keeps the order of the rows, even with a search.
+// A search or a range does not change the order of the rows.
 AllocationModel::Contents AllocationModel::ContentsOf(const trace::Trace& trace,
                                                       const Request& request) {
   const uint32_t n = trace.allocations.size();
@@ -321,7 +321,7 @@ void TableView::setRowModel(RowModel* model) {
   connect(horizontalHeader(), &QHeaderView::sectionResized, this,
           [this] { by_hand_ = by_hand_ || !fitting_; });
   FitColumns();
-  // New rows may have other columns and need other widths.
+  // New rows may have other columns, and columns that need other widths.
   connect(model, &QAbstractItemModel::modelReset, this, [this, known = 0]() mutable {
     if (known != rows_->columnCount()) by_hand_ = false;
     known = rows_->columnCount();
@@ -330,7 +330,7 @@ void TableView::setRowModel(RowModel* model) {
   connect(model, &QAbstractItemModel::layoutChanged, this, &TableView::FitColumns);
 }
 
-// Until the user resizes a column, makes columns of figures wide enough for their texts and empty
+// Until the user resizes a column, makes columns of figures as wide as their texts, and empty
 // columns narrow.
 void TableView::FitColumns() {
   if (rows_ == nullptr || by_hand_) return;
@@ -378,7 +378,7 @@ void TableView::FitWidest() {
   if (widest < 0) return;
   others -= columnWidth(widest);
   fitting_ = true;
-  // If the remaining space is too small, the table scrolls and the column stays readable.
+  // If the remaining space is too small, the table scrolls, so that the column stays readable.
   const int room = viewport()->width() - others;
   // The longest text fits into this width.
   const int wanted = static_cast<size_t>(widest) < wanted_.size()
@@ -473,7 +473,7 @@ QString QuotedForMarkdown(QString text) {
 
 }  // namespace
 
-// Contains the exact figures of cells that have them. The header states the unit.
+// Cells with an exact figure are written as this figure; the header states the unit.
 QString TableView::selectionAsCsv() const {
   if (rows_ == nullptr) return {};
   const QList<int> lines = SelectedLines();
@@ -544,7 +544,7 @@ void TableView::copyAsMarkdown() const {
   QGuiApplication::clipboard()->setText(selectionAsMarkdown());
 }
 
-// Numbers are sorted with the largest first; sorting again reverses the order.
+// A column of numbers is sorted with the largest first; sorting it again reverses the order.
 void TableView::sortByCurrentColumn() {
   const int column = std::max(0, currentIndex().column());
   if (!isSortingEnabled() || rows_ == nullptr || column >= rows_->columnCount()) return;

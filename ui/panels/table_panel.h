@@ -30,7 +30,7 @@ class RowModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
   void setTheme(const timeline::Theme& theme);
   virtual const std::vector<Column>& columns() const = 0;
-  // Null if the row has fewer cells. The cell is valid until the next call.
+  // Null if the row has no such cell. The cell is valid until the next call.
   virtual const Cell* cell(int row, int column) const = 0;
   // The thing in the timeline that the row is about, or a typical one of several.
   virtual timeline::Link link(int) const { return {}; }
@@ -78,9 +78,9 @@ class AllocationModel : public RowModel {
     query::Filter filter;
   };
   static Search ReadSearch(const QString& text);
-  // With fewer allocations than this, sorting and searching take no time worth another thread.
+  // With fewer allocations than this, sorting and searching are too fast to need another thread.
   static constexpr uint32_t kInline = 50'000;
-  // The sorted rows, and those that pass a search and a range.
+  // A request for the sorted rows, and for those that pass a search and a range.
   struct Request {
     std::shared_ptr<const std::vector<uint32_t>> order;  // nullptr: sort
     int column = kBlockColumn;
@@ -95,10 +95,10 @@ class AllocationModel : public RowModel {
   };
   // Linear in the number of allocations; may run on any thread.
   static Contents ContentsOf(const trace::Trace& trace, const Request& request);
-  // The present sorting, with another search and range.
+  // A request with the present sorting, and another search and range.
   Request request(const query::Filter& filter, const EventSpan& span) const;
-  // Whether the rows have the present sorting. A large trace is not sorted here: sortingNeeded() is
-  // emitted instead.
+  // Whether the rows are sorted as the header indicates. A large trace is not sorted by this class,
+  // which emits sortingNeeded() instead.
   bool sorted() const { return sorted_; }
   const EventSpan& span() const { return span_; }
   // `contents`: the result of ContentsOf() for request(), the search and the range.
@@ -164,7 +164,7 @@ class TableView : public QTableView {
   // Makes the next row (with -1, the previous one) the current one; wraps around. Returns false if
   // there are no rows.
   bool step(int direction);
-  // The number of rows and the texts of the first ones.
+  // The number of rows, and the texts of the first rows.
   QJsonObject dumpState() const;
 
  protected:

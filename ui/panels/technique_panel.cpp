@@ -69,7 +69,7 @@ QString LabelOf(const run::SettingDeclaration& setting) {
                                : Translated(setting.label);
 }
 
-// Whether a row counts as on or off depending on the value of `key`.
+// Whether the value of `key` decides if a row of the list is on.
 bool SwitchesARow(const std::string& key) {
   return std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
     return std::ranges::any_of(row.toggle->on,
@@ -78,7 +78,7 @@ bool SwitchesARow(const std::string& key) {
 }
 
 // Makes the label at least as wide as `text` and never narrower again. Many figures change while
-// the window is open, and a label of fixed size does not invalidate its layout.
+// the window is open; with a label of fixed size, that does not invalidate the layout.
 void KeepSize(QLabel* label, const QString& text) {
   const QFontMetrics metrics(label->font());
   const int width = std::max(metrics.horizontalAdvance(text) + 2, label->minimumWidth());
@@ -86,8 +86,8 @@ void KeepSize(QLabel* label, const QString& text) {
     label->setFixedSize(width, metrics.height());
 }
 
-// The settings of a technique that have no control in a toggle's row and have values that no toggle
-// sets. They are shown in a row of their own, which is always open.
+// The settings of a technique that have no control in a toggle's row, but values that no toggle
+// sets. They are shown in their own row, which is always open.
 std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
   std::vector<std::string> out;
   for (const run::SettingDeclaration& setting : technique.settings) {
@@ -119,7 +119,7 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
          "the peak without it.\n− in green: it saves memory. + in red: it costs memory. Grey: less "
          "than 1 % of the peak.\nIf the technique is on, −1.41 GiB means that turning it off would "
          "add 1.41 GiB.\n“1.18× time”: a step takes 1.18 times as long with it as without "
-         "it.\nComputed in the background by planning both."));
+         "it.\nComputed in the background by plans with and without the technique."));
   head->addWidget(against);
   column->addLayout(head);
 
@@ -236,7 +236,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
   grid->setVerticalSpacing(3);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(3, 1);
-  // Two numbers with short names share a line; wider controls have a line of their own.
+  // Two numbers with short names share a line; a wider control has its own line.
   int cell = 0;
   for (const std::string& key : keys) {
     Control control{.setting = run::FindSetting(key)};
@@ -267,7 +267,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
       connect(control.list, &QComboBox::activated, this, [this, key, list = control.list](int i) {
         EditSetting(key, list->itemData(i).toString().toStdString());
       });
-      // Names and paths can be typed; the list offers the usual ones.
+      // The user can type a name or path; the list offers the usual choices.
       if (text) {
         control.list->setEditable(true);
         control.list->setInsertPolicy(QComboBox::NoInsert);
@@ -313,7 +313,7 @@ void TechniquePanel::ShowValue(Control& control) {
   } else {
     const QSignalBlocker block(control.list);
     std::vector<run::Choice> offered = run::ChoicesOf(setting, config_);
-    // A value that was set elsewhere may not be in the list.
+    // A value that was set elsewhere, such as in a file, may not be in the list.
     if (std::ranges::find(offered, value, &run::Choice::value) == offered.end())
       offered.push_back({.value = value});
     if (!std::ranges::equal(offered, control.offered, {}, &run::Choice::value,
@@ -385,7 +385,7 @@ void TechniquePanel::Switch(const run::Toggle& technique) {
 void TechniquePanel::Edit(const run::RunConfig& config) {
   told_ = false;
   Q_EMIT configEdited(config);
-  if (!told_) setConfig(config_);  // the edit had no effect: show the present values again
+  if (!told_) setConfig(config_);  // the edit had no effect: shows the present values again
 }
 
 void TechniquePanel::setConfig(const run::RunConfig& config) {
@@ -442,7 +442,7 @@ void TechniquePanel::ColorSaving(RowWidgets& row) {
   SetTone(row.saving, tone);
 }
 
-// Example: "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
+// For example: "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
 QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
   const int64_t bytes = row.known->bytes;
   const QString with = QString::fromStdString(timeline::FormatBytes(
@@ -479,7 +479,7 @@ ToggleSwitch* TechniquePanel::toggle(const QString& id) const {
 }
 
 QJsonObject TechniquePanel::DumpControls(const std::vector<std::string>& keys) const {
-  QJsonObject out;  // the enabled settings and the values that they display
+  QJsonObject out;  // the enabled settings and the values that their controls display
   for (const Control& control : controls_) {
     if (std::ranges::find(keys, control.setting->key) == keys.end()) continue;
     if (!control.widget->isVisibleTo(this)) continue;

@@ -1,7 +1,7 @@
 // The list of techniques. Each row has a switch, a line of explanation, and what the technique
-// saves at the peak and costs in time, also before it is switched on. Every setting of the
-// catalogue can be edited here. The panel changes nothing itself: it emits the configuration that
-// the user asks for and shows the one that it is given.
+// saves at the peak and costs in time, even before it is switched on. Every setting of the
+// catalogue can be edited here. The panel does not change the run itself: it emits the
+// configuration that an edit results in, and shows the configuration that the window passes to it.
 //
 //   panel->setConfig(config);
 //   connect(panel, &TechniquePanel::configEdited, window, [&](const RunConfig& c) { apply(c); });
@@ -36,8 +36,8 @@ class WrappedLabel;
 class ToggleSwitch;
 
 // The effect of a technique: the peak with it minus the peak without it, all else unchanged, and
-// the ratio of the last step's times. The effect does not depend on whether the technique is on, so
-// it stays when the technique is toggled.
+// the ratio of the times of the last step. The effect is the same whether the technique is on or
+// off, so the figures stay when it is toggled.
 struct Saving {
   int64_t bytes = 0;
   double factor = 1;
@@ -51,12 +51,12 @@ class TechniquePanel : public QWidget {
 
   void setConfig(const run::RunConfig& config);
   // `available`: whether the window can show a configuration. Empty: it can show all. Otherwise,
-  // rows that lead to unavailable configurations are disabled, and so are settings; `why` is their
-  // tool tip.
+  // rows whose switch leads to an unavailable configuration are disabled, and so are settings;
+  // `why` is their tool tip.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void setTheme(const timeline::Theme& theme);
-  // Without a saving, the row shows `instead`: "…" while it is computed, "–" if that failed. `why`
-  // is the tool tip.
+  // Without a saving, the row shows `instead`: "…" while the saving is computed, "–" after a
+  // failure. `why` is the tool tip.
   void setSaving(const QString& id, std::optional<Saving> saving,
                  const QString& instead = QString(), const QString& why = QString());
   ToggleSwitch* toggle(const QString& id) const;  // null: no such row
@@ -88,7 +88,7 @@ class TechniquePanel : public QWidget {
     QWidget* options = nullptr;  // controls that are shown while the technique is on; null: none
     std::optional<Saving> known;
   };
-  // The control of a setting: a number in a box, a choice in a list.
+  // The control of a setting: a box for a number, or a list for a choice.
   struct Control {
     const run::SettingDeclaration* setting = nullptr;
     QSpinBox* box = nullptr;
@@ -97,7 +97,7 @@ class TechniquePanel : public QWidget {
     std::vector<run::Choice> offered;  // entries of the list
     QWidget* widget = nullptr;         // the control that is used
   };
-  // The settings of a technique that no row shows; always open.
+  // A row for the settings of a technique that no other row shows; always open.
   struct SettingsRow {
     const run::TechniqueDeclaration* technique = nullptr;
     QWidget* widget = nullptr;

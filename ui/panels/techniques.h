@@ -1,5 +1,5 @@
-// Functions for configurations: they change the preset and describe a change in one line. The
-// catalogue declares the techniques (profiler/run/toggles.h). Without Qt.
+// Functions that change a configuration's preset and describe changes in one line. The catalogue
+// declares the techniques (profiler/run/toggles.h). Does not use Qt.
 //
 // Pure functions; thread-safe.
 #pragma once
@@ -14,10 +14,10 @@
 
 namespace vramscope::ui {
 
-// Applies another preset to `now`. Settings that the user has changed from the present model's
-// defaults are kept; the others get the defaults of the new model. `unchanged` lists the kept
-// settings and `reset` the others, in words: "batch 2", "optimizer AdamW, loop". Errors: there is
-// no such preset, or the settings cannot be combined.
+// Applies another preset to `now`. Settings that differ from the present model's defaults stay as
+// they are; the others get the new model's defaults. `unchanged` lists the former and `reset` the
+// latter, in words: "batch 2", "optimizer AdamW, loop". Errors: there is no such preset, or the
+// settings cannot be combined.
 struct PresetChange {
   run::RunConfig config;
   std::vector<std::string> unchanged, reset;
@@ -32,7 +32,7 @@ std::string OptimizerText(const run::RunConfig& config);
 // autocast on", "Batch 2 -> 4". Returns "Settings" if one line is too short.
 std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& after);
 
-// A cache key of a configuration. Configurations with equal keys result in equal traces.
+// A cache key of a configuration. Plans of configurations with equal keys have equal traces.
 std::string PlanKey(const run::RunConfig& config);
 
 }  // namespace vramscope::ui

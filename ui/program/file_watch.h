@@ -1,4 +1,4 @@
-// Reports when a file of a program has been saved, for planning it again.
+// Reports when a file of a program has been saved, so that the program can be planned again.
 //
 //   watch->start(request);                  // its script and the files named in its arguments
 //   watch->add(end.sources);                // the program's own modules
@@ -23,14 +23,14 @@ class FileWatch : public QObject {
   Q_OBJECT
  public:
   explicit FileWatch(QObject* parent = nullptr);
-  // Keeps the files that it has if it watches the same command already.
+  // If the same command is watched already, the files added since stay watched.
   void start(const program::Request& request);
   void add(const QStringList& paths);
   void stop();
   bool active() const { return poll_.isActive(); }
 
  Q_SIGNALS:
-  // Editors save in several steps and several files at once, so this waits until no more are saved.
+  // Emitted once no more files are being saved: editors save in several steps, and several files.
   void saved(const QStringList& paths);
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPollMs = 300;
 constexpr qsizetype kOutput = 256 << 10;  // characters of output that are kept
-// Wait between the signals that the destructor sends. Each signal counts as one more Ctrl-C.
+// Time between the signals that the destructor sends, each of which acts like one more Ctrl-C.
 constexpr int kStopMs = 100;
 constexpr int kGoneMs = 3000;
 
@@ -58,7 +58,7 @@ struct ProgramRunner::Run {
   QElapsedTimer since;
   int stops = 0;
   bool gone = false;  // the process has ended
-  // Set if memory ran out during a read. The reader must not be used afterwards.
+  // Set if memory ran out during a read, after which the reader must not be used.
   absl::Status unreadable;
 };
 
@@ -101,7 +101,7 @@ void ProgramRunner::start(const program::Request& request) {
   output_.clear();
   state_ = {};
   const absl::StatusOr<std::vector<std::string>> command = program::CommandOf(request);
-  // A recording contains the name of its GPU.
+  // Only a plan needs a device here, because a recording contains the name of its GPU.
   const absl::StatusOr<run::DeviceProfile> device =
       request.planned() ? run::FindDevice(request.device) : run::DeviceProfile{};
   const auto refuse = [this](const QString& why, const QString& next) {
@@ -212,7 +212,7 @@ void ProgramRunner::ReadNew() {
 void ProgramRunner::OnRead(const std::shared_ptr<Read>& read) {
   if (run_ == nullptr) return;
   if (read->last) return End(*read);
-  if (run_->gone) return ReadNew();  // the process ended during this read: reads once more
+  if (run_->gone) return ReadNew();  // the process ended during this read, so reads once more
   if (!read->status.ok()) return;    // reported at the end
   const program::Program& program = read->program;
   auto stage = ProgramState::Stage::kStarting;
@@ -282,7 +282,7 @@ void ProgramRunner::End(const Read& last) {
         program::NothingSeen(seen, *outcome, request_.planned(), output_.toStdString());
     end.error = Text(std::string(nothing.message()));
     if (outcome->exit_status != 0 && seen.processes.empty())
-      end.next = tr("It ended before it imported torch.");
+      end.next = tr("The program ended before it imported torch.");
   } else if (!end.stopped && !program::EndedWell(seen, *outcome)) {
     const program::About* failed = program::FirstFailure(seen);
     end.error = Text(program::EndText(*outcome));

@@ -1,6 +1,6 @@
 // Plans or records a user's program and reports its progress while it runs. It runs `vramscope plan
 // -- PROGRAM`, `record` or `record --host user@box` in a separate process, because the launcher
-// reaps every child of its process. The folder of that process is read on a pool thread.
+// reaps every child of its process. A pool thread reads the folder to which that process writes.
 //
 //   auto* runner = new ProgramRunner(FindVramscope(), this);
 //   connect(runner, &ProgramRunner::partialTrace, this, ...);
@@ -48,17 +48,17 @@ struct ProgramState {
 };
 
 struct ProgramEnd {
-  std::shared_ptr<const trace::Trace> trace = {};  // what arrived; null: nothing
+  std::shared_ptr<const trace::Trace> trace = {};  // all events that arrived; null: none
   bool stopped = false;                            // the user stopped it
-  bool out_of_memory = false;                      // why the run ended
+  bool out_of_memory = false;                      // the run ended because memory ran out
   // What went wrong (a sentence without its full stop), the place in the user's script
   // ("train.py:12"), and what to do next. All are empty if nothing went wrong.
   QString error = {}, place = {}, next = {};
   QString remark = {};  // a warning about a run that did not fail, in the form of `error`
   double seconds = 0;
   QStringList sources = {};  // the program's own files that it has imported
-  // Owns the history on disk, which is deleted with the last copy of this pointer. Keep it until
-  // the trace is saved.
+  // Owns the history on disk, which is deleted with the last copy of this pointer. Keep a copy
+  // until the trace is saved.
   std::shared_ptr<const void> folder = {};
 };
 
@@ -81,8 +81,8 @@ class ProgramRunner : public QObject {
   const program::Request& request() const { return request_; }
   // The last part of the program's output.
   const QString& output() const { return output_; }
-  // The folder to which the running program writes its history. ProgramEnd::folder keeps it after
-  // the end. Empty: nothing runs.
+  // The folder to which the running program writes its history. After the end, ProgramEnd::folder
+  // owns it. Empty: nothing runs.
   QString folder() const;
   qint64 processId() const;  // id of the launcher's process; 0: nothing runs
 

@@ -54,7 +54,7 @@ absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
       wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
 }
 
-// On a full disk, a write first stores as much as fits and reports no error; only the next write
+// On a full disk, a write stores as much as fits without an error, and only the next write
 // fails.
 bool WriteAll(QFile& file, QByteArrayView bytes) {
   while (!bytes.isEmpty()) {
@@ -136,7 +136,7 @@ void TorchDownload::start() {
   at_ = 0;
   earlier_bytes_ = all_bytes_ = 0;
   for (const setup::Wheel& wheel : options_.wheels) all_bytes_ += wheel.bytes;
-  // Deferred: the caller of start() may not be ready for ended() yet.
+  // Runs from the event loop, because the caller of start() may not be ready for ended() yet.
   QTimer::singleShot(0, this, [this] {
     if (!busy_ || cancel_) return;
     if (const std::string never = setup::WhyNoLibTorchHere();
@@ -221,7 +221,7 @@ QNetworkReply* TorchDownload::Get(const QUrl& url, const QByteArray& accept, qui
   request.setAttribute(QNetworkRequest::CookieSaveControlAttribute, QNetworkRequest::Manual);
   request.setHeader(QNetworkRequest::UserAgentHeader, QStringLiteral("vramscope"));
   request.setRawHeader("Accept", accept);
-  if (certificates_.isNull()) certificates_ = OwnCertificates();  // slow, so read once
+  if (certificates_.isNull()) certificates_ = OwnCertificates();  // reading them is slow
   request.setSslConfiguration(certificates_);
   if (!accept.startsWith("application/vnd")) request.setRawHeader("Accept-Encoding", "identity");
   if (from > 0) request.setRawHeader("Range", "bytes=" + QByteArray::number(from) + "-");
@@ -292,7 +292,7 @@ void TorchDownload::Fetch() {
   connect(reply_, &QNetworkReply::finished, this, &TorchDownload::FetchEnded);
 }
 
-// Starts again if the server sends the whole file or another part of it.
+// If the server sends the whole file instead of the requested part, starts again.
 void TorchDownload::HeadersCame() {
   const int code = reply_->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   const qint64 at = part_->pos();
@@ -335,7 +335,7 @@ void TorchDownload::BytesCame() {
     reply_->abort();
     return;
   }
-  // Only bytes beyond the furthest position so far count as progress.
+  // Only bytes beyond the largest size so far count as progress.
   const quint64 reached = static_cast<quint64>(part_->pos());
   if (reached > furthest_) attempts_ = 0;
   furthest_ = std::max(furthest_, reached);
@@ -405,7 +405,7 @@ void TorchDownload::Check() {
         });
       },
       [this, path](const absl::Status& status) {
-        // A file with the wrong hash is useless.
+        // A file with the wrong hash is of no use.
         if (absl::IsDataLoss(status)) QFile::remove(path);
         if (!status.ok()) return End(status);
         if (cancel_) return End(absl::CancelledError(i18n::Text("cancelled")));
@@ -446,7 +446,7 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
   };
   switch (reply.error()) {
     case QNetworkReply::HostNotFoundError:
-      // Qt reports a proxy's 404 as this error too. Behind a proxy, the proxy resolves the address.
+      // With a proxy, this error means that the proxy answered 404 or cannot resolve the address.
       if (const QString proxy = ProxyFor(url); !proxy.isEmpty()) return through_proxy(proxy);
       return unavailable(i18n::Format("no network: the address of {} was not found", host));
     case QNetworkReply::ConnectionRefusedError:

@@ -7,9 +7,9 @@
 //   connect(&download, &TorchDownload::ended, ...);       // once, also after cancel()
 //   download.start();
 //
-// An interrupted download continues where it stopped: by itself a few times, then at the next
-// start(). The downloaded part is kept until the wheel is unpacked or the part turns out to belong
-// to another file.
+// An interrupted download continues where it stopped: a few times automatically, later at the next
+// start(). The downloaded part stays on disk until the wheel is unpacked, or until the part turns
+// out to be of another file.
 #pragma once
 
 #include <absl/status/status.h>
@@ -42,7 +42,7 @@ struct DownloadOptions {
   QString data_folder;  // setup::DataFolder()
   std::vector<setup::Wheel> wheels;
   quint64 unpacked_bytes = setup::kUnpackedBytes;  // approximate, to check the free disk space
-  int silence_ms = 30'000;  // gives up after this time without a byte from the server
+  int silence_ms = 30'000;  // the download fails after this time without a byte from the server
   std::vector<int> pauses_ms = {500, 2'000, 5'000, 10'000};  // waiting time before each retry
   bool check_computer = true;  // whether to check first that the wheels can run on this computer
 };

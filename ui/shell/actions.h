@@ -1,5 +1,5 @@
 // All commands of the window in one table: id, name, menu, keys, and when they are enabled. The
-// menus, the command palette and the shortcut sheet are built from it, so all have every command.
+// menus, the command palette and the shortcut sheet are built from it and contain every command.
 //
 //   registry.Add({.id = "file.open", .menu = "File", .text = "Open …",
 //                 .shortcut = QKeySequence::Open, .run = [this] { ... }});
@@ -30,8 +30,8 @@ struct ActionSpec {
   QString why_not = {};  // replaces the tip while the command is disabled
   bool separator_before = false;
   QStringList words = {};  // other search terms for the command: "fit"
-  // The command ends or discards something. The palette finds it by its words only, not by
-  // scattered letters.
+  // Whether the command ends or discards something. The palette finds such a command only by whole
+  // words or parts of them, not by scattered letters.
   bool careful = false;
 };
 

@@ -1,6 +1,6 @@
 // A QApplication that survives exceptions thrown by event handlers: slots, queued calls, timers and
-// paint events. An exception that reaches Qt's event loop would end the process. The interrupted
-// action is not completed, and the window reports that.
+// paint events. An exception that reaches Qt's event loop would end the process. The action that
+// threw remains incomplete, and the window reports that.
 #pragma once
 
 #include <QApplication>
@@ -13,7 +13,7 @@ class MainWindow;
 class Application : public QApplication {
  public:
   using QApplication::QApplication;
-  // The window that reports exceptions; without one, they only go to standard error.
+  // The window that reports exceptions; without a window, they are only written to standard error.
   void setWindow(MainWindow* window);
   bool notify(QObject* receiver, QEvent* event) override;
 

@@ -35,10 +35,10 @@ class ShortcutSheet : public QDialog {
   ShortcutSheet(const ActionRegistry& registry, QWidget* parent);
 };
 
-// How well a command matches the typed text, ignoring case: lower is better, -1 is no match. Best
-// to worst: the name; a word of it; the beginning of the name or of a word; a search term; any part
-// of the name; the beginnings of several words; letters in the right order, unless `careful` is
-// set.
+// How well a command matches the typed text, ignoring case: lower is better, -1 is no match. From
+// best to worst, the text is: the name; a word of it; the beginning of the name or of a word; a
+// search term; any part of the name; beginnings of several words; letters of the name in order,
+// unless `careful` is set.
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name);
 
 }  // namespace vramscope::ui

@@ -8,7 +8,7 @@
 namespace vramscope::ui {
 namespace {
 
-// Limits on the initial size of the docks: these sizes in pixels, and a share of the window.
+// The docks' initial sizes are at most these pixels, and at most a share of the window.
 constexpr int kControlsWidth = 336, kBreakdownWidth = 330, kTablesHeight = 300;
 constexpr int kHistoryHeight = 190, kHistoryLeast = 104;
 constexpr double kHistoryShare = 0.18, kSideShare = 0.2, kTablesShare = 0.29;

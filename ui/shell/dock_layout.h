@@ -1,4 +1,4 @@
-// Positions and sizes of the window's docks: sets the initial ones, stores and restores them.
+// Sets the initial positions and sizes of the window's docks, stores them and restores them.
 //
 //   DockLayout layout(window, {.controls = ..., .breakdown = ...});
 //   layout.restore(*settings); // without stored settings, Fit() when shown
@@ -29,10 +29,10 @@ class DockLayout {
   void start(QMainWindow* window, const Docks& docks);
   void restore(const QSettings& settings);
   void store(QSettings* settings) const;
-  void shown();  // call it whenever the window is shown, because its size is known only then
+  void shown();  // call it whenever the window is shown: only then is the window's size known
   void reset();  // restores the initial positions and sizes
-  // Gives the tables two thirds of the height, for a document without a timeline, or restores their
-  // height.
+  // true, for a document without a timeline: gives the tables two thirds of the height; false:
+  // gives them their previous height.
   void growTables(bool grown);
 
  private:

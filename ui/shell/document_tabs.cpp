@@ -19,7 +19,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kStateIcon = 8, kLeastTab = 72;
-// Share of a tab's width, at either side, in which a drop moves the dragged tab.
+// The share of a tab's width, at each side, in which a drop moves the dragged tab.
 constexpr double kEdgeShare = 0.25;
 
 QString TitleOf(const Document& document) {
@@ -168,8 +168,8 @@ void DocumentTabs::Fill(const std::vector<Tab>& tabs) {
   tabs_ = tabs;
 }
 
-// A ring means running, a disc means ended while another tab was shown, and a disc in the color of
-// errors means failed.
+// A ring: the document's run is in progress. A disc: it ended while another tab was shown. A disc
+// in the color of errors: it failed.
 QIcon DocumentTabs::IconOf(const Tab& tab) const {
   const bool working = tab.state == DocumentState::kWorking;
   const bool failed = tab.state == DocumentState::kFailed;

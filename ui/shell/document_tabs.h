@@ -67,7 +67,7 @@ class DocumentTabBar : public QTabBar {
   Q_OBJECT
  public:
   explicit DocumentTabBar(DocumentTabs* tabs);
-  // The effect of a drop at a position.
+  // The effect of dropping a tab at a position.
   struct Drop {
     int onto = -1;    // compares with this tab; -1: does not compare
     int before = -1;  // moves before this tab; count(): to the end; -1: does not move

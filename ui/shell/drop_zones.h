@@ -1,5 +1,5 @@
-// Two halves over the window that name the effect of a drop there. Shown while a file is dragged
-// over a window that shows a trace.
+// Covers the window with two halves, each with the effect of dropping a file on it. Shown while a
+// file is dragged over a window that shows a trace.
 //
 //   zones->show(centralWidget()->geometry(), theme, point);
 //   if (zones->compares(point)) compareWith(path);
@@ -17,7 +17,7 @@ class DropZones : public QWidget {
   explicit DropZones(QWidget* parent);
   void show(const QRect& area, const timeline::Theme& theme, const QPoint& point);
   void setPoint(const QPoint& point);        // the mouse position, in coordinates of the parent
-  bool compares(const QPoint& point) const;  // visible, and the point is in the half for comparing
+  bool compares(const QPoint& point) const;  // whether a drop at the point compares
 
  protected:
   void paintEvent(QPaintEvent* event) override;

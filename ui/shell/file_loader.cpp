@@ -10,7 +10,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 60;
-// A read that does not return (from a pipe without a writer) is abandoned this long after a cancel.
+// A read that hangs (from a pipe without a writer) is abandoned this long after it was cancelled.
 constexpr int kGiveUpMs = 1500;
 constexpr int kGoneMs = 300;  // the destructor waits at most this long for reads
 
@@ -38,7 +38,7 @@ FileLoader::FileLoader(OpenFunction open, QObject* parent)
 
 FileLoader::~FileLoader() {
   Drop();
-  // A read that checks its cancel flag ends in this time; one that hangs is abandoned.
+  // A read that checks its cancel flag ends within this time; a read that hangs is abandoned.
   jobs_.wait(kGoneMs);
 }
 

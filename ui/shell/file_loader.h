@@ -1,5 +1,5 @@
 // Reads one file at a time off the UI thread, with progress, cancel and previews of what has been
-// read. A new start() cancels the previous one, which emits no more signals.
+// read. start() cancels a read in progress, which then emits no more signals.
 //
 //   auto* loader = new FileLoader(importers::OpenTraceFile, this);
 //   connect(loader, &FileLoader::loaded, this, ...);
@@ -38,12 +38,12 @@ class FileLoader : public QObject {
   QString path() const;
   double fraction() const;  // 0 .. 1
   bool cancelling() const;
-  // Call it when a preview is on the screen; there is no further preview before that.
+  // Call it when a preview is on the screen. The next preview is made only after this call.
   void previewShown();
 
  Q_SIGNALS:
   void progressed(double fraction);
-  // The index of a `.trace` file, before the rest is read.
+  // The index of a `.trace` file was read, and the rest has not been yet.
   void outlined(const std::shared_ptr<const vramscope::trace::Outline>& outline);
   void preview(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void loaded(const QString& path, const std::shared_ptr<const vramscope::trace::Trace>& trace);

@@ -11,8 +11,8 @@ namespace vramscope::ui {
 
 inline constexpr const char* kFitBanner = "does-not-fit";  // Banner::Message::kind
 
-// Returns no banner for a run that fits, for a GPU of unknown memory, and for a recording, which
-// has its own out-of-memory event if it did not fit. `make_it_fit`: called by the banner's button.
+// Returns no banner if the run fits, if the GPU's memory is unknown, and for a recording, which
+// contains an out-of-memory event if it did not fit. `make_it_fit`: called by the banner's button.
 std::optional<Banner::Message> FitBanner(const Digest& digest, std::function<void()> make_it_fit);
 
 }  // namespace vramscope::ui

@@ -1,5 +1,5 @@
-// The line under the menus: the name of the shown run, and its state in chips. Also the banner for
-// errors.
+// The line under the menus: the name of the shown run, and its state in chips. Also Banner, which
+// shows errors.
 #pragma once
 
 #include <QFrame>
@@ -27,7 +27,7 @@ struct ChipTexts {
       out_of_memory_tip;
   bool does_fit = true;
   QString unfinished, unfinished_tip;  // texts for a run that did not finish
-  // For a recording of several GPUs: the shown GPU, and all GPUs.
+  // For a recording of several GPUs: the shown GPU, and a tip that lists all.
   QString gpu, gpu_tip;
   struct Gpu {
     uint8_t device;
@@ -47,7 +47,7 @@ class HeaderBar : public QWidget {
   void setTexts(const ChipTexts& texts);
   void setBusy(const QString& text);  // empty: idle
   QJsonObject dumpState() const;
-  // Small, because chips that do not fit are hidden.
+  // The minimum is small, because chips that do not fit are hidden.
   QSize minimumSizeHint() const override { return {200, 44}; }
 
  Q_SIGNALS:
@@ -80,7 +80,7 @@ class HeaderBar : public QWidget {
   QToolButton* commands_ = nullptr;
 };
 
-// States what happened, at which place, and what to do next. Stays until it is closed or replaced.
+// States what happened, where, and what to do next. Stays until it is closed or replaced.
 class Banner : public QFrame {
   Q_OBJECT
  public:
@@ -94,7 +94,7 @@ class Banner : public QFrame {
   };
   explicit Banner(QWidget* parent = nullptr);
   void show(const Message& message);
-  // Removes the message if it is of this kind; an empty `kind` removes any message.
+  // Removes the message if its kind is `kind`; an empty `kind` removes any message.
   void clear(const QString& kind = QString());
   QString kind() const { return message_.kind; }  // empty: nothing is shown
   QJsonObject dumpState() const;                  // empty when nothing is shown

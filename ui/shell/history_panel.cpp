@@ -81,12 +81,12 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
   if (!row.time.isEmpty()) tip << HistoryPanel::tr("The last step took %1").arg(row.time);
   if (!entry.file.empty()) tip << QString::fromStdString(entry.file);
   row.tip = tip.join(QLatin1Char('\n'));
-  // Texts of the user must not be taken for HTML.
+  // Qt must not take the user's texts for HTML.
   if (Qt::mightBeRichText(row.tip)) row.tip = Qt::convertFromPlainText(row.tip);
   return row;
 }
 
-// Draws a flag like those on the ruler, and the number of notes.
+// Draws a flag, like the ruler's flags, and the number of notes.
 void Flag(int notes, const timeline::Theme& theme, QPainter* painter, QRect* in) {
   constexpr int kPennant = 8, kPole = 11;
   const QString text = QString::number(notes);
@@ -165,7 +165,7 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const HistoryPanel::Row& row = rows_[static_cast<size_t>(index.row())];
   if (role == Qt::ToolTipRole) return row.tip;
-  // Read by screen readers.
+  // This text is read by screen readers.
   if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole)
     return QStringLiteral("%1, %2, %3").arg(row.change, row.allocated, row.clock);
   return {};
@@ -187,7 +187,7 @@ QSize HistoryDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&)
   return {100, kEntryHeight};
 }
 
-// Draws the change and the time of day, and the figures below them.
+// Draws the change and the time of day, and below them the figures.
 void HistoryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                             const QModelIndex& index) const {
   const HistoryPanel::Row& row = model_->rows()[static_cast<size_t>(index.row())];

@@ -1,6 +1,6 @@
 // The history of the shown document. Each result has a row with the change from the previous
 // result, the allocated and reserved peaks, the step time and the time of day. A click shows the
-// result. Dragging a row onto another compares the two; C compares the row with the current one.
+// result. Dragging a row onto another compares the two; C compares the row with the current row.
 //
 //   auto* panel = new HistoryPanel;
 //   connect(panel, &HistoryPanel::chosen, this, &MainWindow::showEntry);

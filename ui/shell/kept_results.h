@@ -1,5 +1,5 @@
-// The folder in which the window automatically saves results that a click cannot restore: those of
-// programs and of runs on a GPU. The newest kMostResults are kept, up to kMostBytes in all.
+// The folder in which the window automatically saves results that a click cannot restore: results
+// of programs and of runs on a GPU. It holds the newest kMostResults, at most kMostBytes in all.
 //
 //   StoredResults kept(StoredResults::DefaultFolder());
 //   ASSIGN_OR_RETURN(QString path, kept.NewPath("train"));   // .../train-20261126-210312.trace
@@ -31,7 +31,7 @@ class StoredResults {
   // Creates a new, empty file in the folder and returns its path. Creates the folder, readable by
   // its owner only.
   absl::StatusOr<QString> NewPath(const QString& name) const;
-  // Removes the oldest results beyond the limits, but never the newest. Returns the removed paths.
+  // Removes the oldest results until the limits hold; never the newest. Returns the removed paths.
   QStringList Prune() const;
 
  private:

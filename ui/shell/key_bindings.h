@@ -7,9 +7,9 @@
 //   bindings.load();
 //   bindings.set("file.open", {QKeySequence("F2")});      // takes effect at once and is saved
 //
-// If the user gives a default key of one command to another command, the first command loses it. If
-// the file cannot be read, it is left as it is, the defaults apply, and nothing is saved. UI thread
-// only.
+// If the user gives a default key of one command to another command, the first command loses the
+// key. If the file cannot be read, it stays unchanged, the defaults apply, and no change is saved.
+// UI thread only.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -42,7 +42,7 @@ class KeyBindings : public QObject {
   Keys defaultsOf(const QString& id) const;
   bool changed(const QString& id) const { return own_.contains(id); }
   bool any() const { return !own_.isEmpty(); }
-  // Commands that have the key, other than `except`.
+  // Ids of the commands, other than `except`, that have the key.
   QStringList usersOf(const QKeySequence& key, const QString& except) const;
 
   // These functions return an error, and change nothing, if the file could not be read or cannot be
@@ -60,7 +60,7 @@ class KeyBindings : public QObject {
   absl::Status Change(QMap<QString, Keys> own);
   ActionRegistry* registry_;
   QString file_, error_;
-  // By command id. Keys of unknown commands (from another version) stay in the file.
+  // The user's keys by command id. Keys of commands that only other versions have stay in the file.
   QMap<QString, Keys> own_;
 };
 

@@ -23,7 +23,7 @@ QString KeysText(const KeyBindings::Keys& keys) {
   return texts.join(QStringLiteral(", "));
 }
 
-// True if the canvas handles this key itself while it has the focus.
+// Whether the canvas, while it has the focus, handles this key itself.
 bool IsOfCanvas(const QKeySequence& key) {
   if (key.count() != 1) return false;
   const QKeyCombination first = key[0];
@@ -72,7 +72,7 @@ void KeyEdit::keyPressEvent(QKeyEvent* event) {
     default:
       break;
   }
-  // "?" is a key of its own, whether or not typing it needs Shift.
+  // "?" is stored without Shift, whether or not the keyboard needs Shift to type it.
   const QString text = event->text();
   if (!text.isEmpty() && text[0].isPrint() && !text[0].isLetter() && !text[0].isSpace())
     held &= ~Qt::ShiftModifier;
@@ -206,7 +206,7 @@ QString KeysPage::Chosen() const {
              : QString();
 }
 
-// Shows what the buttons would do, and which command has the pressed key.
+// Updates the buttons and the text that names the command which has the pressed key.
 void KeysPage::ShowChosen() {
   const QString id = Chosen();
   const QKeySequence key = edit_->key();

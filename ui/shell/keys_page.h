@@ -19,7 +19,7 @@ class KeyBindings;
 class TableModel;
 class TableView;
 
-// Captures one key with its modifiers. Esc clears it; Tab moves the focus.
+// A field that captures one key with its modifiers. Esc clears the field; Tab moves the focus.
 class KeyEdit : public QLineEdit {
   Q_OBJECT
  public:

@@ -214,8 +214,8 @@ MainWindow::~MainWindow() {
   session_file_->flush();
   loader_->cancel();
   compare_loader_->cancel();
-  // These objects are destroyed or disconnected here, because their last signals must not reach a
-  // half-destroyed window.
+  // Destroys or disconnects these objects here, because the signals that they emit at their end
+  // must not reach a half-destroyed window.
   download_.reset();
   worker_->disconnect(this);
   if (gpu_worker_ != nullptr) gpu_worker_->disconnect(this);
@@ -276,7 +276,7 @@ void MainWindow::BuildDocks() {
     actions_.Refresh();
   });
   auto* left = new QWidget;
-  left->setProperty(kThemeFrame, true);  // the pages that are not shown take most of the time
+  left->setProperty(kThemeFrame, true);  // most of its widgets are on hidden pages
   auto* pages = new QVBoxLayout(left);
   pages->setContentsMargins(0, 0, 0, 0);
   pages->setSpacing(0);
@@ -326,8 +326,8 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
-  // Without LibTorch, a dozen sample runs were read for the savings and freed. Nothing as large is
-  // allocated afterwards, so their memory is returned to the system.
+  // Without LibTorch, a dozen sample runs were read for the savings and freed. As nothing so large
+  // is allocated afterwards, the freed memory is returned to the system here.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);
   });

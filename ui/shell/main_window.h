@@ -6,7 +6,7 @@
 //   window.runConfig(config);
 //
 // UI thread only. Everything slow (planning, reading, writing, digesting) happens in other threads
-// and processes. What is shown stays until its replacement is ready.
+// and processes. A result stays on the screen until the one that replaces it is ready.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -131,31 +131,31 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(const MainWindowOptions& options);
   ~MainWindow() override;
 
-  // Plans a configuration and shows it in the active document if that is a plan, otherwise in a new
-  // one, so that nothing is replaced. editConfig does the same and adds an undo step.
+  // Plans a configuration. Shows the plan in the active document if that is a plan, else in a new
+  // document, so that no other result is replaced. editConfig also adds an undo step.
   void runConfig(const run::RunConfig& config);
   void editConfig(const run::RunConfig& config);
   const run::RunConfig& config() const { return documents_.active().config; }
   void undo();
   void redo();
 
-  // Documents: their tabs, and the history of the active one.
+  // Documents: their tabs, and the history of the active document.
   const DocumentList& documents() const { return documents_; }
   void newPlan();  // opens a plan with the settings of the active document
   void showDocument(DocumentId id);
-  void closeDocument(DocumentId id);  // asks first if something runs in it
+  void closeDocument(DocumentId id);  // asks the user first if something runs in the document
   void compareDocuments(DocumentId shown, DocumentId with);
   void showEntry(size_t entry);  // index in the history
   void compareEntries(size_t shown, size_t with);
-  // Restores the documents that were open when the window was killed or closed. False: there are
-  // none, or the user does not want that.
+  // Restores the documents that were open when the window was killed or closed. Returns false if
+  // there are none, or if the user declines.
   bool restoreAtStart();
   void restoreDocuments();
   bool sessionStored() const;              // whether the open documents are saved
   void saveSettings(const QString& path);  // writes the controls' settings as a run.json
 
-  // Downloads LibTorch, which planning the built-in models needs. The button in the window does the
-  // same.
+  // Downloads LibTorch, which is needed to plan the built-in models. The window's button calls this
+  // too.
   void downloadLibTorch();
   bool canPlan() const { return can_plan_; }
 
@@ -169,26 +169,26 @@ class MainWindow : public QMainWindow {
   void openModelConfig(const QString& path);
   void openDeviceFile(const QString& path);  // applied to the run or program in the controls
   void chooseDevice();
-  // Opens the page for a user's program, with this script filled in; starts nothing.
+  // Opens the page for a user's program and fills in this script; starts nothing.
   void openProgram(const QString& script = QString());
   void startProgram();  // runs the program on the page with its settings, as a real process
   void stopProgram();
   // Plans the program for this GPU too, and compares the two results.
   void programAgainOn(const QString& device);
-  // Plans a variant of the program `base` in a document of its own, with the result of `base` as
-  // its baseline; shows the document if there is one already. `variant`: how they differ.
+  // Plans `request`, a variant of the program `base`, in its own document, with the result of
+  // `base` as its baseline; if that document exists already, shows it. `variant`: the difference.
   void planProgramBeside(const program::Request& request, const program::Request& base,
                          const QString& variant);
   // Shows the program that runs, or has ended, in another tab.
   void showProgram();
-  // Opens only one device, or a range of entries or of time, of a recording.
+  // Opens a part of a recording: one device, or a range of entries or of time.
   void openPart(const QString& path, const importers::OpenOptions& part);
-  // Each of these functions reports its result in the status bar or the banner. Long ones show
-  // progress in the status bar and can be cancelled, which leaves an existing file unchanged.
+  // Each of these functions reports its result in the status bar or the banner. Long writes show
+  // progress in the status bar; if they are cancelled, an existing file stays unchanged.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
-  // The suffix selects the format: .html a report (with the baseline if one is pinned), .png, .pdf
-  // and .svg the timeline as shown, .csv the allocations.
+  // The suffix selects what is written: .html a report (with the baseline if one is pinned); .png,
+  // .pdf and .svg the timeline as shown; .csv the allocations.
   void exportAs(const QString& path);
   // Cancels all runs, reads, writes and replays, and programs too, without asking.
   void cancelAll();
@@ -196,29 +196,29 @@ class MainWindow : public QMainWindow {
   void openSettings(const QString& page);  // "appearance", "keys"
   // Starts a tour in five steps. It shows the current run, or a sample run if there is none.
   void startTour();
-  // Starts the tour at the very first start of the program. Returns whether a file is being opened
-  // for it.
+  // Starts the tour at the very first start of the program. Returns whether the tour is opening a
+  // file.
   bool offerTour();
   Tour* tour() const;  // null: no tour is in progress
   KeyBindings* keyBindings() const { return keys_; }
-  // Shows the controls of the built-in models, filtered to techniques with these words.
+  // Shows the controls of the built-in models, with only those techniques that match `words`.
   void openTechniques(const QString& words);
   QStringList pageNames() const;  // "phases", "allocations", "compare", "fragmentation", ...
 
-  // `remember`: keeps the choice for the next start.
+  // `remember`: stores the choice for the next start.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
   static QString storedLanguage();  // the language last chosen; empty: never chosen
   static int storedUiScale();       // the scale last chosen, in percent
-  // Whether the user closed the window in order to open it again.
+  // Whether the user closed the window in order to restart the program.
   bool restartRequested() const { return restart_; }
-  // Changes the language of the open window. `remember`: keeps it for the next start.
+  // Changes the language of the open window. `remember`: stores it for the next start.
   void setLanguage(Language language, bool remember = true);
-  // Selects the GPU to show, in a recording of several.
+  // In a recording of several GPUs, selects the GPU to show.
   void showDevice(uint8_t device);
-  bool busy() const;     // something is being run, read, written or digested
+  bool busy() const;     // something is running, or being read, written or digested
   bool settled() const;  // not busy, savings known, the canvas drawn
   void settleCanvas();
-  // Reports that an action threw on the UI thread (memory ran out).
+  // Reports that an action on the UI thread threw an exception, for example because memory ran out.
   void showInternalFailure(const absl::Status& status);
   QJsonObject dumpState() const;
 
@@ -348,7 +348,7 @@ class MainWindow : public QMainWindow {
   void ShowFailed(const QString& title, const QString& why, const QString& next);
   void FocusPage();
   void ShowBesideCanvas();  // updates panels, tables, header and title to what the canvas shows
-  // True if the shown trace is still growing.
+  // Whether the shown trace is still growing.
   bool ShownGoesOn() const {
     return run_tag_ != 0 || loader_->busy() || (RunsToKeep() && !programBehind());
   }
@@ -369,7 +369,7 @@ class MainWindow : public QMainWindow {
   void ShowNothing();
   void ShowTabs();
   QString ShownFile() const { return QString::fromStdString(session().file()); }
-  // main_window_tabs.cpp: documents, the history of the active one, undo.
+  // main_window_tabs.cpp: documents, the active document's history, undo.
   Document& doc() { return documents_.active(); }
   const Document& doc() const { return documents_.active(); }
   Session& session() { return doc().session; }
@@ -432,7 +432,7 @@ class MainWindow : public QMainWindow {
   void ReturnToProgram(const program::Request& request);
   // main_window_watch.cpp
   void BuildWatch();
-  void WatchProgram();  // the files of the current program, if the page asks for it
+  void WatchProgram();  // watches the current program's files if the page is set to
   void PlanSaved();
   void ShowPartialTrace(const std::shared_ptr<const trace::Trace>& trace);
   void ProgramEnded(const ProgramEnd& end);
@@ -494,8 +494,8 @@ class MainWindow : public QMainWindow {
   WorkerClient* worker_ = nullptr;      // worker for plans
   WorkerClient* gpu_worker_ = nullptr;  // set during a run on this computer's GPU
   QString gpu_run_;                     // the model of the run on the GPU
-  WorkerClient* running_ = nullptr;     // the one of these two workers that runs run_tag_
-  QString lost_;                        // how the worker that is being replaced was lost
+  WorkerClient* running_ = nullptr;     // the worker (one of these two) of run_tag_
+  QString lost_;                        // how the worker was lost, until a new one replaces it
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries_;
   Jobs finding_gpu_libraries_;  // finds the libraries before a run on the GPU
   SavingsPlanner* savings_ = nullptr;
@@ -512,8 +512,8 @@ class MainWindow : public QMainWindow {
   Jobs digests_;  // key: id of the document; kComparison: the baseline
   QElapsedTimer since_digest_;
   QTimer panels_due_;         // updates the panels soon after the canvas, during a run
-  DocumentId comparing_ = 0;  // the document that the baseline is read for
-  // The baseline is read for a restored document, so the comparison page is not opened.
+  DocumentId comparing_ = 0;  // the document for which the baseline is being read
+  // True while the baseline of a restored document is read, so the comparison page is not opened.
   bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
@@ -526,9 +526,9 @@ class MainWindow : public QMainWindow {
   FileLoader* compare_loader_ = nullptr;
   DocumentId loading_ = 0;  // the document whose file is being read or digested
   QStringList to_open_;     // files to open next
-  // File to open once the file being loaded is shown. The loaded file then becomes the baseline.
+  // The file to open once the file being loaded is shown; the loaded file is then the baseline.
   QString next_file_;
-  std::vector<std::shared_ptr<Writing>> writing_;  // progress is shown for the last one
+  std::vector<std::shared_ptr<Writing>> writing_;  // the status bar shows the last one's progress
   Jobs writes_;
   QTimer write_poll_;
 

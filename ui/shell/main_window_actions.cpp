@@ -341,7 +341,7 @@ void MainWindow::AddRunActions() {
              return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
                     !finding_gpu_libraries_.busy() && gpu_worker_ == nullptr;
            },
-       .tip = tr("Runs these steps on the GPU, measures them and compares the plan with them"),
+       .tip = tr("Runs and measures these steps on the GPU, and compares the plan with the run"),
        .words = {tr("cuda"), tr("card"), tr("measure")}});
   actions_.Add({.id = "run.cancel",
                 .menu = menu,
@@ -420,8 +420,8 @@ void MainWindow::AddRunActions() {
                       openPage(QStringLiteral("vary"));
                       vary_->setFocus(Qt::ShortcutFocusReason);
                     },
-                .tip = tr("The memory that it needs with other values, as a chart; each point "
-                          "opens its plan"),
+                .tip = tr("A chart of the memory that the program needs with other values; each "
+                          "point opens its plan"),
                 .words = {tr("batch"), tr("sequence"), tr("sweep")}});
   actions_.Add(
       {.id = "run.experiments",

@@ -15,8 +15,8 @@ void MainWindow::UpdateBaseline() {
   if (ghost == nullptr || ghost == session().shown() || session().shown() == nullptr) {
     timeline_->setBaselineTrace(nullptr);
   } else {
-    // The label names the baseline. If the baseline is another GPU of the same run, the label names
-    // that GPU.
+    // The label has the baseline's name or, if the baseline is another GPU of the same run, the
+    // name of that GPU.
     const bool of_this_run = ghost->whole != nullptr && ghost->whole == session().shown()->whole;
     timeline_->setBaselineTrace(
         ghost->trace,
@@ -44,9 +44,9 @@ void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString
   actions_.Refresh();
 }
 
-// Shows the document of the baseline, with this document as its baseline. If the baseline is an
-// earlier result of the same plan, that result is shown in place of the newer result, which stays
-// in the history.
+// Shows the document of the baseline, with the document shown so far as its baseline. If the
+// baseline is an earlier result of the same document, shows that; the newer one stays in the
+// history.
 void MainWindow::SwapBaseline() {
   const std::shared_ptr<const Digest> now = session().shown(), pinned = session().baseline();
   const std::string file = session().file(), pinned_file = session().baseline_file();

@@ -57,17 +57,17 @@
 namespace vramscope::ui {
 namespace {
 
-// Most toggles take less time than this and show no progress.
+// Progress is shown after this time; the plans of most toggles are faster.
 constexpr int kBusyDelayMs = 250;
-// Savings are planned after this delay, because another toggle may follow at once, and the new
-// timeline is still animated.
+// Savings are planned after this delay, because the user may toggle again at once, and the timeline
+// is still being animated.
 constexpr int kSavingsDelayMs = 250;
 constexpr int kProgressPollMs = 100;
 constexpr int kPanelsDelayMs = 8;  // half a frame
-// Up to this many events, a trace is digested on the UI thread. A pool thread would take as long.
+// A trace with at most this many events is digested on the UI thread, which takes no longer.
 constexpr uint32_t kDigestInline = 20'000;
 
-// The message without its full stop, because the sentence continues.
+// The message without its full stop, because the caller's sentence continues.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -79,7 +79,7 @@ struct DigestAndIndexes {
   std::shared_ptr<const timeline::TimelineData> indexes;  // null: the canvas builds its own
 };
 
-// Runs on a pool thread.
+// Makes the digest and the indexes; runs on a pool thread.
 DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
                               const std::string& file, std::optional<uint8_t> device,
                               const std::shared_ptr<const Digest>& earlier) {
@@ -92,8 +92,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
   if (several || trace->events.size() + trace->activities.size() >
                      timeline::TimelineWidget::kBuildInBackground)
     return {MakeDigest(trace, file, device), nullptr};
-  // Builds the canvas' indexes in parallel with the digest, from the same curves. For a large trace
-  // (see above), the canvas builds them itself and shows the old trace meanwhile.
+  // Builds the canvas's indexes in parallel with the digest, from the same curves. For a larger
+  // trace, the canvas builds its indexes itself, and shows the old trace meanwhile.
   const auto curves =
       std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
   DigestAndIndexes made;
@@ -112,8 +112,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
 
 }  // namespace
 
-// Hiding a track is a step of undo, because a single key hides it. Folding and resizing are not,
-// because they are easy to change back.
+// Hiding a track is a step of the window's undo, because a single key hides it. Folding and
+// resizing are not, because they are easy to change back.
 void MainWindow::LanesChanged() {
   const QString before = std::exchange(lanes_, timeline_->laneSettings());
   settings_->setValue(QStringLiteral("lanes"), lanes_);
@@ -134,13 +134,13 @@ void MainWindow::LanesChanged() {
 }
 
 void MainWindow::SetConfig(const run::RunConfig& config) {
-  // Savings for another model, batch or sequence do not apply.
+  // The figures so far do not apply to another model, batch or sequence.
   if (config.model_config_json != doc().config.model_config_json ||
       config.batch != doc().config.batch || run::SeqText(config) != run::SeqText(doc().config))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   doc().config = config;
-  // After a run on the GPU, changed settings are planned until the user requests the next run on
-  // the GPU.
+  // After a run on the GPU, a change of the settings leads to a plan, not to another run on the
+  // GPU.
   if (doc().config.backend == run::Backend::kCuda) doc().config.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
@@ -149,7 +149,7 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
 }
 
 void MainWindow::runConfig(const run::RunConfig& config) {
-  next_file_.clear();  // that file was to be compared with the document that is being left
+  next_file_.clear();  // that file was meant for a comparison with the document that is being left
   PlanWith(config);
   PlanOrRecall();
 }
@@ -206,7 +206,7 @@ void MainWindow::editConfig(const run::RunConfig& config) {
   doc().undo.DiscardRedo();
   PlanInFront();
   const std::string change = DescribeChange(before, *checked);
-  // A plan that inherits the settings of another document starts with this undo step.
+  // The undo steps of a plan that inherits another document's settings begin with this one.
   doc().undo.Push(
       {.text = change, .before = before, .after = *checked, .from = from == doc().id() ? 0 : from});
   doc().Expect(change);
@@ -231,7 +231,7 @@ void MainWindow::ChoosePreset(const QString& name) {
   editConfig(change->config);
   banner_->clear(QStringLiteral("preset-settings"));
   if (change->reset.empty()) return;
-  // Tells the user which settings the preset changed.
+  // The text tells the user which settings the preset has changed.
   QString text = tr("It starts with %1.").arg(list(change->reset));
   if (!change->unchanged.empty())
     text += tr(" Your settings are kept: %1.").arg(list(change->unchanged));
@@ -284,7 +284,7 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
   }
   since_digest_.start();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
-  // For a growing trace, only the new events are processed.
+  // For a growing trace, the digest processes only the new events.
   const std::shared_ptr<const Digest> earlier = of.session.partial() ? of.session.shown() : nullptr;
   digests_.Ask(
       [trace = std::move(trace), file, device, earlier] {
@@ -322,7 +322,7 @@ void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool par
 }
 
 void MainWindow::showInternalFailure(const absl::Status& status) {
-  // Deferred to the event loop, because one of the parts used here may have thrown the exception.
+  // Runs from the event loop, because the exception may come from a function that is called here.
   QTimer::singleShot(0, this, [this, status] {
     SetBusy({});
     banner_->show({.kind = "internal-failure",
@@ -374,7 +374,7 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
 void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(session().shown()->trace->info.device.memory_bytes);
-  // The baseline is set first, so that the scale is never that of the old baseline.
+  // Sets the baseline first, so that the scale is never that of the old baseline.
   UpdateBaseline();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);
@@ -383,7 +383,7 @@ void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   Q_EMIT timelineShown();
   panels_due_.stop();
   if (!goes_on) return ShowBesideCanvas();
-  // The next frame comes before the panels, because the user may be panning a growing trace.
+  // The panels are updated after the next frame, because the user may be panning a growing trace.
   panels_due_.start(kPanelsDelayMs);
 }
 
@@ -428,7 +428,7 @@ void MainWindow::ShowBesideCanvas() {
                  took));
   }
   actions_.Refresh();
-  // The timeline comes first; savings are planned later.
+  // Savings are planned later, so that they do not delay the timeline.
   if (!partial && trace.complete && with_savings_ && trace.info.has_config && run_tag_ == 0) {
     savings_due_ = true;
     QTimer::singleShot(kSavingsDelayMs, this, [this] {
@@ -527,7 +527,7 @@ void MainWindow::NextDevice() {
   showDevice(next->device);
 }
 
-// A table is filled when it becomes visible, so a toggle only updates the current one.
+// Each table is filled when it becomes visible, so that a toggle updates only the visible table.
 void MainWindow::UpdateTables() {
   allocations_->setDigest(session().shown());
   const auto [begin, end] = timeline_->range();  // a toggle keeps the selected range

@@ -43,17 +43,17 @@ void MainWindow::exportAs(const QString& path) {
   const auto& all = exporters::AllExporters();
   if (const auto exporter = std::ranges::find(all, kind, &exporters::ExporterEntry::suffix);
       exporter != all.end()) {
-    // The request shares ownership of the trace while the exporter reads it.
+    // The request shares ownership of the trace, which thus exists while the exporter reads it.
     exporters::ExportRequest request{.trace = session().shown()->trace, .title = title};
     if (session().baseline() != nullptr && session().baseline() != session().shown()) {
       request.baseline = session().baseline()->trace;
       request.baseline_title = session().baseline()->name;
     }
-    return WriteFile(path, [request, write = exporter->write](const trace::Trace&,
-                                                              std::ostream& out) {
-      const i18n::InEnglish english;  // like the report's headings and the command line's reports
-      return write(request, out);
-    });
+    return WriteFile(
+        path, [request, write = exporter->write](const trace::Trace&, std::ostream& out) {
+          const i18n::InEnglish english;  // because the report's headings are English too
+          return write(request, out);
+        });
   }
   if (suffix == QLatin1String("png") || suffix == QLatin1String("pdf") ||
       suffix == QLatin1String("svg")) {

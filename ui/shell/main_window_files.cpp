@@ -29,14 +29,14 @@ namespace vramscope::ui {
 namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
-// While a file of at least this size is read, the window offers to open only a part. A compressed
-// file contains more data than its size suggests.
+// While a file of at least this size is read, the window offers to open only a part. The data of a
+// compressed file is larger than its size.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
 constexpr uint64_t kOutlined = 2'000'000;
 
-// The message without its full stop, because the sentence continues.
+// The message without its full stop, because the caller's sentence continues.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -70,7 +70,7 @@ bool IsDevice(const QString& path) {
          !has("model_type") && !has("architectures") && !has("model");
 }
 
-// A text that changes when the file is written.
+// A text that is different after the file was written again.
 std::string StampOf(const QString& path) {
   const QFileInfo info(path);
   return std::to_string(info.size()) + ":" +
@@ -85,18 +85,18 @@ bool IsScript(const QString& path) {
 QString NextStep(const absl::Status& status) {
   if (importers::IsRefused(status))
     return QObject::tr(
-        "Nothing in it was executed. PyTorch does not write such files: do not load it with "
-        "Python.");
+        "Nothing in the file was executed. PyTorch does not write such files: do not load it "
+        "with Python.");
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
-      return QObject::tr("Was it moved? Look for it with Ctrl+O.");
+      return QObject::tr("Was the file moved? Look for it with Ctrl+O.");
     case absl::StatusCode::kPermissionDenied:
       return QObject::tr("Ask its owner for permission to read it, or open a copy.");
     case absl::StatusCode::kResourceExhausted:
-      return QObject::tr("You can open a part of it: one device, entry range or time range.");
+      return QObject::tr("You can open a part of the file: one device, entry range or time range.");
     case absl::StatusCode::kDataLoss:
       return QObject::tr(
-          "Copy or record it again: even the part before the damage cannot be shown.");
+          "Copy or record the file again: even the part before the damage cannot be shown.");
     default:
       return QObject::tr(
           "Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, "
@@ -159,8 +159,8 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
 }
 
 void MainWindow::LoadInto(Document& of, const QString& path, const importers::OpenOptions& part) {
-  // Only one file is read at a time. A file that was being read is read again when its document is
-  // shown.
+  // Only one file is read at a time. If another one was being read, it is read again when its
+  // document is shown.
   if (Document* before = documents_.Find(loading_); before != nullptr && loader_->busy())
     before->Left();
   loading_ = of.id();
@@ -192,7 +192,7 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
 void MainWindow::OpenPartOf(const QString& path) {
   auto* dialog = new OpenPartDialog(path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  // A range selected in the same recording is proposed as the part.
+  // If a range of this recording is selected, proposes this range as the part.
   if (session().shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
     const auto [begin, end] = timeline_->range();
     const int64_t first = session().shown()->trace->begin_ns();
@@ -210,7 +210,7 @@ void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) 
 }
 
 void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
-  // Shows a preview of what has been read. The complete trace replaces it in place.
+  // Shows a preview of what has been read. The complete trace later replaces the preview.
   Document* of = documents_.Find(loading_);
   const bool seen = of != nullptr && (of->id() == doc().id() || of->opener == doc().id());
   if (!seen || digests_.busy() || !timeline_->ready() || trace == nullptr ||
@@ -235,8 +235,8 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   DocumentNotLoaded(loading_, path, status);
 }
 
-// Closes a new document and shows its opener again. An older document is kept, so that the user can
-// try again.
+// If the document was new, closes it and shows the document that opened it. An older document stays
+// open, so that the user can try again.
 void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status) {
   to_open_.clear();
   next_file_.clear();
@@ -257,8 +257,8 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
     ShowFailed(tr("Opening was cancelled"), name,
                tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
-    // Opening a part only helps against a lack of memory. A damaged file is already shown up to the
-    // damage.
+    // Opening a part is offered only if memory ran out. It would not help with a damaged file,
+    // which is shown up to the damage in any case.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
     banner_->show({.kind = "open-failed",
                    .title = tr("%1 could not be opened").arg(name),
@@ -301,7 +301,7 @@ void MainWindow::FileLoaded(const QString& path,
     OpenNext();
 }
 
-// Opens the next of several files, once the previous one is on the canvas.
+// Opens the next of several files as soon as the previous file is on the canvas.
 void MainWindow::OpenNext() {
   if (next_file_.isEmpty() || session().partial()) return;
   const QString path = std::exchange(next_file_, {});
@@ -341,7 +341,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // Of a recording of several GPUs, uses the GPU that is shown now, if the recording has it.
+  // If the recording has several GPUs, uses the GPU that is shown now, if it is one of them.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);

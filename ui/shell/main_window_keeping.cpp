@@ -1,5 +1,5 @@
-// Keeps results from being lost: programs and runs on a GPU continue while another document is
-// shown, their results are saved automatically, and the window closes only when that is done.
+// Prevents the loss of results: programs and runs on a GPU continue while another document is
+// shown, their results are saved automatically, and the window closes only after they are saved.
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFile>
@@ -23,7 +23,7 @@
 namespace vramscope::ui {
 namespace {
 
-// Delay until a program that ignores a signal gets a stronger one.
+// Delay after which a program that ignores a signal is sent a stronger signal.
 constexpr int kStopAgainMs = 4000;
 
 }  // namespace
@@ -86,7 +86,7 @@ void MainWindow::ReportNotStored(std::shared_ptr<const trace::Trace> trace, cons
   unkept_name_ = name;
   banner_->show({.kind = "not-kept",
                  .title = tr("The result of %1 is not saved").arg(name),
-                 .text = tr("%1. It is only in memory: save it in another place.").arg(why),
+                 .text = tr("%1. The result is only in memory: save it in another place.").arg(why),
                  .action = tr("Save trace …"),
                  .run = [this] { SaveUnkept(); }});
   Say(tr("Not saved: %1: %2").arg(name, why));
@@ -116,8 +116,8 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
 
 bool MainWindow::RunsToKeep() const { return runner_->busy() || gpu_worker_ != nullptr; }
 
-// Asks whether to stop the program, if one runs and `id` is 0 or its document; otherwise asks about
-// the run on the GPU.
+// Asks whether to stop the program, if one runs and `id` is 0 or the program's document; otherwise,
+// whether to stop the run on the GPU.
 bool MainWindow::AskToStop(const QString& question, DocumentId id) {
   const bool program = runner_->busy() && (id == 0 || id == program_id_);
   const QString what =
@@ -143,8 +143,8 @@ void MainWindow::StopRuns() {
   if (gpu_worker_ != nullptr) gpu_worker_->cancel();
 }
 
-// The Cancel button and Ctrl+. cancel everything that a click can repeat. If only a program or a
-// run on the GPU is in progress, they ask the user and then stop it.
+// The Cancel button and Ctrl+. cancel everything that a click can repeat. If nothing but a program
+// or a run on the GPU is in progress, they ask the user whether to stop it.
 void MainWindow::CancelWhatIsAsked() {
   const bool in_front = (runner_->busy() && !programBehind()) || running_ == gpu_worker_;
   const bool others = (run_tag_ != 0 && running_ == worker_) || finding_gpu_libraries_.busy() ||
@@ -205,7 +205,7 @@ bool MainWindow::MayClose() {
 }
 
 void MainWindow::GoOnClosing() {
-  // Deferred to the event loop, because signals of objects that closing destroys call this.
+  // Closes from the event loop, because this is called by signals of objects that closing destroys.
   if (closing_) QTimer::singleShot(0, this, [this] { close(); });
 }
 

@@ -33,7 +33,7 @@ void MainWindow::setLanguage(Language language, bool remember) {
   actions_.Retranslate();
   Retranslate(this);
   recent_.show();
-  // Texts made from data are rebuilt; position and selection do not change.
+  // Texts that contain data are made again; position and selection do not change.
   KeepView();
   timeline_->retranslate();
   ShowNothing();

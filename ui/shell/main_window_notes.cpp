@@ -1,5 +1,5 @@
-// Notes and bookmarks. They are added from the timeline's menu or by a key, listed on their page,
-// shown as flags on the ruler, saved in a side file, and can be undone.
+// Notes and bookmarks. The user adds them from the timeline's menu or by a key. They are listed on
+// their page, shown as flags on the ruler, saved in a side file, and can be undone.
 #include <QDateTime>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -32,13 +32,13 @@ void MainWindow::BuildNotes(const QString& nothing) {
 }
 
 void MainWindow::ConnectNotes() {
-  // The content of a growing trace keeps changing, so notes are read when the trace is complete.
+  // Notes are read when the trace is complete, because a growing trace has no final content hash.
   connect(timeline_, &timeline::TimelineWidget::dataShown, this, [this] {
     const auto data = timeline_->data();
     const bool whole = data != nullptr && !data->is_state() && !session().partial();
     notes_->show(whole ? data->shared_trace() : nullptr);
   });
-  // A trace that was partial may be drawn already when it becomes complete.
+  // A trace that becomes complete may already have been drawn as a partial trace.
   connect(this, &MainWindow::documentShown, this, [this] {
     const auto data = timeline_->data();
     if (data == nullptr || data->is_state() || session().partial()) return;
@@ -171,7 +171,7 @@ void MainWindow::ShowNotes() {
   actions_.Refresh();
 }
 
-// Updates the notes of the shown result in the history. Other results keep their last known notes.
+// Updates the notes of the shown result in the history. The counts of other results do not change.
 void MainWindow::CountNotes() {
   History& history = doc().history;
   if (!notes_->ready() || session().partial() || history.current() == History::kNone) return;
@@ -215,7 +215,7 @@ void MainWindow::RevealNote(const Note& note) {
     return;
   }
   timeline_->setCursorTime(note.time_ns);
-  // Keeps the width of the view and centers it on the note.
+  // Centers the view on the note and does not change the view's width.
   timeline::TimelineWidget::Position at = timeline_->position();
   if (at.begin_ns >= at.end_ns || (note.time_ns >= at.begin_ns && note.time_ns < at.end_ns)) return;
   const qint64 width = at.end_ns - at.begin_ns;

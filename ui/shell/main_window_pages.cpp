@@ -1,5 +1,5 @@
-// The pages of the tables dock: which exist, which are shown, and the connections of the kernels
-// and search pages with the timeline.
+// The pages of the tables dock: builds them, shows those that apply, and connects the kernels and
+// search pages with the timeline.
 #include <QDockWidget>
 #include <QPlainTextEdit>
 #include <QTabBar>
@@ -129,7 +129,7 @@ void MainWindow::ShowTabs() {
     const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
     if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
   }
-  // A snapshot without history has no timeline, so its page gets most of the height.
+  // The page of a snapshot without history gets most of the height, because there is no timeline.
   if (turned) layout_.growTables(state);
 }
 
@@ -150,7 +150,7 @@ void MainWindow::openPage(const QString& id) {
   tabs_->setCurrentIndex(at);
 }
 
-// Moves the focus to the opened page. Otherwise the canvas would take typed letters as its keys.
+// Moves the focus to the opened page. Otherwise, typed letters would act as keys of the canvas.
 void MainWindow::FocusPage() {
   QWidget* page = tabs_->currentWidget();
   QWidget* at = page;

@@ -118,7 +118,7 @@ void MainWindow::ShowControls() {
   controls_tabs_->setTabText(
       static_cast<int>(ControlsPage::kRecording),
       opened && session().shown()->program() ? tr("This plan") : tr("Recording"));
-  // Does not leave the program page while the user works with it.
+  // The program page stays while the user works with it.
   const bool of_program = runner_->busy() || doc().source.kind == SourceKind::kProgram;
   if (program || (!opened && of_program)) return ShowStudies();
   ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
@@ -224,7 +224,7 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
   }
   if (!active) of.undo.TakeProgram(documents_.Find(opener)->undo, request.script);
   if (!active && documents_.Find(opener)->Blank()) documents_.Close(opener);
-  // A baseline set for a comparison of another program does not apply to this program.
+  // A baseline that was set to compare another program does not apply to this program.
   if (!first && !of.compare_at_end && session().baseline_for_this_only()) SetBaseline(nullptr, {});
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
@@ -238,7 +238,7 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
   runner_->start(request);
   of.scratch = runner_->folder().toStdString();
   RefreshTabs();
-  StoreSession(false);  // stores the folder, so that it is found even if the window is killed
+  StoreSession(false);  // stores the folder: the next window finds it even if this one is killed
   actions_.Refresh();
 }
 
@@ -255,7 +255,7 @@ const program::Request& MainWindow::ProgramInForm() const {
              : program_->request();
 }
 
-// Like a technique of the model, a toggle is planned at once, if a plan of the program is shown.
+// If a plan of the program is shown, a toggle is planned at once, like a technique of the model.
 void MainWindow::ProgramToggled(const program::Request& before) {
   const program::Request& now = program_->request();
   doc().undo.Push({.kind = UndoStep::Kind::kToggles,
@@ -269,8 +269,8 @@ void MainWindow::ProgramToggled(const program::Request& before) {
   actions_.Refresh();
 }
 
-// The plan that a toggle has started is stopped, and the step follows when it has ended. No other
-// plan is stopped.
+// If the plan that the toggle started is still running, stops it; the undo step follows when that
+// plan has ended. Stops no other plan.
 bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   if (!step.of_program() || !runner_->busy()) return false;
   const program::Request& from = back ? step.program_after : step.program_before;
@@ -287,14 +287,14 @@ bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   return true;
 }
 
-// From the event loop, because the result of the plan is on its way into the window.
+// Undoes from the event loop, because the window is receiving the plan's result at this moment.
 void MainWindow::UndoAtEnd(DocumentId ended) {
   if (std::exchange(undo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::undo);
   if (std::exchange(redo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::redo);
 }
 
-// Shows the result of this run of the program: that of the history, if the script is the same as
-// then, else a new plan.
+// Shows the result of this run of the program: the result in the history, if the script has not
+// changed since, otherwise a new plan.
 void MainWindow::ReturnToProgram(const program::Request& request) {
   program_->setRequest(request);
   Document& of = doc();
@@ -321,7 +321,7 @@ void MainWindow::ReturnToProgram(const program::Request& request) {
   of.latest.reset();
   of.SetLatestFile({});
   if (shown) return RefreshTabs();
-  // Parts of the file may be shown first; a part of a stopped plan is not compared with.
+  // Previews of the file may come first; the part of a stopped plan must not be the baseline.
   if (of.session.partial())
     of.session.SetPrevious(nullptr);
   else
@@ -335,7 +335,7 @@ void MainWindow::programAgainOn(const QString& device) {
   if (runner_->busy()) return;
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
-  // First shows the result that the new plan will be compared with.
+  // First shows the result with which the new plan will be compared.
   if (of->id() != doc().id()) showProgram();
   if (of->session.shown() == nullptr || of->session.partial()) {
     if (of->state() == DocumentState::kFailed) return;
@@ -363,7 +363,7 @@ void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& tra
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
   of->latest = trace;
-  // Skips this partial trace, because the next one comes soon and contains its events.
+  // Skips this partial trace: the next partial trace arrives soon and contains its events.
   if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
   // For a program of several ranks, shows device 0 by default, rather than the device whose peak is
@@ -398,12 +398,12 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   }
   SetBusy({});
   of->Ended();
-  // A plan that was stopped by undo is saved, but is no result.
+  // A plan that undo has stopped is saved, but does not become a result of the document.
   const bool undone = undo_at_end_ == of->id() || redo_at_end_ == of->id();
   if (end.trace != nullptr && !undone) {
     of->latest = end.trace;
     BecomeProgram(*of);
-    // Also shows the trace of a run that was cut short.
+    // Shows the trace even if the run was cut short.
     Digested(*of, end.trace, false, false, of->device);
     if (compare) openPage(QStringLiteral("compare"));
   }

@@ -26,7 +26,7 @@ constexpr int kNamed = 3;           // number of documents named in the banner
 constexpr const char* kRestoreAlways = "restore_documents";
 constexpr const char* kRunSettings = "run_settings";
 
-// True if the session is worth restoring. A single plan, as opened at every start, is not.
+// Whether the session is worth restoring. A single plan, which every start opens, is not.
 bool WorthAsking(const SavedSession& session) {
   return session.documents.size() > 1 ||
          std::ranges::any_of(session.documents, [](const SavedDocument& document) {
@@ -41,7 +41,7 @@ SavedSession Parse(const QByteArray& json) {
   return session.ok() ? *std::move(session) : SavedSession{};
 }
 
-// Appends the documents of `last`; its active document becomes the active one.
+// Appends the documents of `last` to `all`, whose active document becomes that of `last`.
 void Append(SavedSession last, SavedSession* all) {
   all->active = all->documents.size() + last.active;
   std::ranges::move(last.documents, std::back_inserter(all->documents));
@@ -80,7 +80,7 @@ void MainWindow::BuildSession() {
   session_file_->keepLeft(QByteArray::fromStdString(ToJson(*left_session_)));
   QStringList names;
   for (const SavedDocument& saved : left_session_->documents) {
-    // Adopts the folder now, before a program started here removes it as abandoned.
+    // Adopts the folder now, because a program that starts here would remove it as abandoned.
     if (!saved.scratch.empty())
       if (auto folder = program::ScratchFolder::Adopt(saved.scratch); folder.ok())
         left_folders_.push_back(*std::move(folder));
@@ -125,7 +125,7 @@ void MainWindow::restoreDocuments() {
   if (documents_.Find(before)->Blank()) documents_.Close(before);
   RefreshTabs();
   Say(tr("Documents restored: %n", nullptr, static_cast<int>(opened.size())));
-  // Saves the documents in the new session before the old one is removed.
+  // Saves the documents in the new session before the old session is removed.
   StoreSession(false);
   session_file_->flush();
   if (session_file_->error().isEmpty()) session_file_->forgetLeft();

@@ -83,8 +83,8 @@ void MainWindow::RefuseWithoutLibTorch() {
   Q_EMIT failed(tr("no sample run has these settings, and LibTorch is not installed"));
 }
 
-// Shows a sample run instead of a plan. Its file has a few dozen kilobytes and is read and digested
-// on a pool thread.
+// Shows a sample run instead of a plan. The run's file has a few dozen kilobytes; a pool thread
+// reads and digests it.
 void MainWindow::ShowSample() {
   const std::string* file = samples_ == nullptr ? nullptr : samples_->Find(doc().config);
   if (file == nullptr) {
@@ -140,7 +140,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
   CheckForLibTorch();
   if (!can_plan_) return;
   Say(tr("LibTorch is installed: everything can be planned now"));
-  // The shown run remains shown; missing savings are planned.
+  // The shown run stays; the savings that it lacks are planned.
   if (with_savings_ && session().shown() != nullptr && !session().from_file())
     savings_->update(doc().config);
 }

@@ -65,8 +65,8 @@ void MainWindow::ConnectProgramStudies() {
   connect(toggles, &ProgramToggles::switchedByMouse, this, [this] { timeline_->setFocus(); });
 }
 
-// Plans the program with each toggle alone. Toggles that are on are left out, so that the figures
-// do not change when one is switched.
+// Plans the program with each toggle alone. The base has no toggles, so that the figures do not
+// change when the user switches one.
 void MainWindow::FindToggles() {
   ProgramToggles* toggles = program_->toggles();
   const program::Request& request = program_->request();
@@ -79,7 +79,7 @@ void MainWindow::FindToggles() {
   actions_.Refresh();
 }
 
-// The page on the left decides; after a plan of the program, it shows that plan.
+// The controls on the left decide whether the model's or the program's studies are shown.
 void MainWindow::ShowStudies() {
   const bool program =
       ControlsShow(ControlsPage::kProgram) ||

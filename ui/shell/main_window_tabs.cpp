@@ -1,5 +1,5 @@
-// Documents in tabs: activating, closing and releasing them, the history of the active one, its
-// undo and redo, and comparing two.
+// Documents in tabs: activates, closes, releases and compares them; the active document's history,
+// undo and redo.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QLabel>
@@ -48,7 +48,7 @@ void MainWindow::BuildTabs() {
   });
   connect(history_, &HistoryPanel::chosen, this, &MainWindow::showEntry);
   connect(history_, &HistoryPanel::compareRequested, this, &MainWindow::compareEntries);
-  // Compares two documents once the one that had to be loaded first is shown.
+  // Compares two documents as soon as the document that had to be loaded first is shown.
   connect(this, &MainWindow::documentShown, this, [this] {
     if (compare_later_with_ != doc().id() || session().partial()) return;
     compareDocuments(std::exchange(compare_later_, 0), std::exchange(compare_later_with_, 0));
@@ -148,7 +148,7 @@ void MainWindow::Entered() {
 
 void MainWindow::showDocument(DocumentId id) {
   if (id == doc().id() || documents_.Find(id) == nullptr) return;
-  next_file_.clear();  // that file was to be compared with the document that is being left
+  next_file_.clear();  // that file was meant for a comparison with the document being left
   compare_later_ = compare_later_with_ = 0;
   MakeActive(id);
   status_->clear();  // the last message is about another document
@@ -182,8 +182,9 @@ void MainWindow::ShowActive() {
     Reload(of);
   } else if (of.state() == DocumentState::kFailed) {
     ShowFailed(tr("No result"), QString::fromStdString(of.Title()),
-               of.source.kind == SourceKind::kFile ? tr("Was it moved? Look for it with Ctrl+O.")
-                                                   : tr("Press Ctrl+R to run it again"));
+               of.source.kind == SourceKind::kFile
+                   ? tr("Was the file moved? Look for it with Ctrl+O.")
+                   : tr("Press Ctrl+R to run it again"));
   }
   if (program)
     SetBusy(tr("running %1 …").arg(ScriptName()));
@@ -201,8 +202,8 @@ void MainWindow::Reload(Document& of) {
   LoadInto(of, QString::fromStdString(of.FileOfResult()), of.source.part);
 }
 
-// Makes a plan the active document. For a recording, a program or a run on the GPU, this is the
-// plan made from it before, else the plan that it was opened from, else a new one.
+// Makes a plan the active document. If a recording, a program or a run on the GPU is active,
+// chooses the plan made from it before, else the plan from which it was opened, else a new plan.
 void MainWindow::PlanInFront() {
   if (doc().source.kind == SourceKind::kPlan) return;
   const Document& from = doc();
@@ -280,7 +281,7 @@ void MainWindow::CloseNow(DocumentId id) {
   ShowActive();
 }
 
-// Releases results, except those of the documents shown last and those that cannot be reloaded.
+// Releases the results of documents other than those shown last and those that cannot be reloaded.
 void MainWindow::ReleaseHidden() {
   for (const DocumentId id : documents_.ToRelease()) {
     Document& of = *documents_.Find(id);
@@ -342,7 +343,7 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
   }
   doc().Expect(std::nullopt);  // returns to an existing entry
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
-    // The plan gets the earlier settings; the document shown before the change is shown again.
+    // The plan gets the earlier settings; the document in which the change was made is shown.
     doc().config = step.before;
     from->undo.redo_into = doc().id();
     return showDocument(from->id());
@@ -382,14 +383,14 @@ void MainWindow::showEntry(size_t at) {
 }
 
 void MainWindow::ShowResult(size_t at) {
-  doc().Expect(std::nullopt);  // also if the last run has ended without a result
+  doc().Expect(std::nullopt);  // even if the last run has ended without a result
   doc().history.GoTo(at);
   RefreshTabs();
   Reload(doc());
 }
 
-// Makes `with` the baseline of `shown` and shows the latter. If `with` is not in memory, it is
-// shown and loaded first.
+// Makes the result of `with` the baseline of `shown`, and shows `shown`. If the result is not in
+// memory, first shows `with`, which loads it.
 void MainWindow::compareDocuments(DocumentId shown, DocumentId with) {
   Document *of = documents_.Find(shown), *other = documents_.Find(with);
   if (of == nullptr || other == nullptr || of == other) return;
@@ -419,7 +420,7 @@ void MainWindow::compareEntries(size_t shown, size_t with) {
   const std::vector<HistoryEntry>& entries = doc().history.entries();
   if (shown >= entries.size() || with >= entries.size() || shown == with) return;
   const DocumentId id = doc().id();
-  // Called with the result of `with`: pins it and shows the other entry.
+  // Called with the result of the entry `with`: pins the result and shows the entry `shown`.
   const auto pin = [this, id, shown](std::shared_ptr<const Digest> digest,
                                      const std::string& file) {
     if (doc().id() != id) return;

@@ -1,4 +1,4 @@
-// Runs in workers: one that plans, and a second one for runs on this computer's GPU.
+// Runs in workers: a worker plans, and a second worker runs on this computer's GPU.
 #include <QFile>
 #include <QPlainTextEdit>
 
@@ -80,7 +80,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
                 Digested(*of, std::move(trace), false, true);
               return;
             }
-            // Partial plans are shown only if no complete result is shown.
+            // A partial plan is shown only while no complete result is shown.
             if (worker == running_ && tag == run_tag_ && !digests_.busy() &&
                 (session().shown() == nullptr || session().partial()))
               Digested(doc(), std::move(trace), false, true);
@@ -111,8 +111,8 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
   SetBusy(config.backend == run::Backend::kPlan ? tr("planning …") : tr("running …"));
 }
 
-// Runs the same steps on the GPU and compares them with the plan. The search for the GPU is off the
-// UI thread, because a driver may take a second to respond.
+// Runs the steps of the plan on the GPU and compares both. Another thread searches for the GPU,
+// because a driver may take a second to respond.
 void MainWindow::runOnGpu() {
   if (finding_gpu_libraries_.busy() || run_tag_ != 0 || gpu_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {
@@ -157,7 +157,7 @@ void MainWindow::runOnGpu() {
                        : DescribeChange(of->history.now()->config, plan.config));
         of->config = plan.config;
         of->run_shown = false;
-        // The plan of the same configuration becomes the baseline.
+        // The shown plan, which has the same configuration, becomes the baseline.
         if (of->session.baseline() == nullptr && plan.session.shown() != nullptr &&
             !plan.session.partial() && plan.session.shown()->trace->info.has_config &&
             PlanKey(plan.session.shown()->trace->info.config) == PlanKey(plan.config))
@@ -172,7 +172,7 @@ void MainWindow::runOnGpu() {
       {.blocks = true});
 }
 
-// Ends the process, because its CUDA context would otherwise occupy GPU memory.
+// Ends the GPU's worker, because the CUDA context of its process would go on occupying GPU memory.
 void MainWindow::EndGpuWorker() {
   gpu_worker_->disconnect(this);
   gpu_worker_->deleteLater();
@@ -232,7 +232,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     Digested(doc(), std::move(trace), false, true);
   else if (session().partial())
     explain_->setDigest(session().shown(), false);  // the trace does not grow any more
-  // If a toggle on a recording made the plan active, shows the earlier result of the plan.
+  // If a toggle on a recording has made this plan active, its earlier result is shown.
   if (trace == nullptr && session().shown() != nullptr &&
       timeline_->trace() != session().shown()->trace)
     ShowOnCanvas(false, false);

@@ -1,4 +1,4 @@
-// Saving and exporting: off the UI thread, with progress in the status bar, and cancellable.
+// Saves and exports off the UI thread, with progress in the status bar; can be cancelled.
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -31,7 +31,7 @@ namespace {
 constexpr int kBarMs = 500;
 constexpr int kWritePollMs = 100;
 
-// Forwards text to a file's buffer and counts the bytes. Fails once the write is cancelled.
+// Passes bytes on to a file's buffer and counts them. Fails as soon as the write is cancelled.
 class WatchedBuffer : public std::streambuf {
  public:
   WatchedBuffer(std::streambuf* to, const std::atomic<bool>* cancel, std::atomic<uint64_t>* bytes)
@@ -75,7 +75,7 @@ void MainWindow::exportChrome(const QString& path) {
 }
 
 // Proposes the name of the shown run with the new suffix, in the folder of the file it was read
-// from. Never proposes the name of an existing file, except that of a copy that the user saved.
+// from. The only existing file that it may propose is a copy that the user saved.
 QString MainWindow::proposedName(const QString& suffix) const {
   const QFileInfo file(ShownFile());
   QString name = file.fileName();
@@ -98,8 +98,8 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
                                    const QString& suffix, const QString& proposed) {
   QFileDialog dialog(this, title, QFileInfo(proposed).path(), filter);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
-  // With the default suffix set, the dialog's question about replacing a file is about the complete
-  // name.
+  // With a default suffix, the dialog completes the name before it asks whether to replace a file
+  // of that name.
   dialog.setDefaultSuffix(suffix);
   dialog.selectFile(QFileInfo(proposed).fileName());
   connect(&dialog, &QFileDialog::filterSelected, &dialog, [&dialog](const QString& chosen) {
@@ -136,7 +136,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
 
 void MainWindow::WriteFile(const QString& path, const Producer& produce) {
   if (session().shown() == nullptr) return;
-  // For a program of several ranks, saves all ranks, not only the shown one.
+  // For a program of several ranks, saves the trace of all ranks, not only of the shown rank.
   const bool all = !produce && session().shown()->watched() && session().shown()->whole != nullptr;
   Write(all ? session().shown()->whole : session().shown()->trace, path, produce);
 }
@@ -255,7 +255,7 @@ void MainWindow::ShowProgress() {
   const QString much = permille < 0
                            ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
                            : tr("%1 %").arg(permille / 10);
-  // Not logged, because that would add a line at every poll.
+  // Sets the text without Say(), which would add a line to the log at every poll.
   status_->setText(writing.cancel ? tr("Cancelling %1 …").arg(writing.path)
                                   : tr("Writing %1 … %2 · Ctrl+. cancels").arg(writing.path, much));
 }

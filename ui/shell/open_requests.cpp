@@ -20,7 +20,7 @@ namespace vramscope::ui {
 namespace {
 
 // A request is a list of paths, each followed by a zero byte, with one more zero byte at the end.
-// The reply is one letter.
+// The reply is a single letter.
 constexpr size_t kMostBytes = 64 * 1024, kMostFiles = 16, kMostAtOnce = 8;
 constexpr int kPatienceSeconds = 2;
 constexpr char kTaken = 'y';
@@ -32,7 +32,7 @@ bool IsOurs(const std::string& folder) {
          (info.st_mode & 077) == 0;
 }
 
-// The address of the socket, one per display; none if there is no safe folder.
+// The socket's address, which differs by display; none if there is no safe folder.
 std::optional<sockaddr_un> Address() {
   std::string folder;
   if (const char* set = std::getenv("XDG_RUNTIME_DIR"); set != nullptr && IsOurs(set)) {
@@ -164,7 +164,7 @@ struct OpenRequests::Impl {
       return;
     auto peer = std::make_shared<Peer>(Peer{std::move(connection), nullptr, {}});
     peer->notifier = std::make_unique<QSocketNotifier>(peer->socket.get(), QSocketNotifier::Read);
-    // Drops a peer that sends nothing.
+    // Disconnects a peer that has sent no request in time.
     const std::weak_ptr<Peer> weak = peer;
     QTimer::singleShot(kPatienceSeconds * 1000, peer->notifier.get(), [this, weak] { End(weak); });
     QObject::connect(peer->notifier.get(), &QSocketNotifier::activated,

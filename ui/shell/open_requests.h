@@ -1,11 +1,11 @@
-// Receives files that other processes ask the open window to show, over a socket that only its user
-// can access.
+// Receives the paths of files that other processes ask the open window to show, over a socket that
+// only the window's user can access.
 //
 //   if (SendToOpenWindow({"/tmp/run.trace"})) return 0;      // an open window shows it
 //   OpenRequests requests([&](const std::vector<std::string>& files) { window.openFiles(files); });
 //
-// The first open window receives all requests. Requests are not trusted: they must come from the
-// same user and contain only a few absolute paths.
+// The first open window receives all requests. A request is accepted only if it comes from the same
+// user and contains only a few absolute paths.
 #pragma once
 
 #include <functional>

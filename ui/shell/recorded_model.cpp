@@ -12,8 +12,8 @@
 namespace vramscope::ui {
 namespace {
 
-// The recorded parameters are inferred by rules and may include buffers and the rounding of small
-// blocks. The sizes of different models differ by far more than this.
+// The bytes of the recorded parameters are inferred by rules, and may include buffers and the
+// rounding of small blocks. Different models differ by far more than this share.
 constexpr double kNearEnough = 0.005;
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace vramscope::ui {
 
 struct ModelGuess {
-  run::RunConfig config;  // batch and sequence are not recorded: from `now` or the preset
+  run::RunConfig config;  // batch and sequence come from `now` or the preset: they are not recorded
   std::string why;        // "Its parameters (474.700 MiB) are as large as those of gpt2 in fp32"
 };
 
 // The preset whose weights are as large as the parameters at the recording's peak, in fp32 or bf16;
-// none if no preset is within half a percent. `now`: the settings that the recording does not
-// contain.
+// none if no preset is within half a percent. Settings that the recording does not contain come
+// from `now`.
 std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConfig& now);
 
 }  // namespace vramscope::ui

@@ -4,9 +4,9 @@
 //   cache.Put(config, digest);
 //   if (auto known = cache.Find(config)) show(known);
 //
-// Only complete plans are cached; the least recently used are evicted first. The default size has
-// room for the savings of all techniques around two runs (6 MB each for Qwen2-0.5B), but is at most
-// an eighth of this computer's memory. UI thread only.
+// Only complete plans are cached; the least recently used are evicted first. The default size
+// suffices for the plans of all techniques' savings for two runs (6 MB per plan of Qwen2-0.5B), but
+// is at most an eighth of this computer's memory. UI thread only.
 #pragma once
 
 #include <cstdint>

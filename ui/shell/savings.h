@@ -1,5 +1,5 @@
-// Plans the savings of each technique in the background. A separate worker does this, so that a
-// toggle never waits for it. Results are cached by configuration.
+// Plans the saving of each technique in the background, in a separate worker, so that a toggle
+// never waits for these plans. Results are cached by configuration.
 //
 //   planner.update(config);                       // after a run has been shown
 //   connect(&planner, &SavingsPlanner::saving, panel, &TechniquePanel::setSaving);
@@ -31,26 +31,26 @@ class SavingsPlanner : public QObject {
   explicit SavingsPlanner(QString worker_program, QObject* parent = nullptr);
   ~SavingsPlanner() override;
 
-  // Emits the savings of every technique for this configuration: known ones at once, others as soon
-  // as they are planned.
+  // Emits the savings of every technique for this configuration: known savings at once, the others
+  // as soon as they are planned.
   void update(const run::RunConfig& config);
   // True if the figures emitted last, or those to come, are of this configuration.
   bool shows(const run::RunConfig& config) const;
-  // Plans the savings of these techniques first, because they are visible.
+  // Plans the savings of the techniques `ids` first, because their rows are visible.
   void prefer(const QStringList& ids);
   // Like pause(), and replaces all figures by `instead` and `why`.
   void forget(const QString& instead, const QString& why);
-  // For use without LibTorch: uses the figures of the sample runs; other configurations have none.
-  // Null: plans everything.
+  // For use without LibTorch: the figures come from the sample runs; other configurations have
+  // none. Null: plans everything.
   void setSamples(std::shared_ptr<const setup::Samples> samples);
-  void pause();  // cancels the plan in progress and clears the queue; known results stay
+  void pause();  // cancels the plan in progress, clears the queue, keeps known results
   bool idle() const;
 
  Q_SIGNALS:
   // The saving of technique `id`, or the text shown in its place.
   void saving(const QString& id, std::optional<vramscope::ui::Saving> saving,
               const QString& instead, const QString& why);
-  // A complete plan of a neighbouring configuration, which a toggle may show.
+  // The complete plan of a configuration to which a toggle may lead.
   void planned(const vramscope::run::RunConfig& config,
                std::shared_ptr<const vramscope::ui::Digest> digest);
   void finished();  // nothing is left to plan
@@ -78,7 +78,7 @@ class SavingsPlanner : public QObject {
   QString program_;
   std::unique_ptr<WorkerClient> client_;
   QHash<QByteArray, Result> results_;
-  QHash<QByteArray, int> lost_;  // how often the worker was lost with this plan
+  QHash<QByteArray, int> lost_;  // how often each plan, by key, lost its worker
   QList<Want> wants_;
   QByteArray shown_;  // the configuration of `wants_`
   QStringList preferred_;

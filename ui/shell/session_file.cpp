@@ -64,7 +64,7 @@ void SessionFile::keepLeft(const QByteArray& session) {
   if (WriteSaved(LeftOf(path_), session).isEmpty())
     QFile::remove(path_);
   else if (unrestored_.isEmpty())
-    // The write failed, e.g. on a full disk, where a rename still works.
+    // If the write failed, for example because the disk is full, a rename may still work.
     QFile::rename(path_, LeftOf(path_));
 }
 

@@ -1,10 +1,10 @@
-// Shown above the settings of the built-in models if LibTorch is missing. States what is shown in
-// place of plans and why, and offers the download.
+// A panel above the settings of the built-in models, shown if LibTorch is missing. It states what
+// the window shows instead of plans and why, and offers the download.
 //
 //   panel->setMissing({.can_download = true, .why = "...", .folder = ...});
 //   connect(panel, &SetupPanel::downloadRequested, ...);
 //
-// Only a view: it does not download anything itself.
+// The panel does not download anything itself.
 #pragma once
 
 #include <QFrame>
@@ -36,7 +36,7 @@ class SetupPanel : public QFrame {
 
   void setMissing(const Missing& missing);
   void setProgress(const TorchDownload::Progress& progress);
-  void setFailed(const QString& why);  // empty: it was cancelled
+  void setFailed(const QString& why);  // empty: the user cancelled
   bool canDownload() const { return missing_.can_download; }
   QJsonObject dumpState() const;
 

@@ -5,7 +5,7 @@
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/theme_zones.h"
 
-// At global scope, as Qt requires. Without this, the resources of a static library are not found.
+// At global scope, as Qt requires. Without it, Qt finds no resources of a static library.
 static void InitResources() { Q_INIT_RESOURCE(icons); }
 
 namespace vramscope::ui {

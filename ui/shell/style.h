@@ -1,4 +1,4 @@
-// The style of the window, from the timeline's theme: flat surfaces, one accent color, thin lines.
+// The window's style, made from the timeline's theme: flat surfaces, one accent color, thin lines.
 #pragma once
 
 #include <QPalette>

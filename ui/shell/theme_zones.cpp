@@ -72,7 +72,7 @@ bool ThemeZones::eventFilter(QObject* watched, QEvent* event) {
   auto* widget = static_cast<QWidget*>(watched);
   const bool shown = event->type() == QEvent::Show;
   QWidget* zone = ZoneOf(widget);
-  // A widget that has no parent when it is polished may get one later; a shown widget will not.
+  // A widget without a parent may get one after it was polished, but not after it was shown.
   if (zone == nullptr || (shown ? zone != widget : zone->parentWidget() == nullptr)) return false;
   const auto known = zones_.constFind(zone);
   if (known == zones_.cend())

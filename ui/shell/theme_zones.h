@@ -1,6 +1,6 @@
 // Applies the theme's style sheet to the parts of the windows separately: to visible parts at once,
-// to hidden parts when they become visible. Polishing a widget for a style sheet takes a third of a
-// millisecond, and four in five widgets of the window are on hidden pages.
+// to hidden parts when they become visible. Qt needs a third of a millisecond to polish a widget
+// for a style sheet, and four in five widgets of the window are on hidden pages.
 //
 //   ThemeZones::Instance().setSheet(MakeStyleSheet(theme));
 //
@@ -23,7 +23,7 @@ inline constexpr char kThemeFrame[] = "themeFrame";
 class ThemeZones : public QObject {
   Q_OBJECT
  public:
-  static ThemeZones& Instance();  // one per application, destroyed with the application
+  static ThemeZones& Instance();  // the application's only instance, destroyed with it
   void setSheet(const QString& sheet);
   int zones() const { return static_cast<int>(zones_.size()); }
   int stale() const;  // number of zones with an older sheet
@@ -38,7 +38,7 @@ class ThemeZones : public QObject {
   QHash<QWidget*, bool> zones_;  // true if the zone has sheet_
 };
 
-// Fusion, with the separators between docks drawn in the palette's colors.
+// Qt's Fusion style, with separators between docks in the palette's colors.
 class FlatStyle : public QProxyStyle {
   Q_OBJECT
  public:

@@ -100,8 +100,8 @@ void Tour::go(size_t step) {
   setFocus();
 }
 
-// Places the callout inside a large target, or next to a small one. The callout stays in the window
-// and the target remains visible.
+// Places the callout inside a large target, or next to a small target, so that the callout stays in
+// the window and the target visible.
 void Tour::Place() {
   if (at_ >= steps_.size()) return;
   adjustSize();

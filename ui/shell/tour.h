@@ -1,6 +1,6 @@
 // A tour of the window in a few steps. Each step is a callout next to the part of the window that
-// it describes. That part gets a border. Enter, Right and Left change the step; Esc ends the tour.
-// The rest of the window keeps working.
+// it describes. The step draws a border around that part. Enter, Right and Left change the step;
+// Esc ends the tour. The rest of the window keeps working.
 //
 //   auto* tour = new Tour(window);
 //   tour->start({{.target = timeline, .title = tr("..."), .text = tr("...")}, ...});

@@ -42,7 +42,7 @@ constexpr int kLayoutRounds = 8;
 constexpr int kMinSide = timeline::kMinImageSide, kMaxSide = timeline::kMaxImageSide;
 // Pages that are not tabs.
 constexpr QLatin1String kTechniques("techniques"), kProgram("program");
-// A tab with a search field, which may be given a text.
+// A tab with a search field, for which --page may contain a text.
 constexpr QLatin1String kSearch("search");
 
 int Complain(int code, const std::string& text) {
@@ -96,7 +96,7 @@ class Photographer : public QObject {
       if (files_left_ > 0 && !window_->partial()) --files_left_;
     });
     connect(window, &MainWindow::failed, this, [this](const QString& why) { failure_ = why; });
-    // A script is only filled in on its page; no document is opened for it.
+    // A script is only filled in on the program page; no document is opened for it.
     const bool script = options.files.size() == 1 && options.files.front().ends_with(".py");
     files_left_ = script ? 0 : std::max<qsizetype>(1, static_cast<qsizetype>(options.files.size()));
     since_.start();
@@ -123,7 +123,7 @@ class Photographer : public QObject {
                   : Complain(kBadInput, failure_.toStdString());
     // A screenshot of a failure is written too.
     window_->settleCanvas();
-    // Several rounds, because the layout change of a widget can cause another in its parent.
+    // Runs several rounds, because a new layout of a widget can cause a new layout of its parent.
     for (int round = 0; round < kLayoutRounds; ++round) QCoreApplication::processEvents();
     Save();
     QApplication::exit(code_);
@@ -191,8 +191,8 @@ class Fonts {
   bool there_ = false, configures_ = false;
 };
 
-// Starts the program again once everything that is declared later, such as the window, is gone and
-// has saved its state.
+// Starts the program again, in its destructor: then everything that was declared later, such as the
+// window, has saved its state and is destroyed.
 struct RestartAfterwards {
   ~RestartAfterwards() {
     if (wanted) QProcess::startDetached(QApplication::applicationFilePath(), {});
@@ -270,7 +270,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QApplication::setApplicationDisplayName(QString());
   QApplication::setDesktopFileName(QStringLiteral("vramscope"));
 
-  // Set before the window is built, from --lang, the last choice or the environment.
+  // Must be set before the window is built: from --lang, the last choice or the environment.
   const std::optional<Language> chosen = LanguageFromName(
       !options.language.empty() || picture ? QString::fromStdString(options.language)
                                            : MainWindow::storedLanguage());
@@ -319,7 +319,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       window.resize(window.size().boundedTo(room));
   }
   window.show();
-  // Constructed before anything is started, so that it sees immediate failures too.
+  // Constructed before anything is started, so that it also receives failures that occur at once.
   std::optional<Photographer> photographer;
   if (picture) {
     photographer.emplace(&window, options);
@@ -337,7 +337,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   } else {
     window.openFiles(files);
   }
-  // A screenshot must not show other files, so it receives no requests.
+  // While a screenshot is made, no requests are received, because it must not show other files.
   std::optional<OpenRequests> requests;
   if (!picture)
     requests.emplace([&window](const std::vector<std::string>& asked) {

@@ -16,7 +16,7 @@
 namespace vramscope::ui {
 
 struct WindowOptions {
-  std::vector<std::string> files;  // opened; of two, the first is the baseline
+  std::vector<std::string> files;  // files to open; of two, the first is the baseline
   std::string screenshot;          // if not empty, saves the window here as a PNG and ends
   std::string dump_state;          // if not empty, writes the window's state here as JSON and ends
   std::string size;                // "1680x1050", logical pixels; empty: as last stored
@@ -24,7 +24,7 @@ struct WindowOptions {
   double scale = 1.0;              // scale of the whole window, 0.5 to 4
   std::string language = {};       // "en", "zh_CN"; empty: as last chosen, or from the environment
   // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". The error
-  // for an unknown name lists the valid ones.
+  // for an unknown name lists the valid names.
   std::string page = {};
   // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why no run is
   // possible.
@@ -35,7 +35,7 @@ struct WindowOptions {
 absl::Status CheckSize(const std::string& size);
 
 // Draws a trace's timeline and returns the bytes of a PNG, PDF or SVG file; needs no display.
-// `whole`: the trace of all devices, if `trace` has one of several; null: there is only one.
+// `whole`: the trace of all devices, if `trace` has one of several; null: the run has one device.
 // kInvalidArgument: an unsupported size or scale, or a trace without a timeline.
 struct TimelineFile {
   std::string format = "png";  // "pdf", "svg"
@@ -48,8 +48,8 @@ absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trac
                                          const std::shared_ptr<const trace::Trace>& whole,
                                          const TimelineFile& options);
 
-// Returns the exit status: 0, 2 (invalid option), 3 (a file for a screenshot could not be opened),
-// 4 (no display, the screenshot could not be written, or nothing to show within a minute). Messages
+// Returns the exit status: 0, 2 (invalid option), 3 (a file to show in a screenshot cannot be
+// opened), 4 (no display, the screenshot cannot be written, or nothing was shown in time). Messages
 // go to stderr.
 int RunWindow(int& argc, char** argv, const WindowOptions& options);
 

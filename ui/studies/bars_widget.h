@@ -1,4 +1,4 @@
-// The bars of a waterfall, one line each, and the table of the same figures.
+// The bars of a waterfall, a line each, and a table with the figures of the bars.
 #pragma once
 
 #include <QJsonArray>
@@ -18,8 +18,8 @@ struct Bar {
   bool whole = false;  // true for the first and last bar: the baseline and the current run
 };
 
-// The bars of `waterfall --json`, with a last one for the current run, and their table. `title`:
-// what to show for the bar with this index and name; `now`: the title of the last bar.
+// The bars of `waterfall --json`, a last bar for the current run, and the table of all bars.
+// `title`: what to show for the bar with a given index and name; `now`: the title of the last bar.
 struct BarsAndTable {
   std::vector<Bar> bars;
   Table table;
@@ -28,7 +28,7 @@ BarsAndTable ReadBars(const QJsonArray& json,
                       const std::function<QString(size_t, const QString&)>& title,
                       const QString& now);
 
-// All bars but the first and the last can be dragged to another place.
+// The user can drag all bars but the first and the last to another place.
 class BarsWidget : public QWidget {
  public:
   // `moved` gets the old and the new index, counted from the bar after the first.

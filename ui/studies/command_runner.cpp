@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kStopMs = 3'000;  // between SIGINT and SIGKILL
 constexpr int kGoneMs = 300;    // each wait of the destructor
-constexpr int kNo = 1;          // exit code of a negative result, which is printed as JSON too
+constexpr int kNo = 1;          // exit code of a negative result, which comes with JSON too
 
 }  // namespace
 
@@ -20,7 +20,7 @@ CommandRunner::CommandRunner(QString vramscope, QString worker, QObject* parent)
 
 CommandRunner::~CommandRunner() {
   if (process_ == nullptr) return;
-  // The program may be exiting, so the process must be stopped here.
+  // Stops the process and waits, because the program may be about to exit.
   process_->disconnect(this);
   if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGINT);
   if (!process_->waitForFinished(kGoneMs)) process_->kill();
@@ -35,7 +35,7 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
                         const CommandProgram& program) {
   Stop();
   if (vramscope_.isEmpty()) {
-    Q_EMIT ended({}, tr("program 'vramscope' not found next to this program"));
+    Q_EMIT ended({}, tr("'vramscope' was not found in the folder of this program"));
     return;
   }
   QStringList words = arguments;
@@ -66,7 +66,7 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
   process_->start(vramscope_, words);
 }
 
-// Does not wait for the process: the process deletes itself when it ends, and is killed after
+// Does not wait for the process, which deletes itself when it ends and is killed after
 // kStopMs.
 void CommandRunner::cancel() {
   if (Stop()) Q_EMIT ended({}, tr("cancelled"));
@@ -111,13 +111,13 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
   const QProcess* const ending = process_.get();
   TakeLines();
   if (ending == nullptr || process_.get() != ending) return;
-  // Signals of the process may still be queued, so it is deleted later.
+  // The process is deleted later, because signals of it may still be queued.
   QProcess* process = process_.release();
   process->deleteLater();
   QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
   error.remove(QStringLiteral("vramscope: error: "));
   const QJsonObject result = by_lines_ ? last_ : QJsonDocument::fromJson(said_).object();
-  // A command whose plans all failed ends with another code, and states the reason in its JSON.
+  // If all plans of a command failed, it ends with another code and states the reason in its JSON.
   if (status == QProcess::NormalExit && (code == 0 || code == kNo || error.isEmpty()) &&
       !result.isEmpty()) {
     Q_EMIT ended(result, {});

@@ -1,4 +1,4 @@
-// Runs a command of `vramscope` in a process of its own and returns its JSON. The window thus uses
+// Runs a command of `vramscope` in its own process and returns its JSON, so that the window uses
 // the same commands as a script.
 //
 //   runner->run({"fit", "--budget", "24GiB"}, run::ToJson(config));
@@ -38,8 +38,8 @@ class CommandRunner : public QObject {
   bool busy() const;
 
  Q_SIGNALS:
-  // With the argument --json-lines: an object that the command has printed. The last one is also
-  // the result.
+  // With the argument --json-lines: the command has printed the object `part`. The last object is
+  // also the result.
   void arrived(const QJsonObject& part);
   // `error` empty: the command has succeeded and `result` is its JSON.
   void ended(const QJsonObject& result, const QString& error);
@@ -51,7 +51,7 @@ class CommandRunner : public QObject {
   QString vramscope_, worker_;
   std::unique_ptr<QProcess> process_;
   bool by_lines_ = false;
-  QByteArray said_;  // by_lines_: the beginning of a line, else everything
+  QByteArray said_;  // all output; if by_lines_, only the unfinished line
   QJsonObject last_;
   std::unique_ptr<QTemporaryFile> config_;
 };

@@ -145,7 +145,7 @@ void ExperimentsPage::Show(const QJsonObject& result) {
     ids_.push_back(Text(e, "id"));
     reproduce::Settings settings;
     const QJsonObject config = e.value(QLatin1String("config")).toObject();
-    // The model comes first, because it sets defaults that the other settings change.
+    // The model comes first, because it sets defaults, which the other settings then replace.
     if (config.contains(QLatin1String("model")))
       settings.emplace_back("model", Text(config, "model"));
     for (auto it = config.begin(); it != config.end(); ++it) {

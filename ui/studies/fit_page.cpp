@@ -43,7 +43,7 @@ void FitPage::setConfig(const run::RunConfig& config) {
 
 void FitPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
-  // If the run is one of the proposals, it was applied from this page, so the result is still
+  // If the run equals a proposal, the user applied that proposal here, so that the result is still
   // valid.
   const std::string now = run::ToJson(config_);
   const bool of_now =

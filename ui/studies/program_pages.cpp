@@ -109,7 +109,7 @@ ProgramFitPage::ProgramFitPage(const StudyPrograms& programs, QWidget* parent)
            .budget_tip = tr("GPU memory that the program may need, such as 24GiB"),
            .make_tip =
                tr("Plan the program with techniques switched on from outside, as `vramscope "
-                  "fit -- PROGRAM` does; it searches for a minute"),
+                  "fit -- PROGRAM` does; the search takes up to a minute"),
            .use = tr("Open %1"),
            .use_tip = tr("Plan this proposal in a tab of its own, compared with the program")},
           [this] { makeItFit(); }, [this](int proposal) { open(proposal); })) {
@@ -211,7 +211,7 @@ void ProgramWaterfallPage::DrawInOrder(const std::vector<std::string>& order) {
 
 void ProgramWaterfallPage::move(int by) { bars_->move(by); }
 
-// The table may be sorted, so the bar is found by its name.
+// Finds the bar by its name, because the table may be sorted.
 void ProgramWaterfallPage::Open(int row) {
   const Cell* bar = row >= 0 ? model_->cell(row, 0) : nullptr;
   if (bar == nullptr) return Say(tr("Select a bar first."));
@@ -236,7 +236,8 @@ void ProgramWaterfallPage::ShowResult(const QJsonObject& result) {
           [](size_t at, const QString& name) { return at == 0 ? tr("without techniques") : name; },
           tr("now")),
       std::move(order));
-  Found(tr("Each bar is the change of the peak when its technique is added to those above it."));
+  Found(tr(
+      "Each bar is the change of the peak when its technique is added to the techniques above."));
 }
 
 QJsonObject ProgramWaterfallPage::dumpState() const {

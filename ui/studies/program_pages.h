@@ -1,6 +1,6 @@
-// Pages of the bottom dock about a user's program: *Make it fit*, *Waterfall* and *Vary*. Each runs
-// a command of vramscope on the program of the page *Your program*, and offers the plans in its
-// result as documents.
+// Pages of the bottom dock about a user's program: *Make it fit*, *Waterfall* and *Vary*. Each page
+// runs a command of vramscope on the program of the page *Your program*, and offers the plans in
+// the command's result as documents.
 #pragma once
 
 #include <QJsonObject>
@@ -16,10 +16,10 @@ class QLineEdit;
 
 namespace vramscope::ui {
 
-// The words after "--" of a command about the program, and its folder. kInvalidArgument,
-// kNotFound: the message says what is missing.
+// The words after "--" of a command about the program, and the program's folder. kInvalidArgument,
+// kNotFound: the message says what the request lacks.
 absl::StatusOr<CommandProgram> ProgramOf(const program::Request& request);
-// "fit", "--device", "h100-sxm", ...: the words before "--". `toggles`: those that are on.
+// "fit", "--device", "h100-sxm", ...: the words before "--". `toggles`: the toggles that are on.
 QStringList StudyArguments(const QString& command, const program::Request& request,
                            const std::vector<std::string>& toggles);
 
@@ -27,29 +27,29 @@ class ProgramStudyPage : public StudyPage {
   Q_OBJECT
  public:
   ProgramStudyPage(const StudyPrograms& programs, const char* name, QWidget* parent = nullptr);
-  // The program in the form on the left. Results of another program stay, and say so.
+  // The program in the form on the left. Results for another program stay, with a remark.
   void setRequest(const program::Request& request);
 
  Q_SIGNALS:
-  // The window shows the plan of `request` as a document of its own. `base`: the program that the
-  // study started from; `variant`: how `request` differs from it.
+  // Asks the window to show the plan of `request` as its own document. `base`: the program with
+  // which the study began; `variant`: how `request` differs from `base`.
   void planRequested(const vramscope::program::Request& request,
                      const vramscope::program::Request& base, const QString& variant);
 
  protected:
   virtual void ShowResult(const QJsonObject& result) = 0;
   void Show(const QJsonObject& result) final;
-  // Says why, if the program in the form cannot be planned.
+  // Runs the command; if the program in the form cannot be planned, says why.
   void StartOn(const QStringList& arguments, const QString& says);
-  void Found(const QString& text);  // what the result is
+  void Found(const QString& text);  // describes the result
   QString Budget(const QString& typed) const;
 
   program::Request request_;  // of the form
-  program::Request asked_;    // that the shown result is about
+  program::Request asked_;    // to which the shown result belongs
 
  private:
   void SayWhatItIs();
-  program::Request asking_;  // that the running command is about
+  program::Request asking_;  // on which the running command works
   QString found_;            // empty: no result
 };
 

@@ -53,14 +53,14 @@ void FitControls::showProposals(size_t count) {
 
 QString FitControls::found(const QJsonObject& result, const QString& none) {
   const auto fits = [](const QJsonObject& of) { return of.value(QLatin1String("fits")).toBool(); };
-  const QString now =
-      fits(result.value(QLatin1String("start")).toObject()) ? tr("It already fits. ") : QString();
+  const bool fits_now = fits(result.value(QLatin1String("start")).toObject());
   const QJsonArray proposals = result.value(QLatin1String("proposals")).toArray();
-  if (proposals.isEmpty()) return now + none;
+  if (proposals.isEmpty()) return fits_now ? tr("The run already fits.") : none;
+  const QString before = fits_now ? tr("The run already fits.") + QLatin1Char(' ') : QString();
   if (std::ranges::none_of(proposals, [&](const auto& each) { return fits(each.toObject()); }))
-    return now + tr("None of the combinations fits; this is the smallest.");
+    return before + tr("None of the combinations fits; this is the smallest.");
   const int plans = result.value(QLatin1String("plans")).toInt();
-  return now +
+  return before +
          (plans == 1 ? tr("%1 combination planned in %2 s.")
                      : tr("%1 combinations planned in %2 s."))
              .arg(plans)

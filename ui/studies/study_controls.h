@@ -1,4 +1,4 @@
-// What a page of the model and the page of the program share: the controls of *Make it fit* and of
+// Controls that the pages of the model and of the program share: those of *Make it fit* and of
 // *Waterfall*. UI thread only.
 #pragma once
 
@@ -32,14 +32,14 @@ class FitControls : public QObject {
     QString budget_tip, make_tip;
     QString use, use_tip;  // of the buttons of the proposals: "Use %1"
   };
-  // Inserts them before the other controls of the page.
+  // Inserts the budget and the buttons before the other controls of the page.
   FitControls(QWidget* page, QHBoxLayout* controls, const Texts& texts,
               const std::function<void()>& make, const std::function<void(int)>& use);
 
   QString budget() const;  // as it was typed; empty: the GPU's memory
   void setDefaultBudget(const QString& text);
   void showProposals(size_t count);
-  // A sentence about the result of `fit --json`. `none`: if it has no proposals.
+  // A sentence about the result of `fit --json`; `none` if the result has no proposals.
   static QString found(const QJsonObject& result, const QString& none);
 
  private:
@@ -47,11 +47,11 @@ class FitControls : public QObject {
   std::vector<QPushButton*> use_;
 };
 
-// The bars above the table, their order, and the buttons and keys that change it.
+// The bars above the table, their order, and the buttons and keys that change the order.
 class WaterfallControls : public QObject {
   Q_OBJECT
  public:
-  // Of the page.
+  // Parts of the page.
   struct Parts {
     QHBoxLayout* controls;
     QVBoxLayout* column;

@@ -41,7 +41,7 @@ class StudyPage : public QWidget {
   virtual QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  // The window plans and shows the run that the page offers; this is one step of undo.
+  // Asks the window to plan and show the run that the page offers, as one undo step.
   void editRequested(const vramscope::run::RunConfig& config);
   void changed();  // busy() has changed
 
@@ -84,7 +84,7 @@ class ExperimentsPage : public StudyPage {
   std::vector<std::string> ids_;
 };
 
-// Finds the techniques that make the current run fit; one click applies a proposal.
+// Finds the techniques that make the current run fit; a click applies a proposal.
 class FitPage : public StudyPage {
   Q_OBJECT
  public:

@@ -96,13 +96,13 @@ void VaryChart::paintEvent(QPaintEvent*) {
     painter.setPen(QPen(ToQColor(theme_.bad), 1, Qt::DashLine));
     painter.drawLine(QPointF(plot.left(), Y(*budget_)), QPointF(plot.right(), Y(*budget_)));
   }
-  // Joins neighbouring plans; a value without a plan leaves a gap.
+  // Draws lines between neighbouring plans; a value without a plan leaves a gap.
   painter.setPen(QPen(ToQColor(theme_.accent), 1.5));
   for (int i = 1; i < static_cast<int>(points_.size()); ++i)
     if (points_[static_cast<size_t>(i) - 1].error.isEmpty() &&
         points_[static_cast<size_t>(i)].error.isEmpty())
       painter.drawLine(position(i - 1), position(i));
-  double free_from = 0;  // labels that would overlap are left out
+  double free_from = 0;  // the next label must begin here or later
   for (int i = 0; i < static_cast<int>(points_.size()); ++i) {
     PaintPoint(painter, i);
     const QString& label = points_[static_cast<size_t>(i)].label;

@@ -1,5 +1,5 @@
 // A chart of the memory that a program needs with other values of its arguments: a point for each
-// plan and a line at the budget. A click on a point, or Enter on the current one, calls `opened`.
+// plan and a line at the budget. A click on a point, or Enter on the current point, calls `opened`.
 #pragma once
 
 #include <QString>
@@ -16,7 +16,7 @@ struct VaryPoint {
   QString label;     // "8"
   double bytes = 0;  // memory that the program needs
   bool fits = true;
-  QString error;  // why there is no plan; empty: there is one
+  QString error;  // why there is no plan; empty if there is
 };
 
 class VaryChart : public QWidget {

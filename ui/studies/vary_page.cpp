@@ -63,7 +63,7 @@ VaryPage::VaryPage(const StudyPrograms& programs, QWidget* parent)
   argument_->setPlaceholderText(QStringLiteral("--batch-size=1..64"));
   argument_->setToolTip(
       tr("An argument of your program and its values: --batch-size=1..64 (doubled each time) or "
-         "--seq=512,1024. Several are separated by blanks; every combination is planned"));
+         "--seq=512,1024. Put blanks between several arguments; every combination is planned"));
   argument_->setAccessibleName(tr("Argument and values"));
   argument_->setMinimumWidth(180);
   setFocusProxy(argument_);
@@ -88,8 +88,8 @@ VaryPage::VaryPage(const StudyPrograms& programs, QWidget* parent)
   column_->insertWidget(1, chart_, 3);
   view_->setMinimumHeight(60);
   view_->setEmptyText(
-      tr("The memory that your program needs with other values of its arguments. Enter one, such "
-         "as --batch-size=1..64, and press \"Vary\"."));
+      tr("The memory that your program needs with other values of its arguments. Enter an argument "
+         "with values, such as --batch-size=1..64, and press \"Vary\"."));
 }
 
 void VaryPage::setTheme(const timeline::Theme& theme) {
@@ -112,7 +112,7 @@ void VaryPage::vary() {
   StartOn(arguments, tr("Planning each value …"));
 }
 
-// The values are read from the table, which may be sorted.
+// Reads the values from the row, because the table may be sorted.
 void VaryPage::open(int row) {
   std::vector<std::string> values;
   for (size_t i = 0; i < names_.size(); ++i) {

@@ -14,7 +14,7 @@ namespace vramscope::ui {
 
 namespace {
 
-// The titles of the toggles that this rung switches on; if there are none, the settings that it
+// The titles of the toggles that the rung switches on or, without toggles, the settings that it
 // changes.
 QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
   QStringList titles;
@@ -128,10 +128,10 @@ void WaterfallPage::Show(const QJsonObject& result) {
       },
       tr("now"));
   bars_->show(std::move(read), std::move(order));
-  found_ =
-      bars_->order().empty()
-          ? tr("The run on the left is the model's defaults: no technique is on.")
-          : tr("Each bar is the change of the peak when its technique is added to those above it.");
+  found_ = bars_->order().empty()
+               ? tr("The run on the left has the model's defaults: no technique is on.")
+               : tr("Each bar is the change of the peak when its technique is added to the "
+                    "techniques above.");
   SayWhatItIs();
 }
 

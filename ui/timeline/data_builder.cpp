@@ -10,7 +10,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Maximum number of built traces. Their events, if not displayed, are limited too.
+// Maximum number of built traces in memory. The events of those not displayed are limited too.
 constexpr size_t kRemembered = 4;
 constexpr uint64_t kRememberedEvents = 1'000'000;
 
@@ -63,7 +63,7 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
     return *std::move(data);
   }
   // At most one trace and one baseline are built at a time. Snapshots of a running program may
-  // arrive faster than they can be built; when a build ends, the newest requested trace is next.
+  // arrive faster than they can be built; after each build, the newest requested trace is built.
   if (building_.size() < 2 && std::ranges::count(building_, trace) == 0) {
     jobs_.Ask(
         [trace, curves, whole]() -> Data { return TimelineData::Build(trace, curves, whole); },

@@ -1,6 +1,6 @@
-// Builds the data that the canvas needs for traces (TimelineData). Small traces are built at once,
-// large ones on another thread. The most recent data is kept, so that a baseline is not built
-// twice.
+// Builds the data that the canvas needs for traces (TimelineData). Data of small traces is built at
+// once, data of large traces on another thread. The newest data stays in memory, so that the data
+// of a run that becomes the baseline is not rebuilt.
 //
 //   DataBuilder builder([this] { Land(); });
 //   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() follows
@@ -26,16 +26,16 @@ class DataBuilder {
   using TracePtr = std::shared_ptr<const trace::Trace>;
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
 
-  // `landed` is called from the event loop when another thread has built something.
+  // `landed` is called from the event loop when another thread has finished a build.
   explicit DataBuilder(std::function<void()> landed) : landed_call_(std::move(landed)) {}
 
-  // Null: the data is being built, or will be built when Obtain() is called again after `landed`.
+  // Null: the data is being built, or the next Obtain() after `landed` will start building it.
   Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {});
   // Adds data that was built elsewhere.
   void Remember(const Data& data);
   // Call after a change of the language: data contains translated texts and must be built again.
   void Forget() { remembered_.clear(); }
-  // The displayed data is kept, however large.
+  // The data of these two traces stays in memory, however large it is.
   void SetShown(const TracePtr& trace, const TracePtr& baseline);
   // The data built since the last call.
   std::vector<Data> TakeLanded();

@@ -17,7 +17,7 @@ namespace vramscope::ui::timeline {
 class LaneMenu : public QMenu {
   Q_OBJECT
  public:
-  // `lane`: null, or a lane without a title, for which there are no actions. The model must have
+  // If `lane` is null or has no title, the menu has no actions for it. The model must have
   // data.
   LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()> changed, QWidget* parent);
 

@@ -64,7 +64,7 @@ class Writer {
   Writer(const DrawList& list, const QtTextMeasure& measure) : list_(list), measure_(measure) {}
 
   std::string Write(const SvgPage& page) {
-    // Attributes rather than style sheets, which some readers do not support.
+    // Uses attributes instead of style sheets, which some readers do not support.
     Add("<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
         "width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" xml:space=\"preserve\" "
         "font-family=\"Inter, 'DejaVu Sans', sans-serif\">\n",

@@ -2,8 +2,8 @@
 //
 //   const std::string page = SvgOf(list, renderer.measure(), {.width = 1680, .height = 1050, ...});
 //
-// The page is self-contained: no scripts and no external files. Texts keep the widths of the layout
-// with any fonts that the reader has. Pure function.
+// The page is self-contained: no scripts and no external files. Texts have the widths that the
+// layout measured, whatever fonts the reader has. Pure function.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ double Luminance(Color c) {
 // The hues follow PyTorch's memory timeline, because users know it. They are shifted as far as
 // necessary (mostly in lightness) to keep every two of them distinguishable with deuteranopia,
 // protanopia and tritanopia, so that no other palette is needed. Both themes use the same hues, so
-// the legend of one explains a screenshot of the other.
+// that the legend of one theme also explains a screenshot of the other.
 void SetDataColors(Theme* t) {
   using trace::Category;
   using trace::Phase;

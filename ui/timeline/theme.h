@@ -47,12 +47,12 @@ struct Theme {
   Color text, dim, faint;
   Color accent;
   Color on_color;  // text on a phase or a category
-  // `good`: less memory. `bad`: more memory, or a limit that is exceeded. Both are used in this way
-  // everywhere, independent of the sign of a figure.
+  // `good`: less memory. `bad`: more memory, or a limit that is exceeded. Both have this meaning
+  // everywhere, whatever the sign of a figure.
   Color good, bad, warning;
   Color selection;  // outline of the selection
   Color cached;     // unused memory in the blocks lane
-  Color baseline;   // line of the baseline; the reserved line is dashed, in the color of text
+  Color baseline;   // the baseline's line; the line of reserved memory has the color `text`
 
   // Activities of a device's streams: kernels, memcpys, memsets, collectives.
   Color kernel, copy, fill, collective;

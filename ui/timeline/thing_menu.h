@@ -26,7 +26,7 @@ class ThingMenu : public QMenu {
     std::function<double()> now;  // returns the time in ms
     std::function<void()> note;   // add a note to the thing
   };
-  // The thing must belong to the model's data. `lane`: the thing's lane, or null.
+  // `thing` must belong to the model's data. `lane`: the lane that shows it, or null.
   ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane* lane, Asked asked,
             QWidget* parent);
 

@@ -8,8 +8,8 @@
 //   connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
 //
 // UI thread only. Indexes of large traces are built on a pool thread; meanwhile the old trace stays
-// visible. Nothing is drawn while nothing changes. The renderer is chosen once, by the available
-// OpenGL; $VRAMSCOPE_RENDERER=raster|gl overrides the choice.
+// visible. Nothing is drawn while nothing changes. The renderer is chosen once, by what OpenGL is
+// available; $VRAMSCOPE_RENDERER=raster|gl overrides the choice.
 #pragma once
 
 #include <QJsonObject>
@@ -48,18 +48,18 @@ class TimelineWidget : public QWidget {
 
   // Sets the run to show; null: the empty state. `animate`: the curves morph from their current
   // shape (setAnimations(false) disables this). The view stays unless the new run does not fit into
-  // it; the selection stays on the same (module, op, occurrence). `curves`: the trace's curves if
-  // they exist already, so that large ones are in memory only once. `whole`: the trace of all
-  // devices, if `trace` has only one of them; the others are shown too.
+  // it; the selection stays on the same (module, op, occurrence). `curves`: the trace's curves, if
+  // they exist already, so that they are in memory only once. `whole`: the trace of all devices, if
+  // `trace` has only one of them; all are shown.
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
   void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false,
                 const Curves& curves = {}, const std::shared_ptr<const trace::Trace>& whole = {});
   std::shared_ptr<const trace::Trace> trace() const;
-  // Draws pending changes before it returns, for callers that then block the UI thread.
+  // Draws pending changes at once, for callers that block the UI thread afterwards.
   void showNow();
-  // Passes indexes that were built elsewhere to a later setTrace(), which then builds nothing.
+  // Provides indexes that were built elsewhere for a later setTrace(), which then builds none.
   void prepare(std::shared_ptr<const TimelineData> data);
-  // Traces with more events are built on a pool thread.
+  // For a trace with more events, the data is built on a pool thread.
   static constexpr uint32_t kBuildInBackground = 200'000;
   // The baseline, drawn as an outline with the difference below it; null: none.
   void setBaselineTrace(std::shared_ptr<const trace::Trace> baseline,
@@ -70,20 +70,20 @@ class TimelineWidget : public QWidget {
   // The GPU's memory in bytes, for the limit line and its label; 0: unknown.
   void setDeviceLimit(quint64 bytes);
   void setAnimations(bool on);
-  // If drawing takes longer (raster renderer), the last image is moved before a new one is drawn.
-  // Default: 8 ms.
+  // If the raster renderer needs longer than `ms` for an image, it moves the last image before it
+  // draws a new one. Default: 8 ms.
   void setFrameBudget(double ms);
 
   // The text shown while there is no trace. `hint`: what to do next, one line each.
   void setEmptyText(const QString& title, const QString& hint);
-  // Progress, as a bar while there is no trace and as a thin line at the top while there is one.
-  // fraction < 0: unknown. An empty text ends it.
+  // Shows progress: as a bar while there is no trace, otherwise as a thin line at the top. fraction
+  // < 0: unknown. An empty text removes the progress.
   void setLoading(const QString& text, double fraction = -1);
-  // Shows the outline from a file's index while the file is read, until it is set to null or a
-  // trace is set.
+  // Shows the outline from a file's index while the file is read: until `outline` is set to null or
+  // a trace is set.
   void setOutline(std::shared_ptr<const trace::Outline> outline);
-  // What failed, why, and what to do. Covers the canvas only while there is no trace. An empty
-  // title removes it.
+  // Shows what failed, why, and what to do next. Covers the canvas only while there is no trace. An
+  // empty title removes the message.
   void setFailed(const QString& title, const QString& why, const QString& next = QString());
 
   // The data of the displayed trace; null: none is displayed yet.
@@ -112,8 +112,8 @@ class TimelineWidget : public QWidget {
   QString laneSettings() const;
   void setLaneSettings(const QString& text);
   // The view (begin >= end: all), the cursor (< 0: none), the range (0, 0: none) and the selected
-  // allocation. While the trace is still being built, a position is kept and applied, without an
-  // animation, when it is ready. Parts outside of the trace are ignored.
+  // allocation. While the trace's data is still being built, a position is stored; it is applied,
+  // without an animation, when the data is ready. Parts outside of the trace are ignored.
   struct Position {
     qint64 begin_ns = 0, end_ns = 0, cursor_ns = -1, range_begin_ns = 0, range_end_ns = 0;
     trace::AllocationId selection = {};
@@ -163,7 +163,7 @@ class TimelineWidget : public QWidget {
   void resetLanes();    // undoes folding, pinning, hiding, moving and resizing
 
  Q_SIGNALS:
-  // The user moved it by a click, a drag on the ruler or P; -1: removed.
+  // The user moved the cursor by a click, a drag on the ruler or P; -1: removed it.
   void cursorMoved(qint64 time_ns);
   void hoverMoved(qint64 time_ns);                // time under the mouse; -1: the mouse has left
   void selectionChanged(trace::AllocationId id);  // also for an activity: activityFacts()
@@ -171,7 +171,7 @@ class TimelineWidget : public QWidget {
   void viewChanged(qint64 begin_ns, qint64 end_ns);
   void lanesChanged();  // laneSettings() has changed
   void dataShown();     // data() has changed
-  // From the context menu. If `thing` is empty, the note is about the time.
+  // From the context menu. The note is about `thing`, or, if that is empty, about the time.
   void noteRequested(qint64 time_ns, const std::optional<vramscope::query::Thing>& thing);
   void searchRequested(const QString& filter);  // finds similar things (profiler/query/filter.h)
 

@@ -1,5 +1,5 @@
 // Shared by the two parts of the widget: timeline_widget.cpp (public functions) and
-// timeline_widget_input.cpp (events). Included by these two files only; UI thread only.
+// timeline_widget_input.cpp (events). Only these two files include it; UI thread only.
 #pragma once
 
 #include <QBasicTimer>
@@ -27,9 +27,9 @@ struct TimelineWidget::Impl {
   void Land() {
     for (const Data& data : builder.TakeLanded()) {
       const TracePtr& built = data->shared_trace();
-      // A newer trace of the same run has been set already, but the built one is still newer than
-      // the displayed one. It is shown, because otherwise nothing new might appear until the run
-      // ends.
+      // A newer trace of the same run has been set already, but the trace that was built is newer
+      // than the displayed one. It is shown, because while traces arrive faster than they are
+      // built, nothing new would appear otherwise.
       const Data& shown = model.state().data;
       if (trace && built != trace && built != baseline && shown && shown->shared_trace() != trace &&
           built->info.start_unix_ns == trace->info.start_unix_ns &&
@@ -64,7 +64,7 @@ struct TimelineWidget::Impl {
       }
     }
     if (const absl::Status error = builder.TakeError(); !error.ok()) {
-      // The previous trace must not stay visible under the new one's name.
+      // The previous trace must not stay visible under the new trace's name.
       model.SetData(nullptr, false, Now());
       model.SetStatus(Status::kFailed, tr("Cannot draw the timeline").toStdString(),
                       std::string(error.message()),
@@ -118,7 +118,7 @@ struct TimelineWidget::Impl {
     if (c.lanes) Q_EMIT widget->lanesChanged();
   }
 
-  // Chooses by the available OpenGL; $VRAMSCOPE_RENDERER=raster or gl overrides the choice.
+  // Chooses by what OpenGL is available; $VRAMSCOPE_RENDERER=raster or gl overrides the choice.
   void ChooseRenderer() {
     const QByteArray renderer = qgetenv("VRAMSCOPE_RENDERER");
     if (renderer == "raster") return;
@@ -160,7 +160,7 @@ struct TimelineWidget::Impl {
   bool baseline_label_changed = false;
   bool animate = false;
   bool moved = false;  // the screen shows a moved image
-  bool exact = false;  // the next frame must not be a moved image
+  bool exact = false;  // the next frame must be drawn anew
   std::optional<trace::AllocationId> pending_selection;
   std::optional<Position> pending_position;
 

@@ -62,8 +62,8 @@ bool TimelineWidget::event(QEvent* event) {
 
 void TimelineWidget::paintEvent(QPaintEvent*) {
   if (impl_->gl_view) return;
-  // Further movement does not restart exact_timer, so a moved image is never older than
-  // kExactAfterMs.
+  // If the view moves on, exact_timer is not restarted, so that the shifted copy of the last image
+  // is replaced after kExactAfterMs at the latest.
   const absl::StatusOr<bool> moved =
       trace::CatchStatus([&] { return impl_->raster.Paint(this, impl_->exact); });
   impl_->exact = false;
@@ -133,7 +133,7 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const Hit hit = impl_->model.HitTest(event->pos().x(), event->pos().y());
   const Lane* lane = by_key ? impl_->model.CommandedLane() : hit.lane;
   const auto changed = [this] { impl_->Refresh(); };
-  // The menu key opens the menu of the current lane; without one, that of the selection.
+  // The menu key opens the menu of the current lane; if there is none, the menu of the selection.
   const std::optional<query::Thing> thing = !by_key           ? ThingOf(s.data->trace(), hit)
                                             : lane == nullptr ? SelectedThing(s)
                                                               : std::nullopt;

@@ -93,7 +93,7 @@ void Assembly::Work() {
     absl::Status status;
     if (!refused) {
       status = trace::CatchStatus([&] { return TakeIn(std::move(frame)); });
-      // If a partial trace cannot be built, it is not shown; the run continues.
+      // If a partial trace cannot be built, none is shown, and the run continues.
       if (!broken_) trace::CatchStatus([&] { MakePartialTrace(); }).IgnoreError();
     }
     lock.lock();

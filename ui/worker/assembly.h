@@ -1,5 +1,5 @@
-// Assembles the frames of a run on a separate thread and builds partial traces.
-// This work, including checksums and decompression, therefore never delays the window's thread.
+// Assembles the frames of a run and builds partial traces on a separate thread, so that this work,
+// including checksums and decompression, never delays the window's thread.
 //
 //   Assembly assembly([](std::shared_ptr<const trace::Trace> so_far) { ... });  // on that thread
 //   assembly.Add(*std::move(raw_frame));  // from FrameDecoder::NextUnverified; never blocks
@@ -40,15 +40,15 @@ class Assembly {
   // Frames that are still in the queue are lost.
   ~Assembly();
 
-  // Frames in the queue are compressed, and the trace that they become is larger. Add() never
-  // blocks: beyond kMostQueued bytes, it drops this frame and all later ones.
+  // The limit of the queue. Frames are compressed, so that a trace needs more memory than its
+  // frames. Add() never blocks: if the queue is full, it drops this frame and all later frames.
   static constexpr size_t kMostQueued = size_t{1} << 30;
   void Add(trace::RawFrame frame);
-  // Waits until all frames are assembled. An error: a frame was refused, and all later frames were
-  // dropped.
+  // Waits until all frames are assembled. Returns an error if a frame was refused; all later frames
+  // were then dropped.
   absl::Status Settle();
-  // Waits, then returns the trace. Without a footer, the trace is incomplete for the given reason.
-  // Null: no events.
+  // Waits, then returns the trace; null: no events. If no footer has arrived, the trace is
+  // incomplete for the given reason.
   std::shared_ptr<const trace::Trace> Finish(std::string reason_if_incomplete);
   // Like Finish(), but calls `done` on the assembly's thread instead of waiting. `refused`: why a
   // frame was refused and all later ones were dropped; "" if none was. No other function may be

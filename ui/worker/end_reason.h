@@ -3,7 +3,7 @@
 //
 //   Kill(EndReason::Of([&] { return WhyStopped(name); }));
 //
-// Thread-safe, as the catalogue of texts is.
+// Thread-safe.
 #pragma once
 
 #include <string>

@@ -23,12 +23,12 @@ namespace {
 constexpr int kProtocol = 1;
 constexpr qsizetype kLogBytes = 64 << 10;
 constexpr int kLogPauseMs = 50;  // minimum time between two `logged` signals
-// A worker that ends sooner than this after its start died quickly. After kMaxQuickDeaths quick
-// deaths in a row, the client gives up.
+// A worker that ends within this time of its start died quickly. After kMaxQuickDeaths quick deaths
+// in a row, the client gives up.
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
-constexpr int kHelloMs = 60'000;  // a cold LibTorch from a slow disk takes tens of seconds
+constexpr int kHelloMs = 60'000;  // to load LibTorch from a slow disk takes tens of seconds
 constexpr int kCancelMs = 5'000;  // the trainer checks for a cancellation at every operator
 constexpr int kShutdownMs = 200;
 constexpr size_t kMostMessageBytes = size_t{1} << 20;  // limit for messages outside the trace
@@ -49,10 +49,10 @@ struct WorkerClient::Impl {
   struct Queued {
     quint64 tag = 0;
     std::string config;    // proto/run.proto
-    bool renewed = false;  // the worker was already replaced once for this run
+    bool renewed = false;  // the run was already moved to a new worker once
   };
   struct Active {
-    Queued asked;  // kept in case a new process has to run it
+    Queued asked;  // stored for the case that a new process must run it
     quint64 tag = 0;
     bool cancelling = false;
     bool replaced = false;  // replaced by another run; emits no signals
@@ -86,7 +86,7 @@ struct WorkerClient::Impl {
   std::optional<Loss> untold_loss;
   bool draining = false;  // the process has ended and its last output is being read
 
-  QByteArray log, unlogged;  // the last part of the log; what has not been emitted yet
+  QByteArray log, unlogged;  // the last part of the log; the text not emitted yet
   qsizetype log_left_out = 0;
   QTimer log_pause;
   EndReason kill_reason;  // why the client killed the process
@@ -94,13 +94,13 @@ struct WorkerClient::Impl {
   double last_seconds = 0;
   QString version;
 
-  // If memory runs out while Qt makes a connection, the object is left half connected and crashes
-  // when destroyed. noexcept ends the program before that, with the message of std::terminate
+  // If memory runs out while Qt makes a connection, the object stays half connected, and its
+  // destruction would crash. noexcept ends the program first, with the message of std::terminate
   // (profiler/trace/terminate.h).
   Impl(WorkerClient* s, QString p) noexcept : self(s), program(std::move(p)) {
     for (QTimer* timer : {&restart, &hello_limit, &cancel_limit, &log_pause})
       timer->setSingleShot(true);
-    // Emits whole lines, or an unfinished line if it fills the whole buffer.
+    // Emits whole lines; an unfinished line only if it fills the whole buffer.
     QObject::connect(&log_pause, &QTimer::timeout, self, [this] {
       const qsizetype whole = unlogged.lastIndexOf('\n') + 1;
       TellLog(whole > 0 || unlogged.size() < kLogBytes ? whole : unlogged.size());
@@ -127,7 +127,7 @@ struct WorkerClient::Impl {
     state = State::kStarting;
     since_start.start();
     if (program.isEmpty()) {
-      // Through the event loop, so that the caller of start() can connect first.
+      // Runs from the event loop, so that the caller of start() can connect first.
       QTimer::singleShot(0, self, [this] {
         hopeless = true;
         Lost(EndReason::Of([] {
@@ -202,13 +202,14 @@ struct WorkerClient::Impl {
 
     const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
     const QString ended = FromUtf8(sentence(why.shown));
-    // The window's text also states what happens next. The trace's text does not, because the trace
-    // may be saved.
+    // Only the window's text states what happens next: the trace's text may be saved and read
+    // later.
     QString text = ended;
-    text += QLatin1Char(' ') +
-            FromUtf8(
-                again ? i18n::Text("A new one is being started.")
-                      : i18n::Text("It is not restarted automatically; the next run tries again."));
+    text +=
+        QLatin1Char(' ') +
+        FromUtf8(again ? i18n::Text("A new one is being started.")
+                       : i18n::Text(
+                             "It is not restarted automatically; the next run starts a new one."));
     last_seconds = 0;
     TellLost();  // reports the previous loss
     // `queued` is taken first, because a slot of runEnded may queue another run, which must stay.
@@ -262,8 +263,8 @@ struct WorkerClient::Impl {
     if (log.size() > kLogBytes) log.remove(0, log.size() - kLogBytes);
     unlogged += bytes;
     if (unlogged.size() > kLogBytes) {
-      // The worker writes faster than the log is read. Keeps the last part and counts the bytes
-      // left out.
+      // If the worker writes faster than the log is read, keeps only the last part, and counts the
+      // bytes that it leaves out.
       const qsizetype surplus = unlogged.size() - kLogBytes;
       const qsizetype line = unlogged.indexOf('\n', surplus) + 1;
       log_left_out += TakeLog(line > 0 ? line : surplus).size();
@@ -340,7 +341,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Passes the frame on as received; the assembly verifies and decompresses it.
+  // Passes the frame on as it was received, because the assembly verifies and decompresses it.
   void TakeOfTrace(trace::RawFrame frame) {
     if (active && active->assembly && !active->replaced && !active->ending &&
         frame.type != trace::FrameType::kEnd)
@@ -365,7 +366,7 @@ struct WorkerClient::Impl {
         if (!hello.ParseFromString(frame.payload)) return false;
         hello_limit.stop();
         if (hello.protocol() != kProtocol) {
-          hopeless = true;  // a new process would send the same version
+          hopeless = true;  // a new process would send the same protocol version
           Kill(EndReason::Of([&hello] {
             return i18n::Format(
                 "it uses protocol {}, but this program uses protocol {}; build both from the same "
@@ -384,8 +385,8 @@ struct WorkerClient::Impl {
       case trace::FrameType::kRunStarted: {
         proto::RunStarted started;
         if (!started.ParseFromString(frame.payload)) return false;
-        // Only the first RunStarted counts, because a second one would discard the frames received
-        // so far.
+        // A second RunStarted is ignored, because it would discard the frames received so
+        // far.
         if (active && started.tag() == active->tag && !active->assembly && !active->ending) {
           active->assembly =
               std::make_unique<Assembly>(OnTraceOf(active->tag), DamagedOf(active->tag));
@@ -427,8 +428,8 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Repeats the run in a new process, without any signal, because this worker cannot run it,
-  // although it works otherwise.
+  // Repeats the run in a new process, without any signal, because this worker, although it works,
+  // cannot run it.
   void RunInNewProcess() {
     queued = std::move(active->asked);
     queued->renewed = true;
@@ -460,7 +461,7 @@ struct WorkerClient::Impl {
     };
   }
 
-  // Damage found on the assembly's thread is handled like damage found on this thread.
+  // Handles damage that the assembly's thread finds like damage that this thread finds.
   Assembly::Damaged DamagedOf(quint64 tag) {
     return [this, tag](const absl::Status& why) {
       QMetaObject::invokeMethod(
@@ -562,7 +563,7 @@ WorkerClient::~WorkerClient() {
   }
   process.kill();
   if (process.waitForFinished(kShutdownMs)) return;
-  // The process hangs in the kernel (a driver that does not respond). Does not wait for its end.
+  // The process hangs in the kernel (in a driver that does not respond). Nothing waits for its end.
   QObject::connect(&process, &QProcess::finished, &process, &QObject::deleteLater);
   impl_->process.release();
 }

@@ -2,10 +2,10 @@
 // Used by the window and the command line. Qt Core only; must be used in one thread, which needs an
 // event loop.
 //
-// One run at a time: run() cancels a run in progress and waits for its end. The replaced run emits
+// One run at a time: run() cancels a run in progress and waits for its end. The cancelled run emits
 // no more signals. A worker that dies, sends invalid frames or does not respond is replaced, after
 // 0.1 s, then after 0.5 s. After the third quick death in a row (each within 10 s of the start),
-// the client gives up and emits workerLost. It then tries once more at every start() or run().
+// the client gives up and emits workerLost. Later, each start() or run() tries once more.
 //
 //   WorkerClient client(FindWorker());
 //   connect(&client, &WorkerClient::runEnded, ...);
@@ -44,7 +44,7 @@ class WorkerClient : public QObject {
   bool running() const;      // the process has started and sent its hello
   bool givenUp() const;      // there is no process, and none is being started
   qint64 processId() const;  // id of the worker's process; 0: none
-  // The last 64 KiB that the worker wrote to standard error, across restarts.
+  // The last 64 KiB that workers wrote to standard error, before and after restarts.
   QString log() const;
 
   // How long a worker may take to send its hello, and to end a cancelled run, before it is killed
@@ -64,10 +64,10 @@ class WorkerClient : public QObject {
   void progress(quint64 tag, int step, int steps, const QString& text);
   // The trace of the events that have arrived, at most every 100 ms during a long run.
   void partialTrace(quint64 tag, std::shared_ptr<const trace::Trace> trace);
-  // `error` empty: success. On errors too, `trace` contains what arrived; null: nothing.
+  // `error` empty: success. Even after an error, `trace` has all events that arrived; null: none.
   void runEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
-  // The process ended (killed, crashed). `what` describes what happened and whether another worker
-  // is being started. If a run was in progress, runEnded is emitted first.
+  // The process ended (killed, crashed). `what` says what happened and whether another worker is
+  // being started. If a run was in progress, runEnded is emitted first.
   void workerLost(const QString& what);
   // New output of the worker on standard error, in whole lines, at most every 50 ms.
   void logged(const QString& lines);

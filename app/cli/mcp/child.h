@@ -1,4 +1,4 @@
-// Runs a command of this program, or another program, in a process of its own that a client can
+// Runs a command of this program, or another program, in a separate process that a client can
 // cancel.
 #pragma once
 
@@ -31,7 +31,7 @@ absl::StatusOr<ChildOutcome> RunChild(const std::vector<std::string>& arguments,
                                       const std::function<bool()>& cancelled,
                                       const std::function<void()>& tick);
 
-// Runs any program on PATH in the same way (status 127: not found). "" is this program.
+// Runs any program on PATH in the same way (status 127: not found); "" is this program.
 // `environment` overrides variables of this process: NAME=VALUE sets one, NAME alone removes one.
 absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
                                       const std::vector<std::string>& arguments,

@@ -17,15 +17,15 @@ Message Wrong(int error, std::string why, Json id = {}) {
 }
 
 Message ParseMessage(const Json& json) {
-  if (!json.is_object()) return Wrong(kInvalidRequest, "a message is a JSON object");
+  if (!json.is_object()) return Wrong(kInvalidRequest, "a message must be a JSON object");
   Json id;
   if (const auto at = json.find("id"); at != json.end()) {
     if (!at->is_string() && !at->is_number_integer())
-      return Wrong(kInvalidRequest, "\"id\" is a text or a whole number");
+      return Wrong(kInvalidRequest, "\"id\" must be a text or a whole number");
     id = *at;
   }
   if (const auto version = json.find("jsonrpc"); version == json.end() || *version != "2.0")
-    return Wrong(kInvalidRequest, "\"jsonrpc\" is not \"2.0\"", id);
+    return Wrong(kInvalidRequest, "\"jsonrpc\" must be \"2.0\"", id);
   const auto method = json.find("method");
   Message message;
   message.id = id;
@@ -35,11 +35,11 @@ Message ParseMessage(const Json& json) {
     message.kind = Message::Kind::kAnswer;
     return message;
   }
-  if (!method->is_string()) return Wrong(kInvalidRequest, "\"method\" is no text", id);
+  if (!method->is_string()) return Wrong(kInvalidRequest, "\"method\" must be a text", id);
   message.method = method->get<std::string>();
   message.params = Json::object();
   if (const auto params = json.find("params"); params != json.end()) {
-    if (!params->is_object()) return Wrong(kInvalidParams, "\"params\" is no object", id);
+    if (!params->is_object()) return Wrong(kInvalidParams, "\"params\" must be an object", id);
     message.params = *params;
   }
   message.kind = id.is_null() ? Message::Kind::kNotification : Message::Kind::kRequest;
@@ -73,7 +73,7 @@ void LineReader::Add(std::string_view bytes,
 Line ParseLine(std::string_view text) {
   Line line;
   bool too_deep = false;
-  // Deeper JSON is refused, so that code that walks through the value recursively stays shallow.
+  // JSON that is nested too deeply is refused, because other code walks through values recursively.
   const auto watch = [&](int depth, nlohmann::json::parse_event_t, Json&) {
     too_deep = too_deep || depth > kGreatestDepth;
     return !too_deep;

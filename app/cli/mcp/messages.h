@@ -29,7 +29,7 @@ inline constexpr size_t kMostInBatch = 100;
 inline constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601,
                      kInvalidParams = -32602, kInternalError = -32603;
 
-// Splits incoming bytes into lines. Nothing is kept of a line that is too long.
+// Splits incoming bytes into lines. A line that is too long is discarded.
 class LineReader {
  public:
   explicit LineReader(size_t longest = kLongestLine) : longest_(longest) {}
@@ -43,19 +43,19 @@ class LineReader {
   bool skipping_ = false;
 };
 
-// A request (it has an id), a notification, or a response to one of our requests.
+// A request, which has an id; a notification; or a response to a request of the server.
 struct Message {
   enum class Kind { kRequest, kNotification, kAnswer, kWrong };
   Kind kind = Kind::kWrong;
   Json id;  // null: no id
   std::string method;
   Json params;  // an object
-  // Set for an invalid message.
+  // If the message is invalid: the error code and the text.
   int error = 0;
   std::string why;
 };
 
-// The content of a line: one message, or the messages of a batch. Each may be invalid.
+// The content of a line: one message, or the messages of a batch. Each message may be invalid.
 struct Line {
   bool batch = false;
   std::vector<Message> messages;

@@ -20,7 +20,7 @@
 namespace vramscope::cli::mcp {
 namespace {
 
-// Newest first. A client that requests an unsupported version is offered the newest one.
+// Newest first. A client that requests an unsupported version is offered the newest version.
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
 constexpr std::string_view kFirstStructured = "2025-06-18";
@@ -83,8 +83,8 @@ void Server::Read() {
     reader_.Add({buffer.data(), static_cast<size_t>(got)},
                 [this](std::optional<std::string_view> line) { TakeLine(line); });
   }
-  // The client has closed its side. The running command is cancelled (RunningIsCancelled), then the
-  // server ends.
+  // The client has closed its side. RunningIsCancelled() now cancels the running command, and then
+  // the server ends.
   std::lock_guard lock(mutex_);
   ended_ = true;
   running_cancelled_ = broken_ || running_cancelled_;
@@ -172,7 +172,7 @@ void Server::Answer(const std::shared_ptr<Answers>& answers, Json answer) {
 }
 
 void Server::Send(const Json& message) {
-  // The dump contains no line ends, because it escapes everything but printable ASCII.
+  // The text has no line ends, because everything but printable ASCII is escaped in it.
   const std::string line = message.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
   std::lock_guard lock(output_mutex_);
   for (size_t at = 0; at < line.size() && !broken_;) {
@@ -221,15 +221,15 @@ Json Server::Initialize(const Message& message) {
 Json Server::CallTool(const Message& message) {
   const auto name = message.params.find("name");
   if (name == message.params.end() || !name->is_string())
-    return ErrorOf(message.id, kInvalidParams, "tools/call: \"name\" is the tool's");
+    return ErrorOf(message.id, kInvalidParams, "tools/call: \"name\" must be the name of a tool");
   const Tool* const tool = FindTool(name->get_ref<const std::string&>());
   if (tool == nullptr)
     return ErrorOf(message.id, kInvalidParams,
                    fmt::format("there is no tool \"{}\"", name->get<std::string>().substr(0, 100)));
   const Json arguments = message.params.value("arguments", Json::object());
   if (!arguments.is_object())
-    return ErrorOf(message.id, kInvalidParams, "tools/call: \"arguments\" is an object");
-  // Errors in a call are returned as its result, so that the model can read them.
+    return ErrorOf(message.id, kInvalidParams, "tools/call: \"arguments\" must be an object");
+  // An error in a call is returned as the call's result, so that the model can read it.
   if (const absl::Status s = CheckArguments(tool->schema(), arguments); !s.ok())
     return ResultOf(message.id, Failed(std::string(s.message())));
   absl::StatusOr<Call> call = tool->call(arguments, access_);
@@ -261,7 +261,7 @@ Json Server::ToolResult(const Json& json, bool failed, const std::string& text) 
   return result;
 }
 
-// Forgets the opened files if one that the call reads has been rewritten, or if there are too many.
+// Forgets all opened files if the call reads one that has been rewritten, or if too many are open.
 void Server::ForgetWhatHasChanged(const Call& call) {
   bool forget = false;
   for (const std::string& file : call.files) {

@@ -3,8 +3,8 @@
 //   Server server(access, version, input_fd, output_fd);
 //   return server.Run();          // until the client closes its side
 //
-// There are two threads. One reads, and handles pings and cancellations immediately. The thread
-// that calls Run() executes commands one after another. Only messages are written to the output.
+// There are two threads. One thread reads, and handles pings and cancellations immediately. The
+// thread that calls Run() executes commands one after another. The output contains only messages.
 #pragma once
 
 #include <atomic>

@@ -80,7 +80,7 @@ absl::StatusOr<std::string> PathOf(const std::string& text, const Access& access
   const fs::path path = fs::absolute(text, error);
   if (error) return absl::InvalidArgumentError(fmt::format("'{}': {}", text, error.message()));
   if (access.folders.empty()) return path.string();
-  // Resolves symbolic links before the comparison with the allowed folder.
+  // Symbolic links are resolved before the path is compared with the allowed folders.
   const fs::path real = fs::weakly_canonical(path, error);
   const bool within = !error && std::ranges::any_of(access.folders, [&](const std::string& folder) {
     std::error_code none;
@@ -108,7 +108,7 @@ class Builder {
     }
     return *this;
   }
-  // Written as --NAME=VALUE, so that the value is not mistaken for another option.
+  // Adds --NAME=VALUE, in one word, so that the value is not mistaken for another option.
   Builder& Option(const char* key, const char* name) {
     const auto at = arguments_.find(key);
     if (at == arguments_.end()) return *this;
@@ -135,7 +135,7 @@ class Builder {
   }
   Builder& Common() { return Option("device", "--device").Option("time", "--time"); }
   Call& call() { return call_; }
-  // Returns the value. Stores the first error, which Done() returns.
+  // Returns the value, or nullopt for an error. Done() returns the first error.
   std::optional<std::string> Take(absl::StatusOr<std::string> value) {
     if (value.ok()) return *std::move(value);
     if (status_.ok()) status_ = value.status();

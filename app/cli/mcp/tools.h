@@ -17,7 +17,7 @@
 
 namespace vramscope::cli::mcp {
 
-// What a server permits, in addition to the choice of tools.
+// What a server lets the tools do.
 struct Access {
   // files are read and written only within these folders; empty: anywhere
   std::vector<std::string> folders;
@@ -27,15 +27,15 @@ struct Access {
 // A command to run.
 struct Call {
   enum class How {
-    kHere,   // within this process, for commands that only read
-    kChild,  // run in a process of its own, because it takes long and a client may cancel it
+    kHere,   // in this process, for commands that only read
+    kChild,  // in a separate process, for slow commands, which a client may cancel
     kShow,   // shown in the window
   };
   How how = How::kHere;
   // Arguments of the command line, beginning with the command's name.
   std::vector<std::string> arguments;
   std::vector<std::string> program;  // the words after --
-  std::vector<std::string> files;    // the files that it reads
+  std::vector<std::string> files;    // the files that the command reads
   std::string folder;                // working directory; "": that of the server
   bool makes_trace = false;          // the server must add -o
   // where the trace is saved; "": among the server's own traces
@@ -60,8 +60,8 @@ absl::Status CheckArguments(const Json& schema, const Json& arguments);
 // The tools in the form of `tools/list`.
 Json ToolsJson();
 
-// Returns the JSON with at most `most` elements in every array. The object's "left_out" {path:
-// count} has the number of elements removed from each array.
+// Returns the JSON with at most `most` elements in every array. "left_out" {path: count} in the
+// result gives the number of elements removed from each array.
 Json Shortened(const Json& json, size_t most);
 
 }  // namespace vramscope::cli::mcp

@@ -36,7 +36,7 @@ class ScratchFolder {
 
 class Commands {
  public:
-  // If a command throws an exception, that is also returned as an Answer.
+  // An exception that the command throws is also returned as an Answer.
   Answer Run(std::vector<std::string> arguments);
   const ScratchFolder& folder() const { return folder_; }
   // Forgets the opened files. Call it after a file has been rewritten under the same name.

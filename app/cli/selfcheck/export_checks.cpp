@@ -66,7 +66,7 @@ void CheckSnapshot(const Subject& s) {
                    At(before, key));
 }
 
-// Checks the highest value of a counter in the JSON itself.
+// Compares the highest values of the counters in the JSON itself with the peaks.
 void CheckCounters(const Subject& s, const Json& events) {
   std::map<std::string, uint64_t> highest;
   for (const Json& event : events) {
@@ -91,14 +91,14 @@ void CheckChrome(const Subject& s) {
   CheckCounters(s, At(json, "traceEvents"));
   const Json info = Read(s, "info", *path);
   ComparePeaks(s, info, true);
-  if (!s.device.empty()) return;  // work of the host belongs to no single device
+  if (!s.device.empty()) return;  // host work belongs to no single device
   for (const char* key : {"kernels", "copies", "collectives", "out_of_memory"})
-    // without activities, a plan's export has kernels made from its operators
+    // the export of a plan without activities has kernels that are made from operators
     if (s.trace->activities.size() > 0)
       s.report.Equal(fmt::format("{}: read again, info", key), At(info, key), At(s.info, key));
 }
 
-// Splits one line into its fields, and removes the quotes of quoted ones.
+// Splits one line into its fields, and removes the quotes around quoted fields.
 std::vector<std::string> Fields(std::string_view line) {
   std::vector<std::string> fields(1);
   bool quoted = false;

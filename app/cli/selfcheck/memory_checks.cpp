@@ -13,8 +13,8 @@ namespace {
 constexpr uint32_t kSamples = 12;
 constexpr char kAll[] = "1000000";  // value of --top
 
-// The events of the peak, of the highest reserved memory, of the most unused memory, and of the
-// end, and events spread over the file.
+// The events at the peak, at the highest reserved memory, at the most unused memory, and at the
+// end, and more events spread over the file.
 std::set<trace::EventIndex> SampledEvents(const Subject& s) {
   const uint32_t count = s.trace->events.size();
   if (count == 0) return {};
@@ -137,7 +137,7 @@ void CheckMemory(const Subject& s) {
     const uint64_t blocks =
         Number(PartOf(memory, "blocks, as requested")) + Number(PartOf(memory, "blocks"));
     s.report.Equal(at + "requested: device_memory, peak", blocks, At(peak.json, "requested"));
-    // If a trace knows only the total of reserved memory, segments cannot be checked.
+    // If only the total of reserved memory was recorded, segments cannot be checked.
     if (trace::SegmentRecordOf(*s.trace) == trace::SegmentRecord::kTotalOnly) {
       s.report.Equal(at + "blocks + not in use = reserved",
                      blocks + Number(PartOf(memory, "reserved, not in use")),

@@ -46,6 +46,6 @@ class Report {
 };
 
 Json ReportJson(const Report& report);
-std::string ReportText(const Report& report);  // PASS, FAIL and SKIP lines, then the counts
+std::string ReportText(const Report& report);  // lines with PASS, FAIL or SKIP, then counts
 
 }  // namespace vramscope::cli::selfcheck

@@ -11,7 +11,7 @@ Answer Plan(Commands& commands, const std::vector<std::string>& run, const std::
   arguments.insert(arguments.end(), run.begin(), run.end());
   arguments.insert(arguments.end(), {"-o", output, "--json"});
   Answer answer = commands.Run(std::move(arguments));
-  // The elapsed time differs between runs.
+  // Removes the elapsed time, which differs between runs.
   if (answer.json.is_object()) {
     answer.json.erase("seconds");
     answer.json.erase("worker_seconds");

@@ -72,8 +72,8 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
   for (size_t i = 0; i < devices.size(); ++i) {
     bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), "comparing");
     const bool several = devices.size() > 1;
-    // Opens the file with the range that the commands use, because an importer numbers the events
-    // of each device separately.
+    // Opens one device of the file, as the commands do, because an importer numbers the events of
+    // each device separately.
     RangeOptions range;
     if (several) range.device = devices[i];
     const auto of_device = OpenAnything(file, range);
@@ -138,7 +138,7 @@ void DeclareSelfcheck(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option(
       "FILE", options->file,
-      "a .trace, CUDA memory snapshot or Kineto trace; if it is missing, RUN is planned");
+      "a .trace file, CUDA memory snapshot or Kineto trace; without FILE, RUN is planned");
   AddRunOptions(*command, options->run);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(i18n::Text("Exit status: 1 if two figures differ.\n") + command->get_footer());

@@ -34,11 +34,11 @@ struct Subject {
   Answer Ask(const std::string& command, std::vector<std::string> options) const;
 };
 
-// memory_checks.cpp: at the peak and at events spread over the file, memory adds up, and `peak`,
-// `explain` and the curves agree.
+// memory_checks.cpp: checks that, at the peak and at events spread over the file, memory adds up
+// and `peak`, `explain` and the curves agree.
 void CheckMemory(const Subject& subject);
 void CheckGroups(const Subject& subject);  // `peak --by` for every grouping
-// agreement_checks.cpp: the same figure from several commands.
+// agreement_checks.cpp: compares the same figure from several commands.
 void CheckAgreement(const Subject& subject);
 void CheckBudget(const Subject& subject);
 void CheckRequests(const Subject& subject);
@@ -50,7 +50,7 @@ void CheckSaved(const Subject& subject, const std::shared_ptr<const trace::Trace
 void CheckReplay(const Subject& subject);  // replay_checks.cpp
 
 // run_checks.cpp: plans the run twice and leaves its trace in `file`. Returns the answer of the
-// first plan. If that is not ok(), nothing was compared.
+// first plan. If the answer is not ok(), nothing was compared.
 Answer CheckRun(Commands& commands, Report& report, const std::vector<std::string>& run_arguments,
                 const std::string& file);
 

@@ -111,7 +111,7 @@ if os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
         _package()
         from vramscope import warm
 
-        warm.begins()  # before the hooks set variables, because a fork also needs these
+        warm.begins()  # before the hooks set variables, which a fork must get, too
     if os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         _without_uploads()
     sys.meta_path.insert(0, _AfterTorch())

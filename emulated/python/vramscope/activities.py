@@ -1,6 +1,6 @@
 """Records kernels, memcpys, API calls and the GPU memory in use, in addition to the allocator's history. A library
 loaded into this process receives them from CUPTI and NVML (cupti/injection.cpp). The driver has already loaded it if
-CUDA_INJECTION64_PATH reached the driver. This module tells it when to write and when to release CUPTI."""
+CUDA_INJECTION64_PATH reached the driver. This module tells the library when to write and when to release CUPTI."""
 import ctypes
 import functools
 import os

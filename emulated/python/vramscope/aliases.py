@@ -1,10 +1,10 @@
 """Keeps known values apart from what the program sees and writes: x.data shares the memory of x but not its version counter, so writes into one
-are looked for in the counters of both; and the values, which are attributes of tensors, are not saved with them."""
+are looked for in the counters of both; and the values, which are attributes of tensors, are not saved with the tensors."""
 import functools
 import weakref
 
 MOST = 8  # tensors that are followed for one tensor
-_NAME = "_vramscope_shared"  # detached tensors with the counters of others that share the memory, and their versions
+_NAME = "_vramscope_shared"  # detached tensors that have the counters of tensors sharing the memory, and their versions
 
 
 def changed(tensor):
@@ -19,13 +19,31 @@ def changed(tensor):
 
 
 def tell(tensor, value):
-    """The tensor has this value, and so have those that share its memory."""
+    """Stores that the tensor, and each tensor that shares its memory, has this value."""
     changed(tensor)  # what was written before does not matter
     for *_, itself in tensor.__dict__[_NAME]:
         other = itself()
         if other is not None and other.shape == tensor.shape and other.dtype is tensor.dtype and other.data_ptr() == tensor.data_ptr():
             changed(other)
             other._vramscope_value, other._vramscope_version = value.clone(), other._version
+
+
+def detached(tensor, source):
+    """A tensor of detach() has the memory and the version counter of its source, but is no view of it."""
+    if not tensor.is_nested:
+        tensor._vramscope_source = weakref.ref(source)
+
+
+def source(tensor, said):
+    """The tensor of which this one was detached if both still have the same memory; else None."""
+    other = said.get("_vramscope_source")
+    other = other and other()
+    return other if other is not None and other._version == tensor._version and same_place(other, tensor) else None
+
+
+def same_place(tensor, other):
+    return (tensor.shape == other.shape and tensor.dtype is other.dtype and tensor.stride() == other.stride() and
+            tensor.data_ptr() == other.data_ptr())
 
 
 def _share(values, tensor, other):
@@ -77,6 +95,35 @@ def install(process, values):
         return result
 
     torch.Tensor.as_subclass = same
+    deepcopy = torch.Tensor.__deepcopy__
+
+    @functools.wraps(deepcopy)
+    def __deepcopy__(tensor, memo):
+        """Without the values: the copy has another version counter."""
+        said = getattr(tensor, "__dict__", {})
+        value = values.value(tensor) if values.small(tensor) else None
+        ours = {name: said.pop(name) for name in list(said) if name.startswith("_vramscope_")}
+        try:
+            result = deepcopy(tensor, memo)
+        finally:
+            said.update(ours)
+        if value is not None and result is not tensor and values.small(result):
+            values.settle(result, value.clone())
+        return result
+
+    torch.Tensor.__deepcopy__ = __deepcopy__
+    reduce_ex = torch.Tensor.__reduce_ex__
+
+    @functools.wraps(reduce_ex)
+    def __reduce_ex__(tensor, protocol):
+        """What is saved are the bytes of the storage."""
+        if values.small(tensor) and not tensor.is_floating_point() and tensor.is_contiguous():
+            value = values.kept(tensor)
+            if value is not None:
+                values.put(tensor, value.contiguous())
+        return reduce_ex(tensor, protocol)
+
+    torch.Tensor.__reduce_ex__ = __reduce_ex__
     torch.Tensor.data = property(get, put, doc=data.__doc__)
     process.part("values that another process writes are taken to be the old ones", _sent, torch, values)
     state_of = torch._utils._get_obj_state
@@ -92,7 +139,7 @@ def install(process, values):
 
 
 def _sent(torch, values):
-    """Another process may write into a tensor that it gets (torch.multiprocessing)."""
+    """Handles tensors that another process gets, into which it may write (torch.multiprocessing)."""
     reductions = torch.multiprocessing.reductions
     reduce = reductions.reduce_tensor
 

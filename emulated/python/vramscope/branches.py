@@ -43,7 +43,7 @@ def _way(filename, line):
     if best is None:
         return None
     if isinstance(best, Filter):
-        # Filters by isnan() and similar get the result of that function.
+        # A filter by isnan() or similar keeps the result that values.py assumes for that function.
         asks = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(best.test)} & {"isnan", "isinf", "isfinite"}
         return None if asks else _part(best.test, True)
     if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):
@@ -74,7 +74,7 @@ def sound(decision):
 
 
 class Filter:
-    """A condition of a comprehension."""
+    """An `if` in a comprehension, as a decision like ast.If."""
 
     def __init__(self, test):
         self.test = test
@@ -162,7 +162,7 @@ def nonzero(filename, line):
 
 
 def _but_lengths(node):
-    """The parts of an expression except those of len(x): the length of a list does not depend on its numbers."""
+    """The parts of an expression, without the parts of len(x): the length of a list does not depend on its numbers."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len":
         return
     yield node

@@ -4,6 +4,7 @@ import functools
 import math
 
 from vramscope import overrides
+from vramscope.known import MANY
 
 
 def install(process, values):
@@ -14,6 +15,13 @@ def install(process, values):
     for name, wrap, *more in (("eig", values.sound, 2), ("eigvals", values.sound, 2), ("matrix_exp", _exponentials, values)):
         if hasattr(linalg, name):
             overrides.replace(torch, linalg, name, wrap(getattr(linalg, name), *more))
+    fft = getattr(torch, "fft", None)
+    for name, wrap in (("fftfreq", values.made), ("rfftfreq", values.made), ("fftshift", values.derived), ("ifftshift", values.derived)):
+        if hasattr(fft, name):
+            overrides.replace(torch, fft, name, wrap(getattr(fft, name)))
+    shown = getattr(torch, "_tensor_str", None)
+    if hasattr(shown, "_tensor_str"):
+        shown._tensor_str = _shown(shown._tensor_str, values)
     stand_in(torch.Tensor, ("to_sparse", "to_sparse_csr"), _sparse, values)
     stand_in(torch, ("combinations",), _combinations, values)
     stand_in(torch, ("isin",), _isin, values)
@@ -22,8 +30,25 @@ def install(process, values):
         stand_in(owner, ("matrix_exp",), _exponentials, values)
 
 
+def _shown(function, values):
+    """Wraps the text of a tensor's numbers. PyTorch computes their width on the GPU, where it is unknown."""
+    torch = values.torch
+
+    @functools.wraps(function)
+    def wrapper(self, indent):
+        text = function(self, indent)  # allocates as on a GPU
+        if not values.counted_on_gpu(self) or self.numel() > MANY or self.layout is not torch.strided or self.is_nested:
+            return text
+        value = values.peek(self)
+        if value is None:
+            value = torch.zeros(self.shape, dtype=self.dtype, device="cpu")
+        return function(value, indent)
+
+    return wrapper
+
+
 def _combinations(function, values):
-    """Their number follows from the length; PyTorch counts them in a mask."""
+    """The number of combinations follows from the length; PyTorch counts them in a mask."""
     @functools.wraps(function)
     def wrapper(input, r=2, with_replacement=False):
         if values.counted_on_gpu(input) and input.dim() == 1 and type(r) is int and r > 0:
@@ -53,7 +78,7 @@ def _sparse(function, values):
 
 
 def _selected(function, values):
-    """A mask of fewer dimensions or of other sizes than the tensor: PyTorch counts the expanded mask."""
+    """If a mask has fewer dimensions or other sizes than the tensor, PyTorch counts the expanded mask."""
     @functools.wraps(function)
     def wrapper(input, mask, **more):
         if values.counted_on_gpu(input) and values.plain(mask) and mask.is_cuda and mask.dtype is values.torch.bool and mask.shape != input.shape:
@@ -94,7 +119,7 @@ def _isin(function, values):
 
 
 def _exponentials(function, values):
-    """Those of a batch: PyTorch reads from the GPU which matrices need equally many steps."""
+    """For a batch, PyTorch reads from the GPU which matrices need equally many steps for their exponentials."""
     torch = values.torch
 
     @functools.wraps(function)

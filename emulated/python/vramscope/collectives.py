@@ -9,6 +9,8 @@ from vramscope.known import FEW
 _NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gather_coalesced", "all_reduce", "all_reduce_coalesced", "all_to_all",
           "all_to_all_single", "broadcast", "gather", "irecv", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor",
           "_reduce_scatter_base", "scatter")
+MOST_SENT = 4 << 20  # bytes of an object that ranks exchange
+_SENDING = ("isend", "send")  # read a tensor argument
 
 
 def install(process, values):
@@ -40,10 +42,12 @@ def install(process, values):
     def sent(value):
         """Copies known values, for example those that a kernel wrote, to the platform's bytes, which the ranks
         exchange."""
-        if values.small(value, FEW):
+        if values.small(value, FEW) or values.small(value, MOST_SENT) and value.dtype is torch.uint8:  # an object
             number = values.kept(value)
             if number is not None:
                 values.restore(value, number)
+                if value.numel() > FEW and value.is_contiguous():
+                    values.put(value, number.contiguous())
         elif type(value) in (list, tuple):
             for part in value:
                 sent(part)
@@ -58,6 +62,38 @@ def install(process, values):
                 found = tensors((args, tuple(kwargs.values())), found)
             result = function(*args, **kwargs)
             for value, before in found:
+                if function.__name__ == "irecv":  # has not arrived yet; reading it would wait
+                    values.forget(value)
+                    values.release(value)
+                    continue
+                if function.__name__ == "recv" and values.plain(value) and value.is_cuda:
+                    values.readable(value, value.numel() * value.element_size())  # waits until it has arrived
+                written(value, before)
+            return result
+
+        return wrapper
+
+    def sending(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            if not values.compiling():
+                sent(args)
+                sent(tuple(kwargs.values()))
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    def batched(function):
+        """Wraps batch_isend_irecv, whose operations run when all are collected."""
+        @functools.wraps(function)
+        def wrapper(p2p_op_list):
+            found = []
+            if not values.compiling():
+                for operation in p2p_op_list:
+                    if operation.op is distributed.distributed_c10d.irecv:
+                        tensors(operation.tensor, found)
+            result = function(p2p_op_list)
+            for value, before in found:
                 written(value, before)
             return result
 
@@ -66,10 +102,10 @@ def install(process, values):
     distributed = getattr(torch, "distributed", None)
     if distributed is None or not distributed.is_available():
         return
-    for name in _NAMES:
+    for name in (*_NAMES, *_SENDING, "batch_isend_irecv"):
         function = getattr(distributed.distributed_c10d, name, None)
         if function is not None:
-            wrapper = writing(function)
+            wrapper = (batched if name == "batch_isend_irecv" else sending if name in _SENDING else writing)(function)
             for module in (distributed.distributed_c10d, distributed):
                 if getattr(module, name, None) is function:
                     setattr(module, name, wrapper)

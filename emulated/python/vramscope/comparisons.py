@@ -54,11 +54,11 @@ def _number(filename, line, reader):
 
 
 def _solve(filename, numbers, mine):
-    """The value to use for these numbers; None to use the usual one."""
+    """The value to use for the numbers `mine`; None: the usual value."""
     tests = [(decision.test, branches.sound(decision)) for decision in branches.decisions(filename) if numbers.within(decision.test)]
     rest = [(test, wanted, keys) for test, wanted in tests if wanted is not None and (keys := numbers.keys_in(test))]
     together, keys = [], set(mine)
-    while more := [row for row in rest if row[2] & keys]:  # those that share numbers with them
+    while more := [row for row in rest if row[2] & keys]:  # tests with numbers of the tests found so far
         together += more
         keys.update(*(row[2] for row in more))
         rest = [row for row in rest if row not in more]
@@ -116,7 +116,7 @@ class _Numbers:
         return test in self.nodes
 
     def key(self, node):
-        """The name of the number if the expression is one; None if it is something else."""
+        """The name, if the expression is the name of a number; otherwise None."""
         if isinstance(node, (ast.Name, ast.Attribute)):
             text = _dotted(node)
             return text if text in self.keys else None

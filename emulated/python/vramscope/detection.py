@@ -70,7 +70,7 @@ def _assigned(process, values, assign):
             process.assume(
                 "an assignment computed on the GPU is assumed to give the first worker the first task, and so on", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
-            # also replaces values known from before the kernel, which it would have overwritten
+            # also replaces values from before the kernel, which the kernel would have overwritten
             values.settle(result, value.masked_fill(value >= tasks, -1).expand(result.shape).contiguous())
         return result
 

@@ -41,7 +41,7 @@ def _installed(process, modeling):
         process.assume("there are no weights: the model is built from its config.json", os.path.join(folder, kwargs["subfolder"]) if kwargs.get("subfolder") else folder)
         torch = process.torch
         dtype = kwargs.get("dtype") or kwargs.get("torch_dtype") or torch.float32
-        if not isinstance(dtype, torch.dtype):  # by component, or by name
+        if not isinstance(dtype, torch.dtype):  # a dict by component, or a type's name
             dtype = getattr(torch, dtype, torch.float32) if isinstance(dtype, str) else torch.float32
         if process.settings.emulated and (kwargs.get("quantization_config") is not None or kwargs.get("device_map") is not None):
             return _load_empty(process, functools.partial(load, cls), cls, config, unused, dtype, kwargs)

@@ -4,12 +4,14 @@ guesses."""
 import functools
 import math
 
+from vramscope import aliases
 from vramscope.known import FEW, MANY, SMALL, Known, version
 
 PRODUCTS = 1 << 20  # maximum size of an integer tensor in arithmetic, such as pairs and triplets of a batch's labels
 
 # Factory functions of torch.
-MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "eye", "tril_indices", "triu_indices")
+MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "logspace", "eye", "tril_indices",
+        "triu_indices")
 WRITTEN = ("tensor", "as_tensor", "asarray")  # copies of host data
 MADE_BY_TENSOR = ("new_ones", "new_zeros", "new_full")
 # Random factories, and the maximum number of elements whose values are also drawn on the CPU. Any values will do.
@@ -18,9 +20,15 @@ RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
 DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
            "where", "sort", "argsort", "topk", "argmax", "argmin", "cummax", "cummin", "aminmax", "median", "count_nonzero", "isin", "diff",
            "searchsorted", "bucketize", "take", "take_along_dim", "index_copy", "index_fill", "index_put", "index_add", "scatter", "scatter_add",
-           "combinations", "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round")
-DERIVED_BY_TENSOR = ("__neg__", "__abs__", "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max")
-DERIVED_WITHIN = (("_VF", ("meshgrid",)), ("_C._nn", ("pad", "pad_sequence")))  # called by torch functions that are written in Python
+           "combinations", "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round",
+           "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max", "fmod", "sign", "trunc", "square", "exp", "log",
+           "diag", "trace", "kthvalue", "mode", "msort", "std", "var", "std_mean", "var_mean", "quantile", "cumprod", "nansum", "nanmean", "log2",
+           "log10", "log1p", "expm1", "sin", "cos", "tanh", "sigmoid", "reciprocal", "rsqrt", "frac", "negative", "absolute", "isfinite", "nan_to_num",
+           "clip", "true_divide", "divide", "multiply", "subtract", "fmax", "fmin", "gcd", "lcm", "heaviside", "bitwise_left_shift",
+           "bitwise_right_shift", "lerp", "addcmul", "addcdiv", "outer", "kron", "cross", "put", "scatter_reduce", "rot90", "column_stack", "dstack",
+           "block_diag", "cartesian_prod", "vander", "trapezoid")
+DERIVED_BY_TENSOR = ("__neg__", "__abs__")
+DERIVED_WITHIN = (("_VF", ("meshgrid", "_pack_padded_sequence", "_pad_packed_sequence")), ("_C._nn", ("pad", "pad_sequence")))  # called by torch functions that are written in Python
 # Binary operators.
 ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod", "truediv",
                                                  "rtruediv", "pow", "rpow", "lshift", "rshift"))
@@ -28,13 +36,19 @@ ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "m
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
           "narrow", "select", "long", "int", "bool", "byte", "short", "char", "float", "double", "ravel", "unflatten", "swapaxes", "swapdims", "movedim",
           "moveaxis", "t", "tile", "broadcast_to", "diagonal")
+# Those of VIEWED that are also functions of torch; the names of types are not.
+VIEWED_BY_TORCH = ("reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "clone", "detach", "narrow", "select", "ravel", "unflatten",
+                   "swapaxes", "swapdims", "movedim", "moveaxis", "t", "tile", "broadcast_to", "diagonal")
 # Like VIEWED, with the shape of another tensor, whose values need not be known.
 SHAPED = {"expand_as": "expand", "view_as": "view", "reshape_as": "reshape"}
 PARTS = ("unbind", "split", "chunk", "tensor_split")  # return many views, as a loop over labels does
 # Methods that write into their tensor.
 CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_put_",
            "index_copy_", "copy_", "sub_", "mul_", "div_", "floor_divide_", "remainder_", "clamp_", "clamp_min_", "clamp_max_", "logical_and_",
-           "logical_or_", "logical_not_", "__isub__", "__imul__", "__ifloordiv__", "__iand__", "__ior__", "__ixor__")
+           "logical_or_", "logical_not_", "logical_xor_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "bitwise_not_", "eq_", "ne_", "lt_", "le_",
+           "gt_", "ge_", "neg_", "abs_", "pow_", "sqrt_", "square_", "sign_", "ceil_", "floor_", "round_", "trunc_", "fmod_", "cumsum_", "tril_",
+           "triu_", "masked_scatter_", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__iand__", "__ior__",
+           "__ixor__", "__ilshift__", "__irshift__")
 
 
 def _some(arguments):
@@ -71,12 +85,61 @@ class Following(Known):
             values.append(value)
         return values
 
+    def whole(self, tensor):
+        """(tensor, value) of the tensor whose part is about to change; None if its values are unknown or many."""
+        part = tensor._base
+        if part is None:
+            part = aliases.source(tensor, getattr(tensor, "__dict__", {}))
+        if part is None or not self.small(part, PRODUCTS) or not part.is_contiguous():
+            return None
+        value = self.kept(part)
+        self.expose(part)
+        return None if value is None else (part, value)
+
+    def changed_part(self, whole, tensor, value):
+        """Known values were written into a part of a tensor that had known values."""
+        if whole is None:
+            return
+        base, before = whole
+        if aliases.same_place(base, tensor):
+            after = value.clone()
+        else:
+            after = before.clone(memory_format=self.torch.contiguous_format)
+            after.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset() - base.storage_offset()).copy_(value)
+        self.settle(base, after)
+
+    def into(self, function, args, kwargs, **more):
+        """Calls a function that writes its result into the tensors `out`. `more`: additional arguments on the CPU."""
+        out = kwargs["out"]
+        parts = out if isinstance(out, (tuple, list)) else (out,)
+        rest = {key: value for key, value in kwargs.items() if key != "out"}
+        values, before = None, []
+        if not self.compiling() and all(self.plain(part) and part.is_cuda for part in parts):
+            values = self.values_of((*args, *rest.values()))
+            before = [(version(part), self.whole(part) if values is not None else None) for part in parts]
+        result = function(*args, **kwargs)
+        known = None
+        if values is not None:
+            known = self.computed(function, *values[:len(args)], **dict(zip(rest, values[len(args):]), **more))
+        if known is not None:
+            for part, value, last in zip(parts, known if isinstance(out, (tuple, list)) else (known,), before):
+                if self.small(part) and part.shape == value.shape:
+                    self.settle(part, value.to(part.dtype))
+                    self.wrote(part, last[0])
+                    self.changed_part(last[1], part, value)
+        for part in parts if before else ():
+            if "_vramscope_stays" in part.__dict__ and self.kept(part) is None:
+                self.release(part)
+        return result
+
     def made(self, function):
         """Wraps a factory that fills a tensor with one value or a range."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
+            if kwargs.get("out") is not None:
+                return self.into(function, args, {key: value for key, value in kwargs.items() if key != "device"}, device="cpu")
             result = function(*args, **kwargs)
-            if self.small(result) and kwargs.get("out") is None:
+            if self.small(result):
                 self.keep(result, function(*args, **dict(kwargs, dtype=result.dtype, device="cpu")))
             return result
 
@@ -100,7 +163,7 @@ class Following(Known):
         return isinstance(data, self.torch.Tensor) and data.is_cuda or isinstance(data, (list, tuple)) and any(map(self.on_gpu, data[:FEW]))
 
     def written(self, function):
-        """Wraps a function that copies host data to the GPU. The values are kept, because a kernel that touches the memory makes them unknown."""
+        """Wraps a function that copies host data to the GPU. The CPU keeps the values, because a kernel that touches the memory makes its bytes unknown."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -113,7 +176,7 @@ class Following(Known):
         return wrapper
 
     def computed(self, function, *args, **kwargs):
-        """The result on the CPU; None if it fails there (unsupported types, an index out of range, which stops the GPU later)."""
+        """The function's result on the CPU; None if the function fails there (unsupported types, an index out of range, which stops the GPU later)."""
         try:
             return function(*args, **kwargs)
         except (RuntimeError, IndexError, NotImplementedError):
@@ -128,10 +191,14 @@ class Following(Known):
             self.keep(tensor, value)
 
     def derived(self, function):
+        sorts = function.__name__ in ("sort", "argsort")
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
+            if kwargs.get("out") is not None:
+                return self.into(function, args, kwargs)
             values = None
-            if not self.compiling() and self.small(_some(args or tuple(kwargs.values()))) and kwargs.get("out") is None:
+            if not self.compiling() and self.small(_some(args or tuple(kwargs.values()))):
                 values = self.values_of((*args, *kwargs.values()))
             result = function(*args, **kwargs)
             if values is not None:
@@ -140,17 +207,30 @@ class Following(Known):
                 for part, value in zip(result, known or ()) if several else ((result, known),):
                     if value is not None and self.small(part) and part.shape == value.shape:
                         self.settle(part, value)
+            elif sorts:
+                self.in_order(result if function.__name__ == "argsort" else result[1], args, kwargs)
             return result
 
         return wrapper
 
+    def in_order(self, places, args, kwargs):
+        """The places of sorted numbers that are unknown must be different."""
+        if not self.small(places, MANY) or not places.dim() or not self.unknown(places):
+            return
+        dim = kwargs.get("dim", next((arg for arg in args[1:] if type(arg) is int), -1))
+        if type(dim) is not int:
+            return
+        self.assume("computed numbers that are sorted are assumed to be in that order already")
+        order = self.torch.arange(places.size(dim), device="cpu").view([-1 if d == dim % places.dim() else 1 for d in range(places.dim())])
+        self.settle(places, order.expand(places.shape).clone())
+
     def changed(self, function):
-        """Wraps a method that writes known values into a tensor whose values are known, or overwrites one."""
+        """Wraps a method that writes known values into a tensor whose values are known, or that overwrites a whole tensor."""
         overwrites = function.__name__ in ("copy_", "fill_")
 
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
-            values = None
+            values = whole = None
             if self.small(tensor):
                 if overwrites and not tensor.is_floating_point():
                     values = self.values_of((*args, *kwargs.values()))
@@ -158,7 +238,7 @@ class Following(Known):
                 else:
                     values = self.values_of((tensor, *args, *kwargs.values()))
                 if values is not None:
-                    self.expose(tensor._base)
+                    whole = self.whole(tensor)
                 before = version(tensor)
             result = function(tensor, *args, **kwargs)
             if values is not None:
@@ -166,6 +246,7 @@ class Following(Known):
                 if self.computed(lambda: (function(value, *more, **named),)):
                     self.settle(tensor, value)
                     self.wrote(tensor, before)
+                    self.changed_part(whole, tensor, value)
             if "_vramscope_stays" in getattr(tensor, "__dict__", ()) and self.kept(tensor) is None:
                 self.release(tensor)
             return result
@@ -181,6 +262,8 @@ class Following(Known):
                 return result
             value = self.kept(tensor)
             known = None if value is None else self.values_of(args)
+            if function.__name__ == "detach":
+                aliases.detached(result, tensor)
             if known is not None:
                 self.keep_part(result, function(value, *known, **kwargs))
             return result
@@ -223,14 +306,19 @@ class Following(Known):
 
     def follows(self, function):
         """Wraps reductions and scans (sum, max, cumsum, ...) of small integer tensors: lengths, message sizes, offsets.
-        They also compute a few known values of other types, and empty tensors, whose sum is 0 and whose product is
+        A few known values of other types and empty tensors are handled, too: an empty sum is 0, an empty product
         1."""
+        binary = self.derived(function)  # max(a, b)
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
+            if kwargs.get("out") is not None:
+                return self.into(function, args, kwargs)
             tensor = args[0] if args else kwargs.get("input")
-            if (not self.plain(tensor) or not tensor.is_cuda or tensor.is_complex() or kwargs.get("out") is not None or
-                    any(isinstance(arg, self.torch.Tensor) for arg in args[1:])):
+            if not self.plain(tensor) or not tensor.is_cuda or tensor.is_complex():
                 return function(*args, **kwargs)
+            if any(isinstance(arg, self.torch.Tensor) for arg in (*args[1:], kwargs.get("other"))):
+                return binary(*args, **kwargs)
             value = None
             if not tensor.numel() and not self.compiling():
                 value = self.torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu")
@@ -382,14 +470,15 @@ class Following(Known):
     def sum_in_place(self, function, tensor, other):
         values = self.values_of((tensor, other)) if tensor.numel() <= MANY else None
         before = version(tensor)
-        if values is not None:
-            self.expose(tensor._base)
+        whole = self.whole(tensor) if values is not None else None
         result = function(tensor, other)
         if values is None:
             self.release(tensor)
         else:
-            self.restore(tensor, function(values[0].clone(), values[1]))
+            value = function(values[0].clone(), values[1])
+            self.restore(tensor, value)
             self.wrote(tensor, before)
+            self.changed_part(whole, tensor, value)
         return result
 
     def counted(self, function):
@@ -400,20 +489,22 @@ class Following(Known):
         def wrapper(tensors, other, *args, **kwargs):
             if isinstance(other, self.torch.Tensor) and not args and not kwargs and self.small(tensors):
                 return self.sum_in_place(function, tensors, other)
-            if isinstance(tensors, self.torch.Tensor) and tensors.numel() > 1:
+            if isinstance(tensors, self.torch.Tensor) and (tensors.numel() > 1 or args or kwargs):
                 return changed(tensors, other, *args, **kwargs)
             known = []
             if type(other) in (int, float) and not args and not kwargs:
                 for tensor in tensors if isinstance(tensors, (list, tuple)) else (tensors,):
                     number = self.number(tensor)
+                    if number is None and self.small(tensor) and tensor.numel() == 1:
+                        number = self.kept(tensor)
                     if number is not None:
-                        self.expose(tensor._base)
-                        known.append((tensor, number, version(tensor)))
+                        known.append((tensor, number, version(tensor), self.whole(tensor)))
             result = function(tensors, other, *args, **kwargs)
-            for tensor, number, before in known:
+            for tensor, number, before, whole in known:
                 self.put(tensor, number + other)
                 self.wrote(tensor, before)
                 tensor.__dict__.pop("_vramscope_value", None)
+                self.changed_part(whole, tensor, number + other)
             return result
 
         return wrapper

@@ -67,7 +67,7 @@ def _patch(process, module):
     def __call__(self, input_ids, *args, **kwargs):
         _state.full = any(input_ids.shape[-1] >= getattr(one, "max_length", float("inf")) for one in self)
         answer = look(self, input_ids, *args, **kwargs)
-        # Also returned to callers other than generate(), such as assisted generation for its candidates.
+        # Callers other than generate() get this result, too, such as assisted generation for its candidates.
         if getattr(answer, "is_cuda", False):
             answer._vramscope_value, answer._vramscope_version = process.torch.full(answer.shape, _state.full, device="cpu"), known.version(answer)
         if getattr(_state, "in_python", False) and getattr(answer, "is_cuda", False):

@@ -1,5 +1,5 @@
 """Reports how many parameters of the optimizers no backward pass has reached. The number is updated when a step begins
-and it has changed."""
+if it has changed."""
 import gc
 import weakref
 

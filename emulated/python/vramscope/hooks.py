@@ -39,6 +39,8 @@ class Hooks:
         self.stepped = False  # an optimizer has stepped, and no new step has begun since
         self.first_step = True  # of any optimizer in this process
         self.steps = 0
+        self.model_trains = False
+        self.described = weakref.WeakSet()
         self.loss = process.torch.nn.modules.loss._Loss
         compiler = getattr(process.torch, "compiler", None)
         self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
@@ -51,9 +53,11 @@ class Hooks:
         self.recorder.on_begin.append(self.saved.begin)
 
     def again(self):
-        """Another recording begins in this process: names and steps are counted from the beginning."""
+        """Called when another recording begins in this process: counts names and steps from the beginning again."""
         self.roots.clear()
         self.module_names.clear()
+        self.described.clear()
+        self.model_trains = False
         self.calls.modules.clear()
         self.stepped, self.steps, self.first_step = False, 0, True
         self.updates.left = None
@@ -62,7 +66,7 @@ class Hooks:
     # --- steps ---
 
     def something_begins(self):
-        """A batch is fetched, a model called, or a backward pass begun. After an optimizer's step, this begins a new
+        """Called when a batch is fetched, a model called, or a backward pass begun. After an optimizer's step, begins a new
         step."""
         if self.optimizer_depth or self.backward_depth:
             return
@@ -142,7 +146,7 @@ class Hooks:
             for name, part in module.named_modules():
                 self.module_names[id(part)] = self.recorder.name(name or type(module).__name__)
         trains = self.torch.is_grad_enabled()
-        if trains and "model" not in self.process.about and not self.tracing():
+        if trains and not self.model_trains and module not in self.described and not self.tracing():
             self.describe(module)
         # A module frozen by torch.jit.freeze has no attribute `training`.
         self.recorder.mark("F", self.module_names[id(module)], int(trains), int(getattr(module, "training", False)))
@@ -150,6 +154,7 @@ class Hooks:
         self.recorder.native.tag(INPUT, args)
 
     def describe(self, module):
+        """Reports the program's model: the first one called that trains, or else that has parameters."""
         inner = getattr(module, "module", module)  # the module in DistributedDataParallel and similar
         if any(map(self.torch.nn.parameter.is_lazy, module.parameters())):
             return  # parameters of LazyLinear, which get a shape in the first call
@@ -159,6 +164,11 @@ class Hooks:
             size += parameter.numel() * parameter.element_size()
             if parameter.requires_grad:
                 trainable += parameter.numel()
+        self.described.add(module)
+        before = self.process.about.get("model")
+        if before is not None and (trainable > 0, count > 0) <= (before["trainable"] > 0, before["parameters"] > 0):
+            return
+        self.model_trains = trainable > 0
         self.process.about["model"] = {"name": type(inner).__name__, "parameters": count, "trainable": trainable, "bytes": size}
         self.process.write()
 
@@ -257,7 +267,7 @@ class Hooks:
                 self.updates.stepped(optimizer)
                 self.tag_state(optimizer)  # also of nested optimizers: ZeroRedundancyOptimizer has no state itself
                 if self.optimizer_depth == 0:
-                    if self.steps < 2 and not self.backward_depth:  # in backward it would run for every parameter
+                    if self.steps < 2 and not self.backward_depth:  # in backward, this would run for every parameter
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
                     self.step_ends()

@@ -1,4 +1,4 @@
-"""Reports to the platform which kind of code the host runs. The platform does not measure its time but adds the time
+"""Reports to the platform which kind of code the host runs. The platform does not measure the host's time but adds the time
 that such code took in a recording (emulated/core/host_work.h). On a real GPU nothing is reported."""
 import ctypes
 import os
@@ -7,7 +7,7 @@ ENGINE, PYTHON, OPTIMIZER = 0, 1, 2  # HostThread of the platform
 
 
 class Nobody:
-    """For a program on a real GPU."""
+    """Reports nothing, for a program on a real GPU."""
 
     def runs(self, what):
         return ENGINE
@@ -69,7 +69,7 @@ class Loop(Platform):
 
 
 def trained(optimizer):
-    """The number of trained parameters. Their gradients are not read, which would create Python objects."""
+    """The number of trained parameters. Their gradients are not read, because reading creates Python objects."""
     return sum(parameter.requires_grad for group in optimizer.param_groups for parameter in group["params"])
 
 

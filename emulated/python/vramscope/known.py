@@ -95,7 +95,7 @@ class Known:
         self.process.assume(what, place())
 
     def stand_in(self, owner, names, wrap, *more):
-        """Replaces functions of the owner by `wrap` of them. A function that this torch lacks is skipped and
+        """Replaces functions of the owner by what `wrap` returns for them. A function that this torch lacks is skipped and
         reported."""
         for name in names:
             function = getattr(owner, name, None)
@@ -151,10 +151,27 @@ class Known:
         said = getattr(tensor, "__dict__", {})
         self.check(tensor, said)
         value = said.get("_vramscope_value")
-        return value if value is not None and said["_vramscope_version"] == version(tensor) and value.shape == tensor.shape else None
+        if value is not None and said["_vramscope_version"] == version(tensor) and value.shape == tensor.shape:
+            return value
+        return self.kept_elsewhere(tensor, said)
+
+    def kept_elsewhere(self, tensor, said):
+        """The values of the tensor from which this one was detached, or of which it is a view, which was written to
+        later."""
+        source = aliases.source(tensor, said)
+        if source is not None:
+            return self.kept(source)
+        base = getattr(tensor, "_base", None)
+        if base is None or "_vramscope_value" not in getattr(base, "__dict__", ()) or not tensor.is_cuda:
+            return None
+        whole = self.kept(base)
+        if whole is None or base.dtype is not tensor.dtype or base.is_complex() or not base.is_contiguous() or not tensor.numel():
+            return None
+        offset = tensor.storage_offset() - base.storage_offset()
+        return self.keep(tensor, whole.contiguous().as_strided(tensor.shape, tensor.stride(), offset).clone())
 
     def check(self, tensor, said):
-        """Drops what is no longer true of a tensor with these attributes."""
+        """Drops attributes that are no longer true of the tensor."""
         if "_vramscope_shared" in said and aliases.changed(tensor):
             self.forget(tensor)
             self.release(tensor)
@@ -176,13 +193,13 @@ class Known:
                 self.put(tensor, value.contiguous())
 
     def wrote(self, tensor, before):
-        """Known values were written into the tensor, which had this version before."""
+        """Call after known values were written into the tensor, which had this version before."""
         now = version(tensor)
         if before != now and getattr(tensor, "_vramscope_stayed", None) == now:
             self.sure.setdefault(tensor.untyped_storage().data_ptr(), {})[before] = now
 
     def release(self, tensor):
-        """The bytes that put() stored are no longer the tensor's values."""
+        """Call when the bytes that put() stored are no longer the tensor's values."""
         place = tensor.__dict__.pop("_vramscope_stays", None)
         places = self.holds.get(tensor.untyped_storage().data_ptr(), {})
         if place in places:  # a copy of the tensor has a copy of its attributes
@@ -262,7 +279,7 @@ class Known:
             weakref.finalize(tensor, self.leave, storage, place).atexit = False
 
     def leave(self, storage, place):
-        """A tensor that was passed to put() was freed. Other tensors may be views of the same memory."""
+        """Called when a tensor that was passed to put() was freed. Other tensors may be views of the same memory."""
         places = self.holds.get(storage, {})
         count = places.pop(place, 0)
         if count > 1:
@@ -277,11 +294,14 @@ class Known:
             self.sure.pop(storage, None)
 
     def loaded(self, value, depth=0):
-        """Keeps numbers that a checkpoint loaded onto the GPU."""
+        """Keeps what a checkpoint loaded onto the GPU: numbers, and the values of small integer and boolean tensors, such
+        as the state of a random generator."""
         if isinstance(value, self.torch.Tensor):
             number = self.number(value)
             if number is not None:
                 self.put(value, number)
+            elif not self.compiling():
+                self.value(value)
         elif depth < 8 and isinstance(value, dict):
             for part in value.values():
                 self.loaded(part, depth + 1)

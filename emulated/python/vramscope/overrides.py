@@ -1,6 +1,6 @@
 """Lets programs override and pickle replaced functions. PyTorch passes a function to the __torch_function__ of a class or mode
 of the program, which finds it by identity: `func is torch.cat`. PyTorch's C++ code would pass the original function, and
-torch.cat is a replacement."""
+torch.cat is now a replacement, so the program would not find it."""
 import functools
 import inspect
 import operator
@@ -59,7 +59,7 @@ def _overridable(torch, function):
 
 
 def _method(torch, function, original):
-    """Wraps a replacement of a method. PyTorch's own passes torch.Tensor's attribute to classes and modes; when these call it, the replacement
+    """Wraps a replacement of a method. PyTorch's own method passes torch.Tensor's attribute to classes and modes; when these call it, the replacement
     runs, so that they do not see the calls that it makes."""
     overridden = torch._C._has_torch_function_variadic
 
@@ -87,7 +87,7 @@ def _original(function):
 
 
 def _each(values):
-    """The values, with the elements of lists."""
+    """The values, with the elements of lists in place of the lists."""
     return [part for value in values for part in (value if type(value) in (list, tuple) else (value,))]
 
 
@@ -125,7 +125,7 @@ def replace(torch, owner, name, function):
 
 
 def install(process, originals):
-    """After functions of torch were replaced. originals: {name: function}, also of functions that stayed."""
+    """Call after functions of torch were replaced. originals: {name: function}, also of functions that stayed."""
     torch, with_device = process.torch, constructors(process.torch)
     for name, original in originals.items():
         function = getattr(torch, name)

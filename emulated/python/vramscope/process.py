@@ -11,6 +11,7 @@ import time
 from vramscope import host, packages
 
 PLACES = 4  # lines listed for one assumption in a file
+MOST_PROCESSES = 1 << 22  # Linux has no process numbers from here on (PID_MAX_LIMIT)
 
 
 class Enough(SystemExit):
@@ -70,7 +71,7 @@ class Process:
             "package": os.path.dirname(os.path.abspath(__file__)),
             "rank": int(os.environ.get("RANK", "0") or 0),
             "world_size": int(os.environ.get("WORLD_SIZE", "1") or 1),
-            "ended": "",  # "" (running, or killed), "end", "enough", "exception", "exit"
+            "ended": "",  # "" (running, or killed), "end", "enough", "exception", "exit", "exec"
             "ended_ns": 0,
             "exception": "",
         }
@@ -181,6 +182,27 @@ class Process:
         if self.recorder is not None:
             self.recorder.finish()
         self.write()
+
+    def move_aside(self):
+        """Gives this process's files a number that no process has."""
+        def path(kind, number):
+            return os.path.join(self.settings.output, kind % number)
+
+        number = self.pid + MOST_PROCESSES
+        while os.path.exists(path("process-%d.json", number)):
+            number += MOST_PROCESSES
+        try:
+            for kind in ("process-%d", "process-%d.json", "platform-%d.json"):
+                if os.path.exists(path(kind, self.pid)):
+                    os.rename(path(kind, self.pid), path(kind, number))
+            for kind in ("process-%d.json", "platform-%d.json"):
+                if os.path.exists(path(kind, number)):
+                    with open(path(kind, number), "rb") as file:
+                        about = json.load(file)
+                    about["pid"] = number
+                    replace_file(path(kind, number), json.dumps(about).encode())
+        except (OSError, ValueError) as error:
+            complain(error)
 
 
 _complained = False

@@ -2,7 +2,7 @@
 
 The position of a mark in the history is a count: the number of allocations and frees on the device so far, from the
 library that the allocator reports to (tail.py), or otherwise from the allocator's statistics. The history has one entry
-for each, so the position is exact, unlike a time."""
+for each of them, so the position is exact, which a time is not."""
 import ctypes
 import gc
 import inspect
@@ -17,7 +17,7 @@ from vramscope.process import complain, replace_file
 MAX_ENTRIES = 50_000_000  # size of PyTorch's ring buffer, which grows as it fills
 FLUSH_SECONDS = 0.4  # a window may show the program live
 FLUSH_SHARE = 0.1  # maximum share of the time
-FLUSH_STEP_SECONDS = 0.25  # the cost of a flush includes existing blocks, so short steps share one
+FLUSH_STEP_SECONDS = 0.25  # the cost of a flush includes existing blocks, so short steps share a flush
 FLUSH_REQUESTS = 200_000
 
 
@@ -98,7 +98,7 @@ class Recorder:
             return 0  # no storage: meta, fake, sparse
 
     def name(self, text):
-        """The number of a text, which is written only once."""
+        """The number of a text. Each text is written only once."""
         number = self.names.get(text)
         if number is None:
             number = self.names[text] = len(self.names)
@@ -342,7 +342,7 @@ class Recorder:
                     if "clear_history" in parameters:
                         kwargs["clear_history"] = True
                 # A full ring would drop entries that are not written yet, so the program's limit applies only to what
-                # it is shown.
+                # the program is shown.
                 name = "trace_alloc_max_entries" if legacy else "max_entries"
                 self.shown = min(kwargs.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
                 if len(args) < 3:

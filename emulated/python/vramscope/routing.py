@@ -91,7 +91,7 @@ class Routing:
             tensor, values, torch = input, self.values, self.torch
             bins = bins_of(args, kwargs)
             value = values.value(tensor) if values.small(tensor) else None
-            # As many bins as the maximum needs.
+            # bincount makes as many bins as the largest value needs.
             if value is not None and type(bins) is int and function.__name__ == "bincount":
                 more = {key: arg for key, arg in kwargs.items() if key != "minlength"}
                 result = function(tensor, *args[:1], minlength=max(bins, int(value.max()) + 1), **more)
@@ -101,6 +101,9 @@ class Routing:
                         values.settle(result, function(value, *known, minlength=bins))
                 return result
             result = function(tensor, *args, **kwargs)
+            if value is not None and function.__name__ == "histc" and values.small(result):
+                values.settle(result, function(value, *args, **kwargs))
+                return result
             if (type(bins) is int and bins > 1 and values.unknown(tensor) and type(result) is torch.Tensor and
                     result.shape == (bins,) and result.is_contiguous()):
                 classes = getattr(tensor, "_vramscope_classes", None)

@@ -2,7 +2,7 @@
 every tensor unchanged.
 
 For each tensor, the hooks return an object (cupti/python_marks.cpp), which Python's garbage collector does not count.
-The object is destroyed when the graph releases the tensor. When backward unpacks the object, it names the module that
+The object is destroyed when the graph releases the tensor. When backward unpacks the object, that object names the module that
 saved the tensor; that module's backward is running."""
 
 import functools
@@ -99,7 +99,7 @@ class SavedTensors:
             return tensor  # no memory
 
     def end(self):
-        """For a recording that ends before the program does."""
+        """Removes the hooks when a recording ends before the program does."""
         if self.active:
             self.active = False
             self.pop()

@@ -45,7 +45,7 @@ class Tail:
             self.library, self.locked, self.requests = library, locked, requests
 
     def read_stacks(self, path):
-        """Whether rows have stacks from now on, which are written to the file at `path`."""
+        """Whether rows have stacks from now on; the stacks are written to the file at `path`."""
         try:
             captured = self.torch._C._profiler.gather_traceback(python=True, script=False, cpp=False)
             object_of = ctypes.c_void_p.from_address(id(captured) + object.__basicsize__).value

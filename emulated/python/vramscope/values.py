@@ -10,7 +10,7 @@ import os
 
 from vramscope import aliases, branches, checked, collectives, comparisons, detection, indexing, overrides, routing
 from vramscope.following import (ARITHMETIC, CHANGED, DERIVED, DERIVED_BY_TENSOR, DERIVED_WITHIN, MADE, MADE_BY_TENSOR, PARTS, RANDOM, SHAPED,
-                                 VIEWED, WRITTEN, Following)
+                                 VIEWED, VIEWED_BY_TORCH, WRITTEN, Following)
 from vramscope.known import MANY, caller, place, version
 
 
@@ -33,6 +33,8 @@ class Values(Following):
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
             torch = self.torch
+            if type(result) is str:  # type()
+                return result
             if result is not tensor and self.small(result):
                 if tensor.is_cuda:
                     value = self.kept(tensor)
@@ -62,6 +64,8 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(input, other, **more):  # PyTorch's parameter name
             tensor = input
+            if more.get("out") is not None:
+                return self.into(function, (tensor, other), more)
             if self.compiling():
                 return function(tensor, other, **more)
             parts = [part for part in (tensor, other) if self.small(part)]
@@ -135,6 +139,8 @@ class Values(Following):
         def wrapper(*parts, **kwargs):
             torch = self.torch
             parts += tuple([kwargs.pop(name) for name in ("input", "other") if name in kwargs])
+            if kwargs.get("out") is not None:
+                return self.into(function, parts, kwargs)
             if self.compiling() or not all(isinstance(part, (torch.Tensor, int)) for part in parts):
                 return function(*parts, **kwargs)
             values = [(self.value(part) if self.small(part) else None) if isinstance(part, torch.Tensor) and part.is_cuda else part for part in parts]
@@ -219,7 +225,7 @@ class Values(Following):
 
     def sound(self, function, truth=1):
         """Wraps functions that check conditions on the GPU first: unknown ones are true, so that the function does not
-        raise an error and uses the tensor's current contents. truth=2: only the first; a later one asks for errors."""
+        raise an error and uses the tensor's current contents. truth=2: only the first is true; later ones tell of errors."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             self.truths(truth)
@@ -288,9 +294,14 @@ class Values(Following):
     def false(self, function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
+            tensor = _first(args, kwargs)
+            known = self.value(tensor) if self.small(tensor) else None
             result = function(*args, **kwargs)
             if not self.compiling() and getattr(result, "is_cuda", False):
-                self.say(result, False)
+                if known is not None and self.small(result):
+                    self.keep(result, function(known))
+                else:
+                    self.say(result, False)
             return result
 
         return wrapper
@@ -300,6 +311,8 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
             tensor = input
+            if kwargs.get("out") is not None:
+                return self.into(function, (tensor, *args), kwargs)
             result = function(tensor, *args, **kwargs)
             if self.compiling() or not getattr(result, "is_cuda", False) or not getattr(tensor, "is_cuda", False):
                 return result
@@ -309,7 +322,7 @@ class Values(Following):
                 truth = False
             if truth is not None:
                 self.say(result, truth)
-            if value is not None and kwargs.get("out") is None:
+            if value is not None:
                 self.keep(result, function(value, *args, **kwargs))
             return result
 
@@ -476,7 +489,7 @@ _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_sele
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
              "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", "topk", "argmax",
              "argmin", "sort", "normal", "repeat_interleave", "allclose", "equal", "combinations", "cov", "segment_reduce", "_segment_reduce", "bernoulli",
-             "binomial", "poisson", "matrix_exp", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS)
+             "binomial", "poisson", "matrix_exp", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS, *VIEWED_BY_TORCH)
 
 
 def _first(args, kwargs):
@@ -554,12 +567,12 @@ def _stand_in(process, values):
     checked.install(process, values)
     aliases.install(process, values)
     stand_in(torch.optim.LBFGS, ("step",), values.iterates)
-    stand_in(tensor, ("to", "cuda", "cpu"), values.copied)
+    stand_in(tensor, ("to", "cuda", "cpu", "half", "bfloat16", "type", "type_as"), values.copied)
     stand_in(tensor, ("__contains__",), values.contains)
     indexing.replace(torch, values.viewed(values.indexed(tensor.__getitem__)))
     stand_in(tensor, ("__setitem__",), values.indexed)
     for owner, names, wrap in ((tensor, ARITHMETIC, values.arithmetic), (tensor, VIEWED, values.viewed), (torch, MADE, values.made),
-                               (tensor, MADE_BY_TENSOR, values.made), (torch, WRITTEN, values.written), (torch, DERIVED, values.derived),
+                               (tensor, MADE_BY_TENSOR, values.made), (torch, WRITTEN, values.written), (torch, (*DERIVED, *VIEWED_BY_TORCH), values.derived),
                                (tensor, DERIVED, values.derived), (tensor, DERIVED_BY_TENSOR, values.derived), (tensor, CHANGED, values.changed),
                                (torch, PARTS, values.parts), (tensor, PARTS, values.parts)):
         stand_in(owner, [name for name in names if hasattr(owner, name)], wrap)

@@ -153,7 +153,7 @@ def _count_devices_aside(torch):
 
 
 def _keep_imports():
-    """At the interpreter's end, does not tear down packages that were imported before the fork. Collecting and
+    """Keeps packages that were imported before the fork from being torn down at the interpreter's end. Collecting and
     deallocating them would copy every page shared with the server, which took longer than the program. The program's
     own objects are finalized as usual."""
     gc.freeze()
@@ -247,7 +247,7 @@ def _refuse(request):
 
 def _of_a_shim(name):
     """Whether pyenv's `python` sets the variable. It is a script that does so before it starts the interpreter, so the
-    client's environment lacks it."""
+    client's environment lacks the variable."""
     return name == "PATH" or name.startswith(("PYENV_", "_PYENV_"))
 
 

@@ -34,6 +34,37 @@ def _watch_the_end(process):
         exit_at_once(status)
 
     os._exit = _exit
+    _watch_exec(process)
+
+
+def _watch_exec(process):
+    """A process that becomes another program (os.exec*) keeps its number but runs none of Python's exit functions. Its
+    data is completed and renamed, because the new program writes files with the same names."""
+    def ending(function):
+        @functools.wraps(function)
+        def wrapper(path, *rest):
+            if process.mine() and _runs(path):
+                process.end("exec")
+                cuda = getattr(process.torch, "cuda", None)
+                if cuda is not None and getattr(cuda, "is_initialized", lambda: False)():
+                    process.host.ends()
+                    process.move_aside()
+            return function(path, *rest)
+
+        return wrapper
+
+    # The other functions of os.exec* call these two.
+    os.execv, os.execve = ending(os.execv), ending(os.execve)
+
+
+def _runs(path):
+    """Whether exec of this path succeeds: os.execvp tries all folders of PATH."""
+    if isinstance(path, int):
+        return True
+    try:
+        return os.path.isfile(path) and os.access(path, os.X_OK)
+    except (TypeError, ValueError):
+        return False
 
 
 def _watch_multiprocessing(process):

@@ -47,7 +47,7 @@ class Window:
                 self._process.wait()
 
     def log(self) -> str:
-        """The text that it has written to stderr."""
+        """The text that the window has written to stderr."""
         try:
             with open(self._log, encoding="utf-8", errors="replace") as file:
                 return file.read()

@@ -3,7 +3,7 @@ gigabytes of disk space. A file gets its library's format with holes in place of
 every reader supports it, and no special format is ever unpickled. A stream in memory cannot have holes: it gets only
 the shapes, as JSON (shapes.py).
 
-Both require that the program's files are isolated from the user's; without isolation all values are written as
+Holes and shapes are used only if the program's files are isolated from the user's; otherwise all values are written as
 usual."""
 import contextlib
 import ctypes

@@ -1,4 +1,4 @@
-"""torchtune's single-device recipes for Llama 3.2 3B, one technique after the other, on packed data of 2 x 4096 tokens.
+"""torchtune's single-device recipes for Llama 3.2 3B on packed data of 2 x 4096 tokens; each technique is an option.
 
     vramscope plan --device a100-80gb --steps 0 -- python torchtune_techniques.py --compile --chunked
 
@@ -43,7 +43,7 @@ def main():
         model.set_num_output_chunks(loss_function.num_output_chunks)
     if arguments.compile:
         training.compile_model(model, verbose=False)
-        # The full recipe also ignores the returned value. So a chunked loss is compiled (in place), but CrossEntropyLoss is not.
+        # Like torchtune's full fine-tuning recipe, ignores what compile_loss() returns. So a chunked loss is compiled (in place), but CrossEntropyLoss is not.
         training.compile_loss(loss_function, verbose=False)
     if arguments.checkpoint:
         training.set_activation_checkpointing(model, auto_wrap_policy={modules.TransformerSelfAttentionLayer})
@@ -82,7 +82,7 @@ def main():
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         loss.item()
-        # Compiling steps leave objects in reference cycles, which Python's garbage collector frees. By itself, it runs at the 25th step.
+        # Steps in which torch.compile compiles leave objects in reference cycles. Without this call, Python's garbage collector first frees them at the 25th step.
         gc.collect()
         print(json.dumps({"peak": torch.cuda.memory_stats()["active_bytes.all.peak"]}))
         torch.cuda.reset_peak_memory_stats()  # as the recipes do after logging a step

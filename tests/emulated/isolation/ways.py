@@ -1,6 +1,6 @@
 """A program that changes files in all the ways that training programs use, and in some others.
 
-    python3 ways.py FOLDER      folder.py filled FOLDER
+    python3 ways.py FOLDER      FOLDER was made by `folder.py fill FOLDER`
 
 After each way, this process (and, where relevant, another) checks that written data exist and that
 removed files do not. Prints `N of M ways worked` and the ways that failed. The exit status is 0 if
@@ -974,7 +974,7 @@ def another_descriptor_path():
 
 @way
 def input_of_another_process():
-    # A child that only reads its standard input.
+    # A child whose standard input is a file that is open only for reading.
     with open("files/by_input") as file, subprocess.Popen(["/bin/sleep", "100"], stdin=file) as child:
         write("/proc/%d/fd/0" % child.pid, "by its input")
         child.kill()

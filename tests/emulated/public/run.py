@@ -88,6 +88,7 @@ class Runner:
                     text = path.read_text(encoding="utf-8")
                     found += text.count(old)
                     path.write_text(text.replace(old, new), encoding="utf-8")
+                    compile(text.replace(old, new), path, "exec")  # a wrong indentation is not the toggle's fault
                 assert found, (self.program["name"], old)
             script = os.fspath(folder / source.name)
         warm = ["--warm", os.fspath(socket)] if "environment" not in change else []
@@ -117,7 +118,8 @@ class Runner:
         trace = keep / "start.trace"
         start = self.plan("--all-toggles", "--keep", os.fspath(keep / "first"), "-o", os.fspath(trace), *self.command())
         if start["status"] != 0:
-            return {"problem": start["said"].strip().splitlines()[-1:]}
+            print(program["name"], start["said"], file=sys.stderr, flush=True)
+            return before or {"problem": start["said"].strip().splitlines()[-1:]}
         peak = start["peak"]["allocated"]
         row = {"source": program["source"], "model": (start.get("model") or {}), "peak": peak, "needed": start["needed"], "seconds": round(start["took"], 1),
                "read_by_program": start.get("program_counters"), "toggles": [], "does_not_apply": {}}

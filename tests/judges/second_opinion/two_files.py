@@ -6,7 +6,7 @@ from table import both_ways
 
 def pairs_of(a, b):
     """{device number: (A's device, B's device)}. If both files have one device, these are a pair.
-    Otherwise devices with the same number are; None if a file lacks the device."""
+    Otherwise devices with the same number are pairs; None if a file lacks the device."""
     sides = [{d.number: d for d in devices_with_memory(s)} for s in (a, b)]
     if len(sides[0]) == len(sides[1]) == 1:
         (one,), (other,) = sides

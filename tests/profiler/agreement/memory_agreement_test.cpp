@@ -587,7 +587,7 @@ std::vector<RandomDevicesOptions> Recordings() {
   return all;
 }
 
-// A test above only compares replays without differences, so some replays must have none.
+// A test above only compares replays without differences, so some replays must have no differences.
 TEST(AgreementOfReplays, SomeRandomRecordingsReplayWithoutDifferences) {
   int all = 0, without_differences = 0;
   for (const RandomDevicesOptions& options : Recordings()) {

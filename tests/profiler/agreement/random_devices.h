@@ -16,7 +16,7 @@ struct RandomDevicesOptions {
   std::vector<uint8_t> devices = {0, 1};
   int requests = 250;
   bool expandable = true;  // every second device has expandable segments
-  bool all_alike = false;  // with `expandable`: every device has them, and alloc_conf enables them
+  bool all_alike = false;  // with `expandable`: all devices have such segments (alloc_conf)
   // Memory of each device, or 0 for no limit. With a limit, allocations are retried and can fail.
   uint64_t device_memory_bytes = 0;
   bool older = true;                   // the recording begins in the middle of the run

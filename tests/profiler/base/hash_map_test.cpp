@@ -1,5 +1,5 @@
-// Compares hash maps and sets with standard containers. If an allocation in a call fails, they keep
-// the contents from before the call.
+// Compares hash maps and sets with standard containers. If an allocation in a call fails, the
+// former keep the contents from before the call.
 #include "profiler/base/hash_map.h"
 
 #include <gtest/gtest.h>

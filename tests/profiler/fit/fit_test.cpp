@@ -216,7 +216,7 @@ TEST(Fit, ProposesAFittingStartUnchangedAndFasterRuns) {
   EXPECT_TRUE(fitted->start_fits);
   ExpectSound(*fitted, start, 24 * kGiB);
   for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
-  // No move that leaves the training unchanged is faster; autocast is, and LoRA with it even more.
+  // Only moves that change the training are faster: autocast, and even more LoRA with autocast.
   ASSERT_GE(fitted->proposals.size(), 2u);
   EXPECT_TRUE(fitted->proposals[0].settings.empty());
   EXPECT_EQ(fitted->proposals[0].planned.step_ms, fitted->start.step_ms);
@@ -231,10 +231,43 @@ TEST(Fit, ProposesTheSmallestRunIfNothingFits) {
   EXPECT_FALSE(fitted->cut_short) << "the search was completed";
   ASSERT_EQ(fitted->proposals.size(), 1u);
   EXPECT_FALSE(fitted->proposals[0].fits);
-  // Nothing that was planned is smaller; LoRA with checkpointing takes 3 GiB.
+  // No planned run needs less than this proposal; LoRA with checkpointing takes 3 GiB.
   ASSERT_FALSE(fitted->front.empty());
   EXPECT_EQ(fitted->proposals[0].planned.needed(), fitted->front.back().planned.needed());
   EXPECT_LE(fitted->proposals[0].planned.reserved, 3 * kGiB);
+}
+
+// With micro-batches, checkpointing saves nothing more. The search applies it first.
+TEST(Fit, ProposalHasNoIdleMove) {
+  const auto model =
+      [](const std::vector<run::RunConfig>& configs) -> absl::StatusOr<std::vector<Planned>> {
+    std::vector<Planned> out;
+    for (const run::RunConfig& config : configs) {
+      Planned p{.reserved = 12 * kGiB, .step_ms = 100};
+      if (config.micro_batches > 1) {
+        p.reserved -= 5 * kGiB;
+        p.step_ms += 10;
+      } else if (config.Is("checkpointing.mode", "layer")) {
+        p.reserved -= 3 * kGiB;
+      }
+      if (config.Integer("lora.rank") > 0) {
+        p.reserved -= 4 * kGiB;
+        p.step_ms += 50;
+      }
+      p.peak = p.reserved;
+      out.push_back(p);
+    }
+    return out;
+  };
+  const absl::StatusOr<Fitted> fitted =
+      Fit(Config({{"batch", "2"}}), kGiB, model, {.limits = false});
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  ASSERT_EQ(fitted->proposals.size(), 1u);
+  const Proposal& smallest = fitted->proposals[0];
+  EXPECT_EQ(smallest.planned.reserved, 3 * kGiB);
+  EXPECT_EQ(smallest.steps.size(), 2u);
+  EXPECT_FALSE(smallest.config.Is("checkpointing.mode", "layer"));
+  EXPECT_EQ(smallest.config.micro_batches, 2);
 }
 
 TEST(Fit, FindsLargestBatchAndLongestSequence) {

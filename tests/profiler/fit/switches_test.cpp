@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace vramscope::fit {
@@ -21,6 +22,7 @@ class Program {
   std::vector<double> slower;  // factors of the step time
   std::set<std::pair<size_t, size_t>> excluded;
   int calls = 0;
+  std::function<double(const SwitchSet&)> needs;  // GiB; if set, replaces `saves`
 
   // Sets the expected saving of the toggle that was added last.
   void Expect(uint64_t gib) { switches.back().expected = gib * kGiB; }
@@ -40,7 +42,14 @@ class Program {
       planned.reserved -= static_cast<uint64_t>(saves[i]) * kGiB;
       planned.step_ms *= slower[i];
     }
+    if (needs) planned.reserved = static_cast<uint64_t>(needs(set) * static_cast<double>(kGiB));
     return planned.ok() ? planned : Planned{.error = planned.error};
+  }
+  SwitchSet Named(const std::set<std::string>& names) const {
+    SwitchSet set;
+    for (size_t i = 0; i < switches.size(); ++i)
+      if (names.contains(switches[i].name)) set.push_back(i);
+    return set;
   }
   absl::StatusOr<SwitchesFitted> Fit(uint64_t budget) {
     return FitSwitches({.start = start,
@@ -196,11 +205,11 @@ TEST(Switches, PlansASufficientCombinationAtOnce) {
 TEST(Switches, FindsAFitDespiteWrongExpectations) {
   Program p;
   p.Add("a", Changes::kNothing, 1, 1.0);
-  p.Expect(20);  // it saves almost nothing
+  p.Expect(20);  // this toggle saves almost nothing
   p.Add("b", Changes::kNothing, -1, 1.0);
-  p.Expect(20);  // its plan fails
+  p.Expect(20);  // this toggle's plan fails
   p.Add("c", Changes::kRounding, 7, 1.0);
-  p.Expect(3);  // it saves enough
+  p.Expect(3);  // this toggle saves enough
   const auto fitted = p.Fit(24 * kGiB);
   ASSERT_TRUE(fitted.ok());
   ASSERT_FALSE(fitted->proposals.empty());
@@ -222,6 +231,145 @@ TEST(Switches, CombinesHarmlessTogglesEvenIfOthersFitAlone) {
   ASSERT_TRUE(fitted.ok());
   EXPECT_EQ(fitted->proposals[0].set, SwitchSet({0, 1}));
   EXPECT_EQ(fitted->proposals.size(), 3u);
+}
+
+bool Has(const SwitchSet& set, size_t one) { return std::ranges::find(set, one) != set.end(); }
+
+// As for nanoGPT: what checkpointing saves, offloading saves, too, and nothing is cached that the
+// toggles of the allocator could release.
+TEST(Switches, ProposesOnlyTogglesThatAreNeeded) {
+  Program p;
+  p.start.reserved = 14 * kGiB;
+  p.Add("checkpointing", Changes::kNothing, 0, 1.3);
+  p.Expect(5);
+  for (const char* name : {"expandable-segments", "max-split-size", "gc-threshold"}) {
+    p.Add(name, Changes::kNothing, 0, 1.0);
+    p.Expect(2);
+    p.switches.back().reduces_only = "cached";
+  }
+  p.Add("offload", Changes::kNothing, 0, 1.5);
+  p.Expect(5);
+  p.switches.back().slow = true;
+  p.Add("adafactor", Changes::kTraining, 0, 1.0);
+  p.Expect(1);
+  p.needs = [](const SwitchSet& set) {
+    return 14 - (Has(set, 4) ? 5.5 : Has(set, 0) ? 4 : 0) - (Has(set, 5) ? 1 : 0);
+  };
+  const auto fitted = p.Fit(8 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 1u);
+  EXPECT_EQ(fitted->proposals[0].set, p.Named({"offload", "adafactor"}));
+  EXPECT_LE(p.calls, 12);
+}
+
+// 4 GiB are only cached, and are released if the GPU is full: 2 GiB are missing, not 6.
+TEST(Switches, CountsOnCachedMemoryToBeReleased) {
+  static constexpr uint64_t kBudget = 24 * kGiB;
+  SwitchSearch search{
+      .start = {.peak = 26 * kGiB, .reserved = 30 * kGiB, .step_ms = 100},
+      .budget = kBudget,
+      .switches = {
+          {.name = "checkpointing", .expected = 3 * kGiB},
+          {.name = "expandable-segments", .expected = 4 * kGiB, .reduces_only = "cached"}}};
+  search.plan = [](const std::vector<SwitchSet>& sets) {
+    std::vector<Planned> all;
+    for (const SwitchSet& set : sets) {
+      const uint64_t peak = (Has(set, 0) ? 23 : 26) * kGiB;
+      const uint64_t reserved = Has(set, 1) ? peak : peak + 4 * kGiB;
+      all.push_back({.peak = peak,
+                     .reserved = peak <= kBudget ? std::min(reserved, kBudget) : reserved,
+                     .step_ms = 100});
+    }
+    return all;
+  };
+  const auto fitted = FitSwitches(search);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 1u);
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({0}));
+}
+
+TEST(Switches, FirstLeavesOutWhatChangesTheTraining) {
+  Program p;
+  p.Add("lora", Changes::kTraining, 0, 1.0);
+  p.Expect(3);
+  for (const char* name : {"a", "b"}) {
+    p.Add(name, Changes::kNothing, 0, 1.0);
+    p.Expect(2);  // too little to be tried without the first one
+  }
+  p.needs = [](const SwitchSet& set) {
+    return 30 - (Has(set, 0) ? 3.0 : 0) - (Has(set, 1) ? 3.5 : 0) - (Has(set, 2) ? 3.5 : 0);
+  };
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_FALSE(fitted->proposals.empty());
+  EXPECT_EQ(fitted->proposals[0].set, p.Named({"a", "b"}));
+  EXPECT_EQ(fitted->proposals[0].changes, Changes::kNothing);
+}
+
+TEST(Switches, NoProposalContainsAnother) {
+  Program p;
+  p.Add("checkpointing", Changes::kNothing, 8, 1.3);
+  p.Add("bf16", Changes::kRounding, 9, 0.6);
+  p.Add("expandable-segments", Changes::kNothing, 1, 0.9);
+  p.Add("little", Changes::kNothing, 2, 1.0);
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 2u) << "the others together save too little";
+  for (const SwitchProposal& one : fitted->proposals)
+    for (const SwitchProposal& other : fitted->proposals)
+      EXPECT_EQ(std::ranges::includes(one.set, other.set), one.set == other.set);
+}
+
+TEST(Switches, FindsAnotherProposalWithoutAnyOfTheFirst) {
+  Program p;
+  p.Add("checkpointing", Changes::kNothing, 8, 1.3);
+  p.Add("bf16", Changes::kRounding, 7, 0.6);
+  p.Add("a", Changes::kNothing, 4, 1.0);
+  p.Add("b", Changes::kNothing, 3, 1.0);
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 3u);
+  EXPECT_TRUE(std::ranges::any_of(fitted->proposals, [&](const SwitchProposal& one) {
+    return one.set == p.Named({"a", "b"});
+  }));
+}
+
+TEST(Switches, PlansNothingIfTheProgramFits) {
+  Program p;
+  p.Add("bf16", Changes::kRounding, 9, 0.6);
+  const auto fitted = p.Fit(30 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  EXPECT_TRUE(fitted->proposals.empty());
+  EXPECT_EQ(p.calls, 0);
+}
+
+TEST(Switches, TheSmallestHasNoIdleToggle) {
+  Program p;
+  p.Add("checkpointing", Changes::kNothing, 0, 1.3);
+  p.Expect(6);
+  p.Add("gc-threshold", Changes::kNothing, 0, 1.0);
+  p.Expect(2);
+  p.Add("adafactor", Changes::kTraining, 0, 1.0);
+  p.Expect(2);
+  p.needs = [](const SwitchSet& set) {
+    return 30 - (Has(set, 0) ? 6.0 : 0) - (Has(set, 2) ? 2 : 0);
+  };
+  const auto fitted = p.Fit(10 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 1u);
+  EXPECT_EQ(fitted->proposals[0].set, p.Named({"checkpointing", "adafactor"}));
+}
+
+TEST(Switches, ARunOutOfMemoryBelowTheBudgetIsSearched) {
+  Program p;
+  p.start.reserved = 20 * kGiB;
+  p.start.out_of_memory = true;  // one allocation was too large
+  p.Add("a", Changes::kNothing, 1, 1.0);
+  p.Expect(1);
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  for (const SwitchProposal& one : fitted->proposals)
+    EXPECT_FALSE(one.planned.FitsInto(24 * kGiB)) << "the made-up plans stay out of memory";
 }
 
 TEST(Switches, PlannerErrorEndsTheSearch) {

@@ -39,7 +39,7 @@ long StatusKiB(const std::string& key) {
   return 0;
 }
 
-// Resets the peak, and returns the memory that malloc keeps, so that neither hides the next peak.
+// Resets the peak, and releases the memory that malloc keeps: neither may hide the next peak.
 void ForgetPeak() {
   malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << 5 << std::flush;

@@ -99,7 +99,7 @@ TEST(SharedSnapshots, MatchCountsAndSizesOfTheIndex) {
     EXPECT_EQ(reserved, f["end"]["reserved"].get<uint64_t>());
     EXPECT_EQ(blocks, f["end"]["blocks"].get<uint64_t>());
 
-    // Each annotation of the index is the begin or end of an annotation in the trace.
+    // Each START or END in the index is the begin or end of an annotation of the trace.
     size_t ends = 0;
     for (const nlohmann::json& a : f["external_annotations"]) {
       const int64_t time = a[2].get<int64_t>() * 1000 - r->start_unix_ns;

@@ -468,7 +468,7 @@ TEST(Snapshot, ReadsARangeOfEntries) {
   EXPECT_THAT(std::string(none.message()), HasSubstr("entries 0 to 8, the last 0.080 ms after"));
 }
 
-// Otherwise the part would be as long as the annotation.
+// An annotation ends with the range. Otherwise the part would be as long as the annotation.
 TEST(Snapshot, EndsAnnotationsWithTheRange) {
   SnapshotOptions options;
   options.first_entry = 1;

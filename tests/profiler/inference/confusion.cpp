@@ -7,7 +7,7 @@
 //
 // --cuts prints the percentage of the peak that is inferred correctly if the recording is cut: it
 // ends after a share of the entries (of all, or of those from the second step on), or begins after
-// it.
+// that share.
 #include <fmt/format.h>
 
 #include <array>

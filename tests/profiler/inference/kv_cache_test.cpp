@@ -211,8 +211,8 @@ TEST(KvCache, TemporariesOfCacheCodeAreNotKvCache) {
   EXPECT_THAT(labels.category, ::testing::Not(::testing::Contains(Category::kKvCache)));
 }
 
-// Training with use_cache: the blocks that update() allocates are saved for backward and freed with
-// it.
+// Training with use_cache: the blocks that update() allocates are saved for backward and freed
+// during backward.
 TEST(KvCache, TrainingWithUseCacheHasNoKvCache) {
   Program p;
   const Model model;

@@ -28,7 +28,7 @@ void Add(std::vector<Persistent>& kept, uint64_t bytes, uint32_t count) {
 }
 
 // num_batches_tracked of batch normalization is one scalar per layer. If the optimizer keeps no
-// state, it must not be taken for the optimizer's step counter.
+// state, the scalar must not be taken for the optimizer's step counter.
 TEST(Persistent, BatchNormCountersAreNotOptimizerState) {
   std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 2);  // convolutions

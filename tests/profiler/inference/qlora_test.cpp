@@ -109,7 +109,7 @@ TEST_P(QloraTest, OptimizerStateIsThatOfTheAdapters) {
     SCOPED_TRACE(Tables(c));
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
     if (!from_start) {
-      // Does not hold for recordings from the start, because loading converts bf16 weights to fp32.
+      // This does not hold for recordings from the start: loading converts bf16 weights to fp32.
       EXPECT_EQ(MisclassifiedShare(c), 0);
       EXPECT_LE(InferredBytes(c.peak, Category::kOptimizerState), MaxStateBytes(run));
     }

@@ -31,9 +31,9 @@ absl::StatusOr<Stripped> ReadRecorded(const std::string& snapshot);
 // Removes all stacks and annotations.
 void WithoutStacks(Stripped& recorded);
 
-// Adds the true categories of a training step of `medium`. Only sizes are known of blocks that are
-// older than the recording. If blocks of one size have several categories, each block gets the
-// category in `labels`, up to the true number of blocks of that category.
+// Adds the true categories of a training step of `medium`. Of blocks that are older than the
+// recording, only the sizes are known. If blocks of one size have several categories, each block
+// gets the category in `labels`, up to the true number of blocks of that category.
 absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel& model,
                             const recording::Labels& labels, Stripped& recorded);
 

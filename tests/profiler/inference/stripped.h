@@ -32,7 +32,7 @@ struct StripOptions {
 struct Stripped {
   recording::Recording recording;
   recording::History history;
-  // Of each allocation: its category at its begin, or at the begin of the recording.
+  // The category of each allocation at its begin, or at the recording's begin if it is older.
   std::vector<trace::Category> birth;
   std::vector<recording::Labels::Retag> retags;  // sorted by `at`
   std::vector<trace::Phase> phase;               // indexed by entry

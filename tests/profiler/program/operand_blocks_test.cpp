@@ -50,7 +50,7 @@ TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
     struct Block {
       uint8_t device;
       uint64_t address, bytes;
-      // The block exists from this number of allocations and frees to that one.
+      // The block exists between these numbers of allocations and frees.
       uint64_t from, until;
     };
     std::vector<Block> blocks;

@@ -49,7 +49,7 @@ TEST_F(SavedFilesTest, ReportsEachSaveOnce) {
   files.Add(script);
   EXPECT_FALSE(files.Any());
   EXPECT_THAT(files.Take(), IsEmpty());
-  // A missing file is in the middle of a save.
+  // A missing file counts as unchanged, because an editor may be about to write it.
   fs::remove(script);
   EXPECT_FALSE(files.Any());
   Write("train.py", "22");

@@ -174,7 +174,7 @@ TEST_F(MatcherTest, ResultsAreSortedByTimeAndCounted) {
                              [](const auto& x, const auto& y) { return x.kind < y.kind; }));
   for (size_t i = 0; i < all.things.size(); ++i)
     ASSERT_EQ(all.groups[all.group_of[i]].name, GroupName(*trace_, all.things[i]));
-  // The next result after the last one of a group is the first one of this group.
+  // Next() wraps around: from the first result to the last one, and within a group.
   const size_t first = all.Next(all.things.size(), 1);
   EXPECT_EQ(first, 0u);
   EXPECT_EQ(all.Next(first, -1), all.things.size() - 1);

@@ -121,7 +121,7 @@ TEST(Reconstruct, InfersFreesThatTheFileOmits) {
   History h = Of(r);
   EXPECT_EQ(h.allocations.free_completed, (std::vector<EntryIndex>{1, 3}));
   EXPECT_EQ(h.allocations.free_requested, (std::vector<EntryIndex>{1, 3}));
-  // Without both, the next alloc at the address implies the free.
+  // Without both entries of a free, the next alloc at the address implies the free.
   r = {};
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);

@@ -1,5 +1,5 @@
-// A simple caching allocator for these tests, written from the description of PyTorch's. It writes
-// its actions as a recording, but also knows the size of every block.
+// A simple caching allocator for these tests, written from the description of PyTorch's allocator.
+// It writes its actions as a recording and knows the size of every block.
 #pragma once
 
 #include <cstdint>
@@ -64,13 +64,13 @@ class SimulatedDevice {
   std::vector<uint64_t> handed_out_;
 };
 
-// `entries` of `devices` simulated devices, of which the first `lost` are not in the recording.
+// `entries` entries of `devices` simulated devices. The recording lacks the first `lost`.
 struct Simulated {
   Recording recording;
   std::vector<uint64_t> handed_out;  // block of each kAlloc of the recording
-  std::vector<SegmentState> start;   // the contents of a snapshot at that time
+  std::vector<SegmentState> start;   // a snapshot at the begin of the recording
   std::vector<std::pair<uint8_t, SimulatedDevice::Block>>
-      older;  // live at that time, by device and address
+      older;  // live at the begin of the recording, by device and address
 };
 Simulated Simulate(const run::AllocConf& conf, uint32_t seed, int devices, uint32_t entries,
                    uint32_t lost);

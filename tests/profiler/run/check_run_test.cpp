@@ -170,7 +170,7 @@ TEST(Assumptions, NameSettingsWithoutEffect) {
   };
   struct Case {
     std::pair<std::string, std::string> set;
-    Set without, with;  // settings with which it has no effect, and has an effect
+    Set without, with;  // `without`: the technique has no effect; `with`: it has one
   };
   for (const Case& one : std::vector<Case>{
            {{"offload.path", "/tmp"}, {}, {{"offload.optimizer", "nvme"}}},

@@ -10,9 +10,9 @@
 namespace vramscope::run {
 namespace {
 
-// GPUs that share a driver name are distinguished by their other figures.
+// GPUs for which the driver reports the same name are distinguished by other properties.
 TEST(GpuProfile, IsFoundByTheNameOfTheDriver) {
-  // The driver reports the same name, multiprocessors and memory for each of these and another GPU.
+  // Each of these has the same reported name, multiprocessors and memory as another GPU.
   const std::set<std::string> alike = {
       "gtx-1650-gddr6",        "gtx-1660-ti-laptop",     "rtx-2060-laptop",   "rtx-2070-laptop",
       "rtx-2080-super-laptop", "jetson-orin-nano-super", "jetson-orin-nx-8gb"};
@@ -20,7 +20,7 @@ TEST(GpuProfile, IsFoundByTheNameOfTheDriver) {
     if (alike.contains(d.key)) continue;
     const std::string name = CudaName(d.name);
     const uint64_t reported_bytes =
-        d.memory_bytes - (uint64_t{60} << 20);  // a driver may reserve more
+        d.memory_bytes - (uint64_t{60} << 20);  // the driver may report less than the table
     const DeviceProfile found = ProfileOf({name, reported_bytes, d.sm_count, d.compute_capability});
     EXPECT_EQ(found.key, d.key);
     EXPECT_EQ(found.name, name);

@@ -95,7 +95,7 @@ TEST_F(SeqFile, RejectsInvalidValues) {
   EXPECT_FALSE(With({}, std::string("a\0b", 3)).ok());
   std::ofstream(path_) << "64,2\n0,1\n";
   EXPECT_THAT(Message(With({}, path_.string()).status()), HasSubstr("line 2"));
-  // The total of a stream has the same limit as one length.
+  // The limit on a batch's tokens (batch x seq) holds for a list of lengths, too.
   RunConfigBuilder b;
   ASSERT_TRUE(b.Set("batch", "65536").ok());
   ASSERT_TRUE(b.Set("seq", "8,1048576").ok());

@@ -21,7 +21,7 @@ struct Replay {
   uint64_t requested = 0, allocated = 0, reserved = 0;
   uint64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
   CategoryBytes categories{};  // allocated bytes by current category
-  // At the markers training_begin and training_end.
+  // Allocated bytes at the markers training_begin and training_end.
   uint64_t before_allocated = 0, after_allocated = 0;
   CategoryBytes before{}, after{};
   uint64_t unknown_after_setup = 0;

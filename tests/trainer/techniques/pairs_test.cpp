@@ -299,7 +299,7 @@ TEST(Techniques, InferenceIgnoresDropout) {
 // once more changes nothing.
 TEST(Techniques, SwitchingOffRestoresTheConfiguration) {
   run::RunConfig plain = Plain();
-  // A change of the optimizer sets PyTorch's weight decay for it, so the original has that, too.
+  // A change of the optimizer sets PyTorch's weight decay; so the original has that decay, too.
   run::SetDefaultWeightDecay(plain);
   int switched = 0;
   for (const run::ToggleRow& row : run::Toggles()) {
@@ -316,8 +316,8 @@ TEST(Techniques, SwitchingOffRestoresTheConfiguration) {
   EXPECT_GT(switched, 30);
 }
 
-// Several rules may refuse one configuration. So this applies the remedies
-// of all refusing rules except `taken`, and returns the status of the result.
+// Several rules may refuse one configuration. So this function applies the remedies of all refusing
+// rules except `taken`, and returns the status of the result.
 absl::Status StatusAfterOtherRemedies(run::RunConfig config, const run::Rule& taken) {
   absl::Status status = run::CheckRun(config).status();
   for (int round = 0; round < 3 && !status.ok(); ++round) {

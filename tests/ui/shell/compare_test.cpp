@@ -116,7 +116,7 @@ TEST_F(CompareTest, GroupsByCategoryPhaseAndStep) {
   Click("compareBy3");
   EXPECT_EQ(Rows(), 4);
   EXPECT_EQ(Cell(2, 0), "2");
-  // Within one step that both runs have.
+  // Compares the runs within one step that both runs have.
   auto* steps = Find<QComboBox>("compareStep");
   ASSERT_EQ(steps->count(), 5);
   steps->setCurrentIndex(2);

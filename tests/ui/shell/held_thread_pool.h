@@ -14,7 +14,7 @@ class HeldThreadPool {
   HeldThreadPool() : threads_(pool_.maxThreadCount()) {
     pool_.setMaxThreadCount(1);
     // The first job blocks the only thread. A job that waits for files adds a thread to the pool.
-    // The next of these jobs blocks it, because the pool starts queued jobs before new ones.
+    // The next of these jobs blocks that thread: the pool starts queued jobs before new ones.
     for (int i = 0; i < kHolders; ++i) pool_.start([this] { Hold(); }, kFirst);
   }
   ~HeldThreadPool() {

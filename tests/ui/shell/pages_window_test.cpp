@@ -174,7 +174,7 @@ TEST_F(PagesWindowTest, SearchFindsKernelsCallsAndBlocks) {
   Search("cudaLaunchKernel");
   EXPECT_GT(Table("search")["found"].toInt(), 0);
   EXPECT_THAT(Table("search")["count"].toString().toStdString(), HasSubstr("call "));
-  // Enter steps through them in the order of time.
+  // Enter steps through the results in the order of time.
   QTest::keyClick(edit, Qt::Key_Return);
   EXPECT_EQ(Table("search")["at"].toInt(), 0);
   const uint32_t first = window_->timelineWidget()->selectedActivity();

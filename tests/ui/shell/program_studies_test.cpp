@@ -438,6 +438,16 @@ TEST_F(ProgramStudies, PagesOfModelAndProgramHaveTheSameControls) {
   EXPECT_THAT(controls(window_->programWaterfallPage()), StartsWith("Draw|Up|Down|"));
 }
 
+TEST_F(ProgramStudies, FitOfAProgramThatFitsProposesNothing) {
+  Write("fit.json", R"({"budget": 100, "start": {"needed": 1073741824, "fits": true, "step_ms": 5},
+    "proposals": [], "plans": 1, "seconds": 2.5, "cut_short": false})");
+  Plan();
+  window_->actionRegistry()->Find(QStringLiteral("run.fit"))->trigger();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(State("program_fit")["proposals"].toInt(), 0);
+  EXPECT_EQ(State("program_fit")["says"].toString().toStdString(), "The run already fits.");
+}
+
 TEST_F(ProgramStudies, FitProposalOpensAsADocument) {
   Write("fit.json", R"({"budget": 100, "start": {"needed": 4294967296, "fits": false, "step_ms": 5},
     "proposals": [{"needed": 1073741824, "step_ms": 4, "time_factor": 0.8, "fits": true, "changes": "rounding",

@@ -83,7 +83,7 @@ class ProgramWindow : public ::testing::Test {
   }
   void TearDown() override {
     window_.reset();
-    // No temporary folder is left: the next launcher removes that of a killed one.
+    // No temporary folder is left: the next launcher removes the folder of a killed launcher.
     ASSERT_TRUE(program::ScratchFolder::Make().ok());
     EXPECT_EQ(QDir(folder_.filePath(QStringLiteral("tmp")))
                   .entryList(QDir::AllEntries | QDir::NoDotAndDotDot)

@@ -121,7 +121,7 @@ TEST_F(ThemeWindowTest, StyleSheetsAreNotNested) {
   EXPECT_GE(ThemeZones::Instance().zones(), styled);
 }
 
-// A theme is applied to the page of the left dock that is shown, and to the others when they are.
+// A theme is applied to the shown page of the left dock, and to other pages when they are shown.
 TEST_F(ThemeWindowTest, HiddenPagesOfTheLeftDockKeepTheirSheetUntilShown) {
   OpenRecorded();
   auto* tabs = Find<QTabBar>("controlsTabs");

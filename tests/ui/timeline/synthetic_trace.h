@@ -27,7 +27,7 @@ struct SyntheticOptions {
   int micro_batches = 1;
   int ops_per_module = 3;            // each allocates an activation and a temporary
   uint64_t hidden_bytes = 16 << 20;  // size of an activation
-  double activation_share = 1;       // below 1, some are freed in the forward, as in checkpointing
+  double activation_share = 1;       // below 1, the forward frees some, as in checkpointing
   double speed = 1;                  // factor of the duration of every operator
   int64_t start_ns = 1'000'000;
   ActivityOptions activities = {};

@@ -27,7 +27,7 @@ class TimelineWidgetTest : public ::testing::Test {
   void SetUp() override {
     qRegisterMetaType<trace::AllocationId>();
     widget_.setAnimations(false);
-    widget_.setFrameBudget(1e9);  // exact frames only; moved_picture_test.cpp tests others
+    widget_.setFrameBudget(1e9);  // exact frames only; moved_picture_test.cpp tests moved ones
     widget_.resize(1000, 720);
     widget_.show();
     trace_ = testing::MakeSyntheticTrace({.layers = 8});

@@ -19,7 +19,7 @@ namespace vramscope::trainer {
 namespace {
 
 // LibTorch's alignment of CPU blocks (c10/core/alignment.h). A block's size is the requested size
-// rounded up to it.
+// rounded up to this alignment.
 constexpr uint64_t kAlignment = 64;
 
 uint64_t RoundUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -34,7 +34,7 @@ class LiveBlocks {
     blocks_.clear();
     bytes_ = 0;
   }
-  // Returns the number of remaining blocks, and their bytes.
+  // Stops recording. Returns the number of remaining blocks, and their bytes.
   std::pair<size_t, uint64_t> Close() {
     std::lock_guard lock(mutex_);
     recorder_ = nullptr;
@@ -66,7 +66,7 @@ class LiveBlocks {
   }
 
  private:
-  // also held while calling the recorder, so that events of a reused address stay in order
+  // the recorder is also called under this lock, so that events of a reused address stay in order
   std::mutex mutex_;
   Recorder* recorder_ = nullptr;
   std::unordered_map<uint64_t, uint64_t> blocks_;
@@ -86,8 +86,8 @@ void Delete(void* block) {
   g_base_deleter(block);
 }
 
-// Returns the base allocator's DataPtr with a replaced deleter. data and context must be the same
-// pointer, because oneDNN uses raw_allocate().
+// Returns the base allocator's DataPtr with a replaced deleter. Its data and context pointers must
+// be equal, because oneDNN uses raw_allocate().
 class WrappingAllocator final : public c10::Allocator {
  public:
   explicit WrappingAllocator(c10::Allocator* base) : base_(base) {}

@@ -1,7 +1,7 @@
 // Computes the sizes of the caching allocator's blocks. The allocator's trace contains only
-// requested sizes. A block has at least the requested size, rounded. It also includes the rest of
-// the free block that it was taken from, if that rest is too small to be split off. So this class
-// tracks the free blocks by the allocator's rules (profiler/allocator/rules.h).
+// requested sizes. A block has at least the requested size, rounded. If it was cut from a free
+// block and the remainder is too small for a block of its own, it includes the remainder. So this
+// class tracks free blocks by the allocator's rules (profiler/allocator/rules.h).
 //
 //   BlockSizes blocks(conf);
 //   blocks.OnSegment(address, bytes, pool);
@@ -28,8 +28,8 @@ class BlockSizes {
     trace::Pool pool = trace::Pool::kSmall;
   };
 
-  // A new segment, or a mapped range of an expandable segment. All of it is free. A range is merged
-  // with an adjacent one only if `expandable` is true.
+  // A new segment, or a newly mapped range of an expandable segment, which is all free. It is
+  // merged with adjacent ranges only if `expandable` is true.
   void OnSegment(uint64_t address, uint64_t bytes, trace::Pool pool, bool expandable = false);
   // A freed segment, or an unmapped range. Its free pieces are removed.
   void OnSegmentGone(uint64_t address, uint64_t bytes);

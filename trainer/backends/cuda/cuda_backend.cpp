@@ -68,8 +68,8 @@ using cuda::CudaLibrary;
 using cuda::Emulated;
 using cuda::RecordedRun;
 
-// LibTorch keeps the previous run's value for some settings that are not named (and resets the
-// others). Those settings are always named here.
+// If a text does not name a setting, LibTorch resets it, or for some settings keeps the previous
+// run's value. So this text always names settings of the second kind.
 std::string Settings(const run::AllocConf& conf) {
   const std::string text = run::ToString(conf);
   const auto unless_named = [&](std::string_view key, std::string_view value) {
@@ -99,7 +99,7 @@ absl::StatusOr<const CudaLibrary*> LoadLibrary() {
   return entry();
 }
 
-// The tracker stays attached for the life of the process. Its target changes only between runs.
+// The tracker stays attached for the life of the process. It reports to this run, if there is one.
 std::atomic<RecordedRun*> g_run{nullptr};
 
 void Track(const AllocatorEntry& entry) {
@@ -136,7 +136,7 @@ class Cuda final : public Backend {
     if (Emulated().there()) {
       return [] { return static_cast<int64_t>(Emulated().now_ns()); };
     }
-    // also the clock of the GPU's activities
+    // the clock that the GPU's activities use, too
     const cupti::ClockFunction now = cupti::ClockOfProcess();
     origin_ns_ = static_cast<int64_t>(now());
     return [now, origin = origin_ns_] { return static_cast<int64_t>(now()) - origin; };
@@ -177,7 +177,7 @@ class Cuda final : public Backend {
   bool rehearses() const override { return Emulated().there(); }
   void FinishWork() override {
     if (Emulated().there() && library_ != nullptr) library_->finish_work(device_);
-    // On a real GPU the host does not wait: the activities contain their own times.
+    // On a real GPU the host need not wait, because each activity contains its own times.
     if (activities_) activities_->Now();
   }
 
@@ -191,7 +191,7 @@ class Cuda final : public Backend {
     library_->synchronize(device_);
     activities_.reset();
     {
-      FreeOrderScope by_address;  // LibTorch stores the workspaces by a hash of their handles
+      FreeOrderScope by_address;  // LibTorch orders workspaces by a hash of their handles
       for (void* kept : run_->TakeWorkspaces()) c10::GetAllocator(c10::kCUDA)->raw_deallocate(kept);
       library_->clear_workspaces(device_);
     }
@@ -207,8 +207,8 @@ class Cuda final : public Backend {
   }
 
  private:
-  // After an exception (a cancelled run), autograd's own thread frees the graph, possibly only now.
-  // The next run must not start earlier, or its segments would get other addresses.
+  // Waits, for up to a second, until autograd's thread has freed the graph of a run that ended with
+  // an exception (a cancelled run). Before that, the next run's segments would get other addresses.
   void AwaitLastFrees() const {
     using namespace std::chrono_literals;
     const auto until = std::chrono::steady_clock::now() + 1s;
@@ -242,8 +242,8 @@ class Cuda final : public Backend {
   }
 
   // LibTorch reads the properties of a device only once, so each kind of GPU gets its own device
-  // number, in order of first use. Number 0 is not used: LibTorch may read it before the first run
-  // chooses a GPU. The memory size is read every time and may differ between runs.
+  // number, in order of first use. Number 0 is not used: LibTorch may read its properties before
+  // the first run chooses a GPU. The memory size is read every time and may differ between runs.
   absl::Status ChooseGpu(const run::DeviceProfile& profile) {
     run::DeviceProfile kind = profile;
     kind.memory_bytes = 1;

@@ -1,5 +1,5 @@
 // The functions of libtorch_cuda that the loop needs, as plain function pointers. So the worker
-// does not link libtorch_cuda, and a process loads it only for a run that needs it.
+// does not link libtorch_cuda, and a process loads libtorch_cuda only for a run that needs it.
 // `cuda_library.cpp` is a separate module (libvramscope_torch_cuda.so). cuda_backend.cpp loads it
 // after the CUDA libraries have been chosen: the real ones, or the emulated platform's.
 #pragma once
@@ -36,8 +36,8 @@ struct AllocatorEntry {
 // Called from every thread that allocates, with the allocator's lock held.
 using AllocatorTracker = void (*)(const AllocatorEntry& entry);
 
-// Sizes of the workspaces that each thread allocates at its first matrix product. They stay
-// allocated until clear_workspaces().
+// Sizes of the workspaces that a thread's first matrix product allocates. The workspaces remain
+// until clear_workspaces().
 struct WorkspaceBytes {
   uint64_t cublas = 0, cublas_lt = 0;
 };
@@ -46,8 +46,8 @@ struct CudaLibrary {
   int (*device_count)();
   // Attached for the life of the process, because LibTorch cannot detach a tracker.
   void (*attach)(AllocatorTracker tracker);
-  // `text`: in the syntax of PYTORCH_CUDA_ALLOC_CONF, with every key that differs from LibTorch's
-  // defaults or from the previous settings. Throws c10::Error.
+  // `text`: in the syntax of PYTORCH_CUDA_ALLOC_CONF, with every key whose value differs from
+  // LibTorch's default or from the previous setting. Throws c10::Error.
   void (*set_allocator_settings)(const char* text);
   void (*set_memory_fraction)(double fraction, int device);
   WorkspaceBytes (*workspace_bytes)(int device);  // depends on the GPU: larger on Hopper

@@ -1,4 +1,4 @@
-// The emulated platform's own functions, looked up in the process.
+// Functions that only the emulated platform has, looked up among the symbols of this process.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct EmulatedPlatform {
   int (*set_gpu)(int device, const char* text) = nullptr;
   void (*overcommit)(Observer observer, void* context) = nullptr;
   void (*reset)(int device) = nullptr;
-  // Moves are the calls that advance the virtual clock. They are reported to an observer, and can
-  // be repeated. `move` is a ClockMove (emulated/core/streams.h).
+  // A move is a call that advances the virtual clock. Moves are reported to an observer and can be
+  // repeated. `move` is a ClockMove (emulated/core/streams.h).
   using Mover = void (*)(void* context, int move, int64_t duration_ns);
   void (*observe)(Mover observer, void* context) = nullptr;
   void (*repeat)(int move, int64_t duration_ns, int waits, emulated::RepeatedMove* times) = nullptr;

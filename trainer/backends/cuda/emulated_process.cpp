@@ -21,7 +21,7 @@ absl::Status SetEmulatedEnvironment(const std::string& folder) {
   setenv("LD_AUDIT", audit.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_GPU", gpu.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_DEVICES", std::to_string(kPlannedDevices).c_str(), 1);
-  // the process is a single rank, for any number of ranks
+  // the process acts as a single rank of any number of ranks
   setenv("VRAMSCOPE_EMULATED_ALONE", "1", 1);
   const int now = personality(0xffffffff);
   if (now != -1) personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);

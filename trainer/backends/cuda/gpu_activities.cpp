@@ -7,8 +7,8 @@
 namespace vramscope::trainer::cuda {
 namespace {
 
-// CUPTI's buffers are large enough for seconds of work. Flushing the complete buffers takes a
-// fraction of a millisecond.
+// Interval between flushes. CUPTI's buffers have space for seconds of work, and flushing the full
+// ones takes a fraction of a millisecond.
 constexpr auto kBetween = std::chrono::milliseconds(100);
 
 uint64_t LeftOut(const cupti::ClientCounts& counts) {

@@ -4,7 +4,7 @@
 //   activities.Now();                                 // from time to time: reports completed work
 //   activities.Finish();                              // reports the rest and detaches from CUPTI
 //
-// Notes in the trace list the data that could not be collected. Used only on the run's thread.
+// Data that could not be collected is listed in the trace's notes. Used only on the run's thread.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace vramscope::trainer::cuda {
 
 class GpuActivities final : public cupti::Receiver {
  public:
-  // `origin_ns`: time 0 of the recorder on cupti::ClockOfProcess().
+  // `origin_ns`: what cupti::ClockOfProcess() showed at the recorder's time 0.
   GpuActivities(Recorder& recorder, int64_t origin_ns);
   ~GpuActivities() override { Finish(); }
   GpuActivities(const GpuActivities&) = delete;
@@ -41,7 +41,7 @@ class GpuActivities final : public cupti::Receiver {
   const int64_t origin_ns_;
   cupti::MemoryCounters counters_;
   std::vector<std::string> first_names_;
-  std::vector<trace::StringId> names_;  // the recorder's ids, by the ids of the CUPTI client
+  std::vector<trace::StringId> names_;  // the recorder's ids, indexed by the CUPTI client's
   std::vector<trace::Activity> rows_;
   std::optional<uint32_t> default_stream_;  // CUPTI's id of the default stream; the recorder's is 0
   std::chrono::steady_clock::time_point last_;

@@ -49,7 +49,7 @@ class CudaTape final : public MicroBatchTape {
       const at::Tensor& grad = trained[i].grad();
       if (!grad.defined()) continue;
       const uint64_t id = recorder_->IdOf(StorageKey(grad));
-      // a gradient from before the tape is not replaced
+      // the gradient existed before the tape, which does not replace it
       if (id < tape_.first_allocation || id >= tape_.end_allocation) continue;
       kept.push_back(id);
       gradients_.push_back({i, id - tape_.first_allocation, grad.storage().nbytes(),
@@ -152,7 +152,7 @@ class CudaTape final : public MicroBatchTape {
       const auto [unit, layer, rest] = locate(stack.trained[gradient.parameter]);
       const bool middle = unit == 1 || unit == units - 2;
       if (middle) ++of_middle[unit == 1 ? 0 : 1];
-      if (unit == 1) continue;  // the copies of unit `units - 2` include it
+      if (unit == 1) continue;  // it gets a copy of the gradients of unit `units - 2`
       for (size_t to = middle ? 1 : unit; to <= unit; ++to) {
         Gradient copy = gradient;
         if (middle) {
@@ -170,8 +170,8 @@ class CudaTape final : public MicroBatchTape {
     return of_middle[0] == of_middle[1];
   }
 
-  // A gradient that a matrix product allocates and that has the size of a workspace is recorded as
-  // a workspace. The tape must not skip it.
+  // A gradient that a matrix product allocates is recorded as a workspace if it has a workspace's
+  // size. The tape must not skip such a gradient.
   bool CheckTape(const std::vector<uint64_t>& kept) {
     if (!tape_.Check(kept)) return false;
     for (uint64_t id : kept) tape_.skipped[id - tape_.first_allocation] = false;
@@ -198,8 +198,8 @@ class CudaTape final : public MicroBatchTape {
       if (i % 256 == 0) ThrowIfCancelled();
       for (; work != tape_.works.end() && work->first <= i; ++work) Repeat(*work);
       if (sorted != tape_.sorted.end() && sorted->first == i) {
-        // Frees that were recorded in order of address are repeated in the order of the present
-        // addresses.
+        // Frees that happened in order of address are repeated in the order of the addresses in
+        // this run.
         std::vector<void*> addresses;
         for (; addresses.size() < sorted->frees; ++i) {
           const trace::Event& one = tape_.events[i];
@@ -257,7 +257,7 @@ class CudaTape final : public MicroBatchTape {
   std::vector<Gradient> gradients_;
   bool recording_ = false;
   bool ready_ = false;
-  bool makes_workspaces_ = false;  // true: this run has not allocated workspaces yet
+  bool makes_workspaces_ = false;  // playing must allocate workspaces: none exist yet
 };
 
 }  // namespace

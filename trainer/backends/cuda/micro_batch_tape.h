@@ -1,6 +1,6 @@
-// Repeats a micro-batch on the emulated platform. Its allocations are made in LibTorch's allocator
-// again, and its work is scheduled on the platform's clock. Addresses, segments and times are the
-// same as in an execution.
+// Repeats a micro-batch on the emulated platform. LibTorch's allocator makes its allocations again,
+// and its work is scheduled on the platform's clock. Addresses, segments and times equal those of
+// an executed micro-batch.
 #pragma once
 
 #include <memory>

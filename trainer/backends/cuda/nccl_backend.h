@@ -1,5 +1,5 @@
-// LibTorch's NCCL process group. It has a source file of its own, because its header is large and
-// needs types of NVIDIA's libraries, which opaque/ declares.
+// LibTorch's NCCL process group. It has a separate source file because LibTorch's header for it is
+// large and needs types of NVIDIA's libraries, which opaque/ declares.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>

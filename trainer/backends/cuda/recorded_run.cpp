@@ -33,8 +33,8 @@ MemorySpace SpaceOf(emulated::Place place) {
   return MemorySpace::kUnknown;
 }
 
-// Returns the demangled name, cached by the address of the mangled one. Both live as long as the
-// process.
+// Returns the demangled name, cached by the address of the mangled one. Both names live as long as
+// the process.
 std::string_view KernelName(const char* mangled) {
   static auto* names = new std::unordered_map<const char*, std::string>;
   static std::mutex mutex;
@@ -54,7 +54,7 @@ DeviceWork WorkOf(emulated::Call call, int64_t begin_ns, int64_t end_ns) {
   return work;
 }
 
-// Operators that call cuBLAS.
+// Whether the operator calls cuBLAS.
 bool MultipliesMatrices(std::string_view op) {
   for (const char* name : {"mm", "bmm", "addmm", "baddbmm", "addmv", "mv", "dot", "linear",
                            "_addmm_activation", "_scaled_mm"}) {
@@ -87,7 +87,7 @@ void RecordedRun::Entry(const AllocatorEntry& entry) {
         recorder_.OnFree(entry.address);
       }
       break;
-    // follows the request directly, unless another stream uses the block
+    // comes right after the request, unless another stream still uses the block
     case Action::kFreeCompleted:
       blocks_.OnFree(entry.address);
       if (holding_) {
@@ -156,7 +156,7 @@ void RecordedRun::ReleaseFrees() {
 }
 
 void RecordedRun::OutOfMemory(uint64_t bytes, uint64_t device_free) {
-  // Only the first one is recorded, because a real run would have ended there.
+  // Only the first failure is recorded, because a real run would have ended with it.
   if (!out_of_memory_.exchange(true)) recorder_.OnOutOfMemory(bytes, device_free, playing_);
 }
 
@@ -199,7 +199,7 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
 }
 
 void RecordedRun::Memory(const emulated::MemoryActivity& activity) {
-  // LibTorch reuses pinned host memory across runs, so the run that allocates it is arbitrary.
+  // Pinned memory is not recorded: later runs reuse it, so it would count in only one of them.
   if (activity.place == emulated::Place::kPinned) return;
   if (activity.device != device_) return;
   DeviceWork work = WorkOf(activity.call, activity.begin_ns, activity.end_ns);
@@ -239,8 +239,8 @@ std::map<uint64_t, RecordedRun::Expandable>::iterator RecordedRun::SegmentOf(uin
 }
 
 void RecordedRun::Map(const AllocatorEntry& entry) {
-  // The pool follows from the size of a segment's first range: up to the small pool's page size, it
-  // is the small pool.
+  // The size of a segment's first range shows its pool: the small pool, if the size is at most that
+  // pool's page size.
   auto segment = SegmentOf(entry.address);
   if (segment == expandable_.end()) {
     const trace::Pool pool = allocator::PoolOfSegment(entry.bytes);

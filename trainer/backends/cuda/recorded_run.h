@@ -6,8 +6,8 @@
 //   { PlayedEvent scope(run, event); allocate(...); }    // recorded with the fields of `event`
 //
 // Simultaneous frees whose order depends on a hash are reported in order of address. The tracker
-// calls Entry() with the allocator's lock held, from every thread that allocates. All other
-// functions are called on the run's thread.
+// calls Entry() with the allocator's lock held, from every thread that allocates. All functions
+// except Entry() are called on the run's thread.
 #pragma once
 
 #include <atomic>
@@ -40,7 +40,7 @@ class RecordedRun final : public FreeOrder {
   void HoldFrees() override { holding_ = true; }
   void ReleaseFrees() override;
   void OutOfMemory(uint64_t bytes, uint64_t device_free);
-  // A workspace that playback allocated; it is freed together with LibTorch's own.
+  // Keeps a workspace that playback allocated, to be freed together with LibTorch's own workspaces.
   void KeepUntilStop(void* workspace) { workspaces_made_.push_back(workspace); }
   std::vector<void*> TakeWorkspaces() { return std::move(workspaces_made_); }
 
@@ -52,8 +52,8 @@ class RecordedRun final : public FreeOrder {
   // 0 is the default stream. Other streams are numbered in order of first use, because handles
   // differ between runs.
   uint32_t Stream(uint64_t handle);
-  // An expandable segment maps its reserved addresses (allocator::ReservedAddresses) from the
-  // beginning, so the first mapped range shows where the segment begins.
+  // The mapped part of an expandable segment grows from the beginning of its addresses
+  // (allocator::ReservedAddresses), so the first mapped range shows where the segment begins.
   struct Expandable {
     trace::Pool pool = trace::Pool::kSmall;
     uint64_t bytes = 0;
@@ -79,7 +79,7 @@ class RecordedRun final : public FreeOrder {
   std::unordered_map<uint64_t, uint64_t> driver_bytes_;  // keyed by address
 };
 
-// During its life, allocations and frees are recorded as repetitions of `like`.
+// While this object exists, allocations and frees are recorded as repetitions of `like`.
 class PlayedEvent {
  public:
   PlayedEvent(RecordedRun& run, const trace::Event& like) : run_(run) { run_.playing_ = &like; }

@@ -1,11 +1,11 @@
 // The "basics" model: a pre-norm decoder with RMSNorm, RoPE, SwiGLU and attention written with
 // elementary operators and einsum, as in the programs behind the recorded snapshots. Every tensor
 // lives exactly as long as in that Python program, so that the allocations and frees of a planned
-// step equal a recorded one event for event.
+// step equal those of a recorded step event for event.
 //
 // How Python's lifetimes are reproduced (they determine the order of the frees):
-//   - Temporary operands are freed right after the operator, the left one first. C++ would keep
-//     them to the end of the full expression. `Operands` consume their tensors.
+//   - Temporary operands are freed right after the operator, the left operand first. C++ keeps
+//     temporaries to the end of the full expression. `Operands` consume their tensors.
 //   - Operands are evaluated left to right. So they are written in braces, not as function
 //     arguments, which GCC evaluates right to left.
 //   - A returning frame frees its arguments, then its other variables in order of assignment.
@@ -102,7 +102,7 @@ Tensor MeanOfRows(Tensor x) {
 Tensor SumOfRows(Tensor x) {
   return Apply(std::move(x), [](auto& a) { return at::sum(a, {-1}, /*keepdim=*/true); });
 }
-// The maxima of the rows. The indices are dropped here and remain only in the graph.
+// The maxima of the rows. This function drops the indices, so only the graph keeps them.
 Tensor MaxOfRows(Tensor x) {
   return Apply(std::move(x), [](auto& a) { return std::get<0>(at::max(a, -1, /*keepdim=*/true)); });
 }
@@ -402,7 +402,7 @@ class BasicsLm : public Model {
   }
   std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig& config,
                                               const std::vector<Tensor>& trained) override {
-    // The model's script has its own AdamW in loop form. Foreach and fused are PyTorch's.
+    // The model's script has its own AdamW in loop form. The foreach and fused forms are PyTorch's.
     if (config.name != "adamw" || config.impl != OptimizerImpl::kLoop) {
       return nullptr;
     }

@@ -182,7 +182,7 @@ class Bert : public Module {
   std::vector<Module*> Layers() { return encoder_.Layers(); }
 
  private:
-  // The additive mask [batch, 1, 1, seq] of zeros. Undefined for SDPA, where transformers checks
+  // The additive mask [batch, 1, 1, seq] of zeros. For SDPA it is undefined: transformers checks
   // the given mask and drops it.
   at::Tensor Mask(const at::Tensor& given) const {
     if (!config_.eager) {

@@ -121,7 +121,7 @@ struct Masks {
 };
 
 // [..., a, b] x [..., c, b] transposed, and [..., a, b] x [..., b, c], as one batch of products.
-// The left operand is computed first.
+// If both operands must be copied, the left one is copied first.
 at::Tensor ProductTransposed(const at::Tensor& a, const at::Tensor& b) {
   std::vector<int64_t> sizes = a.sizes().vec();
   sizes.back() = b.size(-2);
@@ -184,7 +184,7 @@ class BlockSparseAttention : public FullAttention {
 
  private:
   // The random blocks that each block attends to, [heads, blocks - 2, random_blocks] on the CPU.
-  // They exclude the blocks that it attends to anyway.
+  // They exclude the blocks to which each block attends anyway.
   at::Tensor RandomBlocks(int64_t count) const {
     std::mt19937_64 random(seed_);
     const int64_t rows = count - 2, chosen = blocks_.random_blocks;
@@ -219,7 +219,7 @@ class BlockSparseAttention : public FullAttention {
     return at::einsum("blq,bhlk->bhlqk", {blocked.slice(1, 1, -1), mask});
   }
 
-  // The second block or the last but one. It attends to its neighbours, the first and the last
+  // The second block, or the last but one: these attend to their neighbours, the first and the last
   // block, and random blocks.
   struct Edge {
     at::Tensor keys, values, product, sequence_pad, random_pad, weights, context;

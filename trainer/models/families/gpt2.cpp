@@ -50,7 +50,7 @@ class Attention : public Module {
     AddChild(&output_);
   }
 
-  // `mask`: added to the scores of eager attention; undefined: none.
+  // `mask` is added to the scores of eager attention; undefined: nothing is added.
   at::Tensor Forward(const at::Tensor& x, const at::Tensor& mask) {
     ModuleScope scope(name());
     const int64_t batch = x.size(0), seq = x.size(1);
@@ -259,7 +259,7 @@ class Decoder : public Module {
   const std::shared_ptr<Parameter>& embedding_weight() const { return tokens_.weight(); }
 
  private:
-  // No token is masked. SDPA then gets no mask; eager attention adds zeros.
+  // As no token is masked, SDPA gets no mask, and eager attention adds a mask of zeros.
   at::Tensor MaskOf(const GenerationPass& pass) const {
     if (options_.attention != AttentionKind::kEager) {
       const at::Tensor there = [&] { return at::all(pass.mask == 1); }();

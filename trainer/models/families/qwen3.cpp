@@ -24,7 +24,7 @@ absl::StatusOr<DecoderConfig> Read(std::string_view json) {
   run::ConfigReader reader(*object);
   c.qkv_bias = c.output_bias = reader.Bool("attention_bias", false);
   // As in transformers, sliding_window applies to the attention mask even if use_sliding_window is
-  // false. If it is null, there is no window.
+  // false. If sliding_window is null, there is no window.
   const auto window = object->find("sliding_window");
   if (window == object->end() || !window->is_null()) {
     c.sliding_window = reader.Integer({"sliding_window"}, 1, run::kMaxPositions, 4096);

@@ -1,13 +1,13 @@
 // torch.nn.Transformer on float inputs: post-norm encoder and decoder layers of
-// nn.MultiheadAttention and a ReLU MLP, and a norm after each stack. Dense targets, with cross
+// nn.MultiheadAttention and a ReLU MLP, and a norm after each stack. Targets are dense, with cross
 // entropy over dimension 1 as in nn.CrossEntropyLoss. Mirrors torch 2.11:
 // nn/modules/transformer.py.
 //
 // config.json: nn.Transformer's own argument names under "model_type": "torch_transformer".
-// "transposed": inputs are [batch, seq, d_model] and transposed inside, instead of the class's
-// [seq, batch, d_model]. "adapter": {"placement", "rank", "scale"}: only adapters are trained,
-// either "embedded" in every decoder layer, or "decoupled" in a separate tower that reads the
-// decoder's outputs.
+// "transposed": the model gets inputs [batch, seq, d_model] and transposes them, instead of the
+// class's [seq, batch, d_model]. "adapter": {"placement", "rank", "scale"}: only adapters are
+// trained, either "embedded" in every decoder layer, or "decoupled" in a separate tower that reads
+// the decoder's outputs.
 #include <torch/types.h>
 
 #include <cmath>
@@ -265,7 +265,7 @@ class TorchTransformer : public Model {
       return config_.transposed ? x.transpose(0, 1) : x;
     };
     at::Tensor src = turned(batch["src"]), tgt = turned(batch["tgt"]);
-    // A re-entrant checkpoint passes no gradient to its weights if its input requires none.
+    // If the input of a re-entrant checkpoint requires no gradient, the weights inside get none.
     if (inputs_require_grad && Training()) {
       src = src.detach().requires_grad_(true);
       tgt = tgt.detach().requires_grad_(true);

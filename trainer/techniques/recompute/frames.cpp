@@ -20,16 +20,16 @@ namespace {
 using torch::autograd::SavedVariable;
 using torch::autograd::SavedVariableHooks;
 
-// Ends the second run: thrown when all needed tensors have been computed.
+// Thrown to end the second run when all needed tensors have been computed.
 struct StopRecomputation {};
 
-// A graph node stores it in place of a saved tensor.
+// What a graph node stores in place of a saved tensor.
 struct Placeholder {
-  at::Tensor tensor;  // set in the second run, until it is used
+  at::Tensor tensor;  // set by the second run, reset when used
   std::unique_ptr<SavedMark> mark;
 };
 
-// A segment that has run. It lives as long as one of its nodes has a placeholder.
+// A segment that has run. The frame lives as long as a graph node of the segment has a placeholder.
 struct Frame {
   std::vector<LayerFunction> layers;
   std::string path;
@@ -78,11 +78,11 @@ class FillingHook final : public SavedVariableHooks {
   at::Tensor call_unpack_hook() override { return tensor_; }
 
  private:
-  Frame& frame_;  // valid: the frame is running
+  Frame& frame_;  // valid, because the frame is running
   at::Tensor tensor_;
 };
 
-// In the first run, keeps only a placeholder.
+// In the first run, stores only a placeholder for a saved tensor.
 class EmptyHook final : public SavedVariableHooks {
  public:
   explicit EmptyHook(std::shared_ptr<Frame> frame) : frame_(std::move(frame)) {}
@@ -164,9 +164,9 @@ struct BudgetPlan {
   bool solved = false;
 
   // PyTorch's dp_knapsack (torch/_functorch/_activation_checkpointing), with its rounding. Shares
-  // are rounded to the nearest ten-thousandth, ties to even. Sums are fp32. Adding the cost of a
-  // cheap product to an expensive one loses it, so the order of the sums affects which calls are
-  // kept.
+  // are rounded to the nearest ten-thousandth, ties to even. Sums are fp32. In a sum with an
+  // expensive product, a cheap product's cost is lost by rounding, so the order of summation
+  // affects which calls are kept.
   void Solve() {
     solved = true;
     constexpr double kWhole = 10000;
@@ -194,7 +194,7 @@ struct BudgetPlan {
       kept[i] = true;
       left -= size[i];
     }
-    // Everything fits, even if the rounded shares do not.
+    // With a share of 1, everything fits, even if the rounded shares do not.
     if (share >= 1) kept.assign(calls.size(), true);
   }
 };

@@ -1,11 +1,11 @@
 // Activation checkpointing in torch.utils.checkpoint's non-re-entrant form. The first run creates
-// the graph, but tensors that its nodes save are not kept. The first node of a segment that
-// backward reaches runs the segment again, up to the last tensor that is needed.
+// the graph, but tensors that its nodes save are not kept. When backward reaches the first node of
+// a segment, that node runs the segment again, up to the last tensor that is needed.
 //
 //   model->layer_runner = MakeFrameRunner({.layers_per_segment = 1, .device = device}, {});
 //
-// With a policy, outputs of the operators that it selects are kept, and reused in the second run
-// instead of being computed: torch.utils.checkpoint.create_selective_checkpoint_contexts.
+// A policy selects operators whose outputs are kept. The second run reuses these instead of
+// computing them: torch.utils.checkpoint.create_selective_checkpoint_contexts.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -20,7 +20,7 @@
 namespace vramscope::trainer {
 
 // The policy for one run of a segment. It is called for each operator ("aten::mm") in order, and
-// must return the same in both runs.
+// must make the same choices in both runs.
 class OpPolicy {
  public:
   OpPolicy() = default;

@@ -5,7 +5,7 @@
 
 namespace vramscope::trainer {
 
-// PyTorch's key for a mode below autograd; nothing else in this process uses it.
+// PyTorch's dispatch key for a mode below autograd, which nothing else in this process uses.
 constexpr c10::DispatchKey kBelowAutograd = c10::DispatchKey::Fake;
 
 struct OpCacheScope::State {

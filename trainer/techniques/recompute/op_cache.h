@@ -1,4 +1,4 @@
-// Outputs of selected operators of a code section, kept in its first run and reused in its second.
+// Outputs of selected operators in a code section, kept in the first run and reused in the second.
 //
 //   OpCache cache;
 //   { OpCacheScope first(&cache, policy.get(), OpCacheScope::Mode::kKeep); out = segment(); }
@@ -24,7 +24,7 @@ namespace vramscope::trainer {
 class OpCache {
  public:
   void Keep(const std::string& op, const c10::IValue* outputs, size_t count);
-  // Returns the outputs of the same call in the first run, and removes them.
+  // Returns the outputs of the same call in the first run, and removes them from the cache.
   std::vector<c10::IValue> Take(const std::string& op);
 
  private:

@@ -25,10 +25,10 @@ struct Segment : torch::CustomClassHolder {
   std::optional<AutocastState> autocast;  // autocast's state in the first run
   size_t slots = 0;
   std::vector<size_t> present, replaced;
-  Carried closed_over;  // undefined elements are saved instead, or missing
+  Carried closed_over;  // an undefined element is saved by the node, or not given
 
   // `given`: the defined elements of `carried`, at the indexes `present`. Returns the new hidden
-  // state, then the elements that a layer created or replaced, whose indexes it stores.
+  // state, then the elements that a layer created or replaced, and stores the indexes of these.
   variable_list Run(const at::Tensor& input, const variable_list& given) {
     Carried carried = closed_over;
     carried.resize(slots);

@@ -55,13 +55,13 @@ void main() { result = texture(picture, uv); })";
 // The characters of English texts; module names are ASCII. AddCharacters() adds others when they
 // are needed.
 constexpr ImWchar kGlyphs[] = {0x20, 0xff, 0x2010, 0x2027, 0x2190, 0x2193, 0x2212, 0x2212, 0};
-constexpr size_t kMostExtra = 6000;  // characters that fit into an atlas of 4096 x 4096 pixels
+constexpr size_t kMostExtra = 6000;  // an atlas of 4096 x 4096 pixels has room for this many
 
 bool InEveryAtlas(char32_t c) {
   for (const ImWchar* range = kGlyphs; *range != 0; range += 2)
     if (c >= range[0] && c <= range[1]) return true;
-  return c < 0x20 || c > 0xffff;  // control characters, and those that ImGui's 16-bit characters
-                                  // cannot represent
+  return c < 0x20 || c > 0xffff;  // control characters, and characters that do not fit into ImGui's
+                                  // 16 bits
 }
 
 ImU32 ToImGui(uint32_t argb) {
@@ -284,7 +284,7 @@ absl::Status GlRenderer::AddFallbacks(const QFont& font, float scale) {
     std::shared_ptr<const QByteArray>& file = fallback_files_[family];
     if (file == nullptr) file = std::make_shared<const QByteArray>(FontFile(fallback.raw));
     const std::optional<float> size = ImGuiSize(fallback.raw, font.pixelSize());
-    if (file->isEmpty() || !size) continue;  // its characters are drawn as boxes
+    if (file->isEmpty() || !size) continue;  // the characters of this font are drawn as boxes
     std::vector<unsigned short>& ranges = ranges_.emplace_back();
     for (const char16_t c : fallback.characters) ranges.insert(ranges.end(), {c, c});
     ranges.push_back(0);

@@ -1,7 +1,7 @@
 // Draws a DrawList with OpenGL 3.3. Dear ImGui draws boxes, lines and text. Rectangles, stacks and
-// images are drawn as instanced quads and textures, by callbacks in ImGui's list, so that the order
-// is kept. The OpenGL context must be current in every call. Each renderer has an ImGui context of
-// its own.
+// images are drawn as instanced quads and textures, by callbacks in ImGui's list, which preserve
+// the drawing order. The OpenGL context must be current in every call. Each renderer has its own
+// ImGui context.
 //
 //   GlRenderer r;
 //   if (absl::Status s = r.Initialize(dpr); !s.ok()) fall_back();
@@ -34,7 +34,7 @@ struct ImFont;
 
 namespace vramscope::ui::timeline {
 
-// The tables of a font as one font file in memory for ImGui; empty when Qt cannot provide them.
+// A font file in memory for ImGui with the font's tables; empty if Qt cannot provide the tables.
 QByteArray FontFile(const QFont& font);
 QByteArray FontFile(const QRawFont& font);
 
@@ -45,7 +45,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
 
   absl::Status Initialize(double scale);
   void Release();
-  // Loads the fonts for another device pixel ratio.
+  // Loads the fonts again for another device pixel ratio.
   absl::Status SetScale(double scale);
   // Whether the last list used characters that the atlas lacks (such as Chinese ones).
   // AddCharacters() adds them; then the list must be built again.
@@ -58,7 +58,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
  private:
   struct Dense {
     GlRenderer* renderer;
-    uint32_t first, count;  // range of instances; for an image: its index, and 0
+    uint32_t first, count;  // a range of instances; for an image: the image's index and 0
     bool image;
   };
   struct FontMetrics {
@@ -80,7 +80,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   double scale_ = 0;
   std::array<FontMetrics, kFontCount> fonts_;
   std::vector<QByteArray> font_files_;  // ImGui reads these while it builds the atlas
-  // The characters added to the basic ones of kGlyphs, including those that no font has.
+  // The characters added to kGlyphs's basic characters, including characters that no font has.
   std::set<char32_t> extra_;
   mutable std::set<char32_t> lacking_;
   std::map<QString, std::shared_ptr<const QByteArray>> fallback_files_;  // keyed by family

@@ -30,7 +30,7 @@ QString ProbeOpenGl() {
 }
 
 bool HasGraphicsDevice(const QString& folder) {
-  // Device files of NVIDIA, WSL and mobile GPUs. Those of the Linux kernel's drivers are checked
+  // Device files of NVIDIA, WSL and mobile GPUs. Files of the Linux kernel's drivers follow
   // below.
   const QStringList names = {QStringLiteral("nvidia*"), QStringLiteral("dxg"),
                              QStringLiteral("kgsl-*"), QStringLiteral("mali*")};
@@ -56,7 +56,7 @@ GlView::GlView(TimelineModel* model, std::function<void(QString)> failed, QWidge
 }
 
 GlView::~GlView() {
-  // The base class destroys the context later, when this class's members no longer exist.
+  // The base class destroys the context after this class's members, which the slot would use.
   if (context()) disconnect(context(), nullptr, this, nullptr);
   Release();
 }
@@ -88,7 +88,7 @@ void GlView::initializeGL() {
 void GlView::paintGL() {
   if (!usable_) return;
   Paint(false);
-  // If characters were missing, adds them and draws once more; then none is missing.
+  // If the fonts lacked characters, adds them and draws once more; then no characters are missing.
   if (!renderer_.lacks_characters()) return;
   usable_ = renderer_.AddCharacters().ok();
   if (usable_) Paint(true);

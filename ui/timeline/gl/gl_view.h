@@ -1,5 +1,5 @@
-// The canvas on OpenGL: a QOpenGLWidget over the whole TimelineWidget, which handles the input. The
-// data layer is kept in a framebuffer object, so that hovering redraws only the overlay.
+// The canvas on OpenGL: a QOpenGLWidget over the whole TimelineWidget, which handles the input. A
+// framebuffer object contains the data layer, so that hovering redraws only the overlay.
 #pragma once
 
 #include <QOpenGLFramebufferObject>
@@ -12,11 +12,11 @@
 
 namespace vramscope::ui::timeline {
 
-// The name of the OpenGL renderer; empty: the computer or the platform plugin has no OpenGL 3.3.
+// The name of the OpenGL renderer; empty if the computer or Qt's platform plugin has no OpenGL 3.3.
 QString ProbeOpenGl();
 // Whether the computer has a graphics driver, that is, one of its device files. Without a driver,
 // OpenGL is not probed, because loading a renderer that is not used takes 50 MB until the program
-// ends. `folder`: another folder than /dev is for tests.
+// ends. Only tests pass another `folder` than /dev.
 bool HasGraphicsDevice(const QString& folder = QStringLiteral("/dev"));
 // Whether the renderer runs on the CPU. Raster drawing (ui/timeline/raster) is then faster.
 bool IsSoftwareOpenGl(const QString& renderer);

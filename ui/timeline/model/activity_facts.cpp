@@ -145,8 +145,8 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
   } else if (trace::IsOfDevice(a.kind[row]) && a.kind[row] != ActivityKind::kCounter) {
     out.facts.push_back({i18n::Text("launched by"), i18n::Text("a call that was not recorded")});
   }
-  // The op and module come from the trace's slices; without such slices, from the activity's own
-  // columns.
+  // The op and module come from the trace's slices; if it has no slices of ops or modules, from the
+  // activity's columns.
   const uint32_t op = index.SliceOf(row, SliceKind::kOp);
   const uint32_t module = index.SliceOf(row, SliceKind::kModule);
   if (op != kNoRow) {

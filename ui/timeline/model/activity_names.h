@@ -1,4 +1,4 @@
-// Names of activities: short ones for their rectangles, and the place where they ran.
+// Names of activities: short names for their rectangles, and names of the streams and threads.
 //
 //   ActivityLabel(trace, row);   "vectorized_elementwise_kernel"
 //

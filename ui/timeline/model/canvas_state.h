@@ -1,6 +1,6 @@
 // The current state of the canvas: data, view, selection, hover. A plain struct that the model
-// changes, and that the scene, the hit test and the tooltips read. Times count from the trace's
-// begin.
+// changes, and that the scene, the hit test and the tooltips read. Times are relative to the
+// trace's begin.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Bottom to top: long-lived categories below short-lived ones.
+// From bottom to top: long-lived categories are below short-lived categories.
 inline constexpr std::array<trace::Category, trace::kCategoryCount> kStackOrder = {
     trace::Category::kParameter,      trace::Category::kBuffer,    trace::Category::kOptimizerState,
     trace::Category::kKvCache,        trace::Category::kGradient,  trace::Category::kActivation,
@@ -54,7 +54,7 @@ struct Hit {
   uint32_t slice = kNoSlice;                // set for kSlice
   uint32_t activity = query::kNoRow;        // set for kActivity
   uint32_t gap = query::kNoRow;             // set for kIdle
-  std::optional<trace::Category> category;  // kMemory: the layer, if the point is on one
+  std::optional<trace::Category> category;  // kMemory: the layer at the point, if any
   std::optional<uint64_t> offset;           // blocks lane: offset on the packed address axis
   bool SameThing(const Hit& o) const {
     return kind == o.kind && lane == o.lane && allocation == o.allocation && slice == o.slice &&
@@ -120,7 +120,7 @@ struct CanvasState {
   bool tooltip = false;  // the tooltip's delay has passed
   bool dragging_range = false;
 
-  // Morph of the memory lane: the old edges in pixels, and the progress (1: finished).
+  // The morph of the memory lane: its edges at the start in pixels, and its progress (1: finished).
   std::vector<float> morph_from;
   uint32_t morph_columns = 0;
   float morph = 1;
@@ -143,8 +143,8 @@ struct CanvasState {
            : data            ? data->address_axis().size()
                              : 1;
   }
-  // The GPU's limit is drawn only when the run comes near it. A line far above gives no information
-  // and would flatten the curves.
+  // The GPU's limit is drawn only when the run comes near it. A line far above would tell nothing,
+  // and an axis up to it would flatten the curves.
   bool limit_in_range() const;
 };
 

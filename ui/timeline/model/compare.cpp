@@ -53,8 +53,8 @@ TimeMap::TimeMap(const trace::Trace& a, const trace::Trace& b) {
   }
   std::sort(pairs.begin(), pairs.end());
   for (auto [x, y] : pairs) {
-    // Phases of the two runs may be in a different order. Pairs that would run backwards are
-    // skipped.
+    // The two runs may have their phases in different orders. A pair that lies before the last pair
+    // in either run is skipped.
     if (!a_.empty() && (x <= a_.back() || y < b_.back())) continue;
     a_.push_back(x);
     b_.push_back(y);
@@ -66,7 +66,7 @@ double TimeMap::Map(double a) const {
   auto next = std::upper_bound(a_.begin(), a_.end(), a);
   if (next == a_.begin()) return b_.front() + (a - a_.front());
   size_t i = next - a_.begin() - 1;
-  // Does not round if both intervals have the same length, so that a run is mapped exactly to
+  // If both intervals have the same length, nothing is rounded, so that a run is mapped exactly to
   // itself.
   if (next == a_.end() || b_[i + 1] - b_[i] == a_[i + 1] - a_[i]) return a + (b_[i] - a_[i]);
   return b_[i] + (a - a_[i]) * (b_[i + 1] - b_[i]) / (a_[i + 1] - a_[i]);

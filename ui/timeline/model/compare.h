@@ -1,5 +1,5 @@
-// Aligns two runs: maps the times of one to the other, and finds the allocation of a new run that
-// corresponds to the selected one of the old run.
+// Aligns two runs: maps the times of one run to those of the other, and finds the allocation of a
+// new run that corresponds to an allocation of the old run.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace vramscope::ui::timeline {
 
-// Maps times of run `a` to times of run `b` (each from its own begin), so that the same phase of
-// the same step is at the same place. Linear between the begins and ends of the phases that both
-// runs have. Without common phases both runs start together at the same speed.
+// Maps times of run `a` to times of run `b` (each relative to its run's begin). The begins and ends
+// of phases that both runs have are mapped to each other, and times between them linearly. Without
+// common phases, a time is mapped to the same time.
 class TimeMap {
  public:
   TimeMap() = default;
@@ -26,24 +26,24 @@ class TimeMap {
   std::vector<double> a_, b_;  // both ascending
 };
 
-// Whether two traces have the same work: the same model, batch, sequence length and backend. A
-// baseline that the user has not chosen is drawn only if this is true.
+// Whether two traces are of the same work: the same model, batch, sequence length and backend. A
+// baseline that was not chosen by the user is drawn only if it did the run's work.
 bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b);
-// Whether the view stays when `b` replaces `a`: both have the same work, or `b` is a larger part, a
-// smaller part or another device of the same file.
+// Whether the view stays when `b` replaces `a`: both are of the same work, or of the same file,
+// from which `b` shows a larger part, a smaller part or another device.
 bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b);
 
-// The highest allocated bytes of the baseline for each column of the displayed trace: between edge
-// i and edge i + 1 (in times of the displayed trace, from CurveIndex::Edges).
+// The baseline's highest allocated bytes in each column of the displayed trace. Column i lies
+// between edges i and i + 1 of CurveIndex::Edges, which are times of the displayed trace.
 struct BaselineColumns {
   std::vector<uint64_t> allocated;
-  int end = 0;  // columns from here on are beyond the baseline's end
+  int end = 0;  // the first column beyond the baseline's end
 };
 BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& baseline,
                               const query::CurveIndex& baseline_curves, const TimeMap& map,
                               std::span<const int64_t> edges);
 
-// Identifies an allocation in a repeated run with other settings.
+// Finds the same allocation again when the run is repeated with other settings.
 struct AllocationKey {
   std::string module, op;
   int32_t step = -1;
@@ -51,8 +51,8 @@ struct AllocationKey {
   bool valid() const { return !module.empty() || !op.empty(); }
 };
 AllocationKey KeyOf(const trace::Trace& trace, trace::AllocationId id);
-// Returns an invalid id if the trace has no such allocation. If only the step is missing, returns
-// the allocation of the last step that has one.
+// Returns an invalid id if the trace has no such allocation. If it has one in other steps only,
+// returns the allocation of the last of these steps.
 trace::AllocationId FindAllocation(const trace::Trace& trace, const AllocationKey& key);
 
 }  // namespace vramscope::ui::timeline

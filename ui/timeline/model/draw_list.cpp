@@ -67,7 +67,7 @@ std::string ElideMiddle(const TextMeasure& measure, std::string_view utf8, Font 
   if (max_width < 8) return {};
   if (measure.Width(utf8, font) <= max_width) return std::string(utf8);
   const float room = max_width - measure.Width(kEllipsis, font);
-  // Finds the largest number of bytes, at both ends together, that fit.
+  // Finds the largest total number of bytes of both ends that fits.
   const auto ends = [&](size_t bytes) {
     size_t tail = utf8.size() - bytes / 2;
     while (tail < utf8.size() && CharBegin(utf8, tail) != tail) ++tail;

@@ -1,5 +1,5 @@
 // A list of plain primitives in logical pixels. The scene builds it, a renderer (raster or OpenGL)
-// draws it, and tests read it. It is reused from frame to frame: Clear() keeps the memory.
+// draws it, and tests read it. A list is used again for each frame: Clear() keeps its memory.
 //
 //   DrawList d;
 //   d.PushClip({12, 0, 800, 300});
@@ -43,9 +43,9 @@ class TextMeasure {
   virtual float Width(std::string_view utf8, Font font) const = 0;
 };
 
-// `text`, cut with an ellipsis to fit `max_width`; empty when not even three characters fit.
+// `text`, cut with an ellipsis to fit `max_width`; empty if fewer than three characters fit.
 std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, float max_width);
-// Like Elide, but cuts the beginning, for module paths, which differ at their end.
+// Like Elide, but cuts the beginning: for module paths, which differ at their ends.
 std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
                        float max_width);
 // Like Elide, but keeps both ends.
@@ -56,7 +56,7 @@ struct Dash {
   float on = 0, off = 0;  // 0: solid
 };
 
-struct FillRect {  // the edges, not rounded to pixels
+struct FillRect {  // edges are not rounded to pixels
   float x0, y0, x1, y1;
   uint32_t argb;
 };
@@ -78,14 +78,14 @@ struct PolylinePrim {
 };
 struct TextPrim {
   uint32_t first, count;  // range of bytes
-  Rect box;               // text is centred vertically in it
+  Rect box;               // the text is vertically centred in the box
   Font font;
   Align align;
   uint32_t argb;
 };
 // Stacked columns, edge to edge over `area`: layer l of column i reaches from edges[l * columns +
-// i] to edges[(l + 1) * columns + i], in logical y. The bottom layer is first, so the values
-// decrease.
+// i] to edges[(l + 1) * columns + i], in logical y. Layer 0 is the lowest, so that edges decrease
+// from layer to layer.
 struct StackPrim {
   Rect area;
   uint32_t columns, layers;

@@ -11,9 +11,9 @@
 
 namespace vramscope::ui::timeline {
 
-// Binary units with three decimals from MiB on; `trim` drops decimals of round values.
+// Binary units, with three decimals for MiB and larger units; `trim` drops zeros at the end.
 std::string FormatBytes(uint64_t bytes, bool trim = false);
-// The same with fewer decimals, for narrow places: "8.48 GiB", "1.20 TiB".
+// Like FormatBytes, with fewer decimals, for narrow places: "8.48 GiB", "1.20 TiB".
 std::string FormatBytesShort(uint64_t bytes, int decimals = 2);
 // "+1.000 MiB", "−2.5 GiB" (with a minus sign, not a hyphen).
 std::string FormatSignedBytes(int64_t bytes);
@@ -24,10 +24,10 @@ std::string FormatParameters(uint64_t count);  // "494 M", "2.61 B"
 std::string FormatDuration(int64_t ns);
 // For a trace that counts entries instead of time: "entry 1,204"; "312 entries".
 std::string FormatEntry(int64_t entry);
-// A duration, or (`times` false) a number of entries.
+// A duration; if `times` is false, a number of entries.
 std::string FormatLength(int64_t ns, bool times);
-// A time from the trace's begin, as precise as `resolution_ns` requires, in the unit that fits
-// `magnitude_ns` (the end of the axis; 0: the time itself).
+// A time from the trace's begin, as precise as `resolution_ns` requires, in the unit that suits
+// `magnitude_ns`, for example the end of the axis (0: the time itself).
 std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns = 0);
 
 }  // namespace vramscope::ui::timeline

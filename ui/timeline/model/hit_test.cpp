@@ -5,7 +5,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Height of the drag area below a lane's lower edge; above the edge, things of the lane may be hit.
+// Height of the drag area, which is below a lane's lower edge, because the lane's things are above.
 constexpr float kEdge = 4;
 constexpr float kScrollBarReach = 3;
 

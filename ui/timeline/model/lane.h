@@ -2,8 +2,8 @@
 // the thing under the mouse. LaneStack (lane_stack.h) places it. Each lane has a file in lanes/;
 // lanes/lanes.h lists them all.
 //
-// Immutable and, where possible, without data of its own: a lane reads the CanvasState that it is
-// passed. Used by one thread, except Ask().
+// A lane is immutable and has little data of its own: its functions read the CanvasState that they
+// are passed. Used by one thread, except Ask().
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,13 @@ struct Tooltip;
 inline constexpr float kTitleHeight = 24;
 inline constexpr float kSlimTitle = 19;  // title height of lanes of which there may be many
 
-// How a lane shrinks while the stretching lanes have less room than they want.
+// How a lane shrinks while the lanes that stretch have less room than they want.
 struct Concession {
   // Shrinks to this many rows, or to one of the constants below.
-  static constexpr int kBelowTheFold = 0;  // may lie below the visible part of the stack
+  static constexpr int kBelowTheFold = 0;  // the lane may lie below the visible part of the stack
   static constexpr int kGone = -1;
-  // Applies while the stretching lanes have less height than `until` times the height that they
-  // want, and less than `most` pixels.
+  // Applies while the lanes that stretch have less height than `until` times the height that they
+  // want, and also less than `most` pixels.
   float until = 1;
   float most = std::numeric_limits<float>::infinity();
   int rows = kBelowTheFold;
@@ -49,11 +49,11 @@ struct LaneWants {
   int rows = 0;      // rows that the data fills; 0: the lane is not shown
   int at_first = 0;  // rows shown until the user enlarges the lane; 0: all
   float row_height = 0;
-  float title = 0;  // 0: the lane has no title; it then belongs to the head, which stays at the top
-  float gap = 0;    // below the lane
-  float label = 0;  // width of a label left of the lane, if the canvas is wide enough
+  float title = 0;      // 0: no title; the lane then belongs to the head, which stays at the top
+  float gap = 0;        // below the lane
+  float label = 0;      // width of a label left of the lane, if the canvas is wide enough
   bool folded = false;  // folded until the user unfolds it, because it shows little
-  // A stretching lane gets this share of the height left by the others, and at least `least`.
+  // A lane that stretches gets this share of the height that other lanes leave, at least `least`.
   float share = 0, least = 0;
   std::vector<Concession> concessions{};
 };
@@ -80,8 +80,8 @@ struct LanePlace {
   }
 };
 
-// The results of index queries for the view. They are made before a lane is drawn and kept while
-// the view and the lane's size stay the same.
+// The results of a lane's index queries for the view. The queries run before the lane is drawn, and
+// again only after the view or the lane's size has changed.
 struct LaneAnswer {
   std::vector<query::LaneView> rows;
   std::vector<query::LaneRect> gaps;  // only gaps that are wide enough to be visible
@@ -113,14 +113,14 @@ class Lane {
   // Whether the lane shows the view's time range, so that its image can be moved with the view.
   virtual bool FollowsView() const { return true; }
   // Queries the indexes. Called for visible lanes that are not folded; several lanes are queried at
-  // once on several threads. `LaneAnswer` has the answer for the previous view; an index reuses the
-  // columns that have only moved.
+  // once on several threads. `LaneAnswer` still has the answer for the previous view, whose columns
+  // an index reuses if they have only moved.
   virtual void Ask(const CanvasState&, const LanePlace&, LaneAnswer*) const {}
   // Called for visible lanes, with a clip set.
   virtual void Draw(const LaneDrawing&) const = 0;
   // Finds the thing at a point of the body. `hit` already has the lane and the time.
   virtual void HitTest(const CanvasState&, const LanePlace&, double x, double y, Hit* hit) const;
-  // By default the general tooltip of the thing.
+  // The tooltip of the thing that was hit; by default TooltipOfThing().
   virtual Tooltip Tip(const CanvasState&, const Hit&) const;
 };
 

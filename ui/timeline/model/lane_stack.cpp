@@ -15,13 +15,13 @@ namespace {
 constexpr float kMargin = 12;
 constexpr float kTop = 8;
 constexpr float kBottom = 8;
-// On a low canvas the stretching lanes share this height, and the rest scrolls.
+// On a low canvas, the lanes that stretch share this height, and the stack scrolls.
 constexpr float kLeastStretch = 92;
 constexpr float kLeastScrolled = 80;  // pinned lanes leave this height to the others
 constexpr float kLeastHeight = 12, kMostHeight = 4000;
 constexpr float kHeightStep = 1.25f;
 constexpr float kLeastThumb = 24;
-// Limits for reading settings, higher than any user needs.
+// Limits for settings that are read, higher than any user needs.
 constexpr size_t kMostSettings = 512, kLongestKey = 128;
 
 // A lane during the distribution of the height.
@@ -30,7 +30,7 @@ struct Slot {
   LaneWants wants;
   LaneSetting setting;
   int rows = 1;
-  bool below = false;  // it may lie below the visible part, so its height is not counted
+  bool below = false;  // may lie below the visible part, so its height is not counted
   bool gone = false;
   float body = 0;
 
@@ -66,7 +66,7 @@ float Wanted(const std::vector<Slot>& slots) {
   return wanted;
 }
 
-// If several lanes could shrink at the same point, the lowest lane shrinks first.
+// If several lanes could shrink next, the lowest of them shrinks first.
 void MakeConcessions(std::vector<Slot>& slots, float height) {
   struct Offer {
     Slot* slot;
@@ -194,7 +194,7 @@ const Lane* LaneStack::Find(std::string_view key) const {
   return nullptr;
 }
 
-// A lane without a position in the settings is placed after the lane that precedes it by default.
+// A lane that the settings do not order is placed after the lane that precedes it by default.
 std::vector<const Lane*> LaneStack::Ordered() const {
   std::vector<const Lane*> out;
   for (const std::string& key : settings_->order)
@@ -364,7 +364,7 @@ bool LaneStack::Change(LaneAction action, std::string_view key, const Layout& la
       if (at == movable.end()) return false;
       if (action == LaneAction::kMoveUp) return at != movable.begin() && MoveBefore(key, *(at - 1));
       if (at + 1 == movable.end()) return false;
-      // Moving down swaps the lane with the next one, which is moved before it.
+      // To move the lane down, the next lane is moved before it.
       return MoveBefore(*(at + 1), key);
     }
     case LaneAction::kHigher:

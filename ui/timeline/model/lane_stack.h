@@ -8,7 +8,7 @@
 //   if (stack.Change(LaneAction::kFold, "blocks")) Relayout();
 //   settings = stack.settings()->ToText();              // reverse: LaneSettings::FromText
 //
-// One thread.
+// For use by one thread.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@
 namespace vramscope::ui::timeline {
 
 struct LaneSetting {
-  bool folded = false;  // the opposite (unfolded) if the lane is folded by default
+  bool folded = false;  // for a lane that is folded by default: unfolded
   bool pinned = false, hidden = false;
   float height = 0;  // height of the body; 0: the default
   friend bool operator==(const LaneSetting&, const LaneSetting&) = default;
 };
 
-// The user's changes to the stack, by lane key; also for lanes that the current trace does not
-// have. Empty: the defaults.
+// The user's changes to the stack, by lane key, including keys of lanes that the current trace does
+// not have. Empty: the defaults.
 struct LaneSettings {
   std::map<std::string, LaneSetting, std::less<>> lanes;
-  std::vector<std::string> order;  // all lanes at the time of the last move; empty: none was moved
+  std::vector<std::string> order;  // of all lanes, stored when a lane is moved; empty: none was
   LaneSetting Of(std::string_view key) const;
   bool empty() const { return lanes.empty() && order.empty(); }
   // For settings files. FromText ignores invalid entries.
@@ -46,8 +46,8 @@ struct Layout {
   float width = 0, height = 0;
   float plot_left = 0, plot_width = 0;
   std::vector<LanePlace> lanes;  // lanes from top to bottom, including those that are not visible
-  // The scrolling part, from scroll_top to the canvas's lower edge. It is scrolled by `scroll`,
-  // which is at most `scroll_most`.
+  // The scrolling part, from scroll_top to the canvas's lower edge. It is scrolled down by `scroll`
+  // pixels, at most by `scroll_most`.
   float scroll_top = 0, scroll = 0, scroll_most = 0;
   Rect scroll_bar, scroll_thumb;  // empty when everything fits
 
@@ -85,8 +85,8 @@ class LaneStack {
   Layout Arrange(const CanvasState& state, float width, float height);
   // Returns false if the action changes nothing. `layout`: the result of the last Arrange().
   bool Change(LaneAction action, std::string_view key, const Layout& layout);
-  // Stretching lanes above keep their height, so that the lower edge of this lane moves exactly as
-  // dragged. 0: the default height.
+  // Lanes above that stretch keep their height, so that this lane's lower edge moves exactly as the
+  // mouse drags it. Height 0: the default.
   void SetHeight(std::string_view key, float height, const Layout& layout);
   // Moves the lane before the movable lane `before`; empty: to the end.
   bool MoveBefore(std::string_view key, std::string_view before);

@@ -3,8 +3,8 @@
 //
 //   model.Mark(std::make_shared<const Marking>(MarkThings(trace, found.things)));
 //
-// Built on any thread (a million things take milliseconds); immutable after it was passed to the
-// canvas.
+// May be built on any thread (a million things take milliseconds); must not change after it was
+// passed to the canvas.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Marking {
   std::vector<double> times;  // begin times, ascending, from the trace's begin
 };
 
-// `things` must be sorted by begin. Other blocks are drawn faint only if all things are blocks.
-// Otherwise one block among a thousand kernels, for example, would make most of the canvas faint.
+// `things` must be sorted by begin. Blocks that are not marked are drawn faint only if all things
+// are blocks: one block among a thousand kernels must not make most of the canvas faint.
 Marking MarkThings(const std::shared_ptr<const trace::Trace>& trace,
                    std::span<const query::Thing> things);
 // Accepts any order, duplicates and invalid ids.

@@ -2,7 +2,7 @@
 //
 //   model.SetNotes(std::make_shared<const NoteMarks>(NoteMarks{.trace = trace, .notes = ...}));
 //
-// Immutable after they were passed to the canvas.
+// NoteMarks must not change after they were passed to the canvas.
 #pragma once
 
 #include <cstdint>

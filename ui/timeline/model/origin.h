@@ -22,7 +22,7 @@ std::string CategoryRule(const trace::Trace& trace, trace::AllocationId id,
                          trace::Category category);
 uint8_t CategoryRuleNumber(const trace::Trace& trace, trace::AllocationId id,
                            trace::Category category);
-// For a step or a phase; "" for other slices and if nothing was inferred.
+// The rule that inferred a step or a phase; "" for other slices and if none did.
 std::string SliceRule(const trace::Trace& trace, uint32_t slice);
 
 struct StackLine {
@@ -31,8 +31,8 @@ struct StackLine {
   std::string place;  // full path and line
   bool python = false;
 };
-// The frames of a stack: Python frames, innermost first, then other frames (C++), if any. At most
-// `limit` (0: all).
+// The frames of a stack: Python frames, innermost first, then C++ frames, if any. At most `limit`
+// frames (0: all).
 std::vector<StackLine> StackLines(const trace::Trace& trace, trace::StackId stack, size_t limit);
 trace::StackId StackOf(const trace::Trace& trace, trace::AllocationId id);
 // "model.py:123 forward > aten::mm": analysis::SiteNames::Name, the name that every page uses; ""

@@ -20,7 +20,7 @@ constexpr float kLeastHeight = 40;
 constexpr double kTickApart = 90;
 constexpr int kByteTicks = 6;
 
-// The highest values in each column: at least the peaks of the batches that overlap it.
+// The highest values in each column: the peaks of the batches that overlap the column.
 struct Columns {
   std::vector<uint64_t> allocated, reserved;
 };

@@ -1,5 +1,5 @@
-// Draws a `.trace` file from the outline in its index while the rest of the file is read: peak
-// memory, steps, phases, and how much remains to be read.
+// Draws the outline that a `.trace` file has in its index, while the rest of the file is read: peak
+// memory, steps, phases, and how much of the file has been read.
 //
 //   DrawOutline(state, measure, list);     // state.outline is set
 //

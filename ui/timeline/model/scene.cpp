@@ -32,8 +32,8 @@ void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
     if (kept == asked) continue;
     questions.push_back({&place, asked, &kept, &answer});
   }
-  // An exception would leave incomplete answers, so all of them are marked as unanswered until they
-  // are complete.
+  // An exception would leave incomplete answers, so all questions are marked as unanswered until
+  // all answers are complete.
   for (const Question& question : questions) *question.kept = {};
   crew->Do(questions.size(), [&](size_t i) {
     questions[i].place->lane->Ask(s, *questions[i].place, questions[i].answer);

@@ -36,7 +36,7 @@ struct SceneCounts {
   uint32_t difference_end = 0;
 };
 
-// Data that is kept from frame to frame.
+// Data that the next frame uses again.
 struct SceneMemory {
   std::vector<float> edges;  // edges of the memory stack as last drawn: the start of the next morph
   uint32_t columns = 0;
@@ -47,7 +47,7 @@ struct SceneMemory {
     std::vector<uint64_t> allocated;      // highest value in each column
     std::vector<query::LaneRect> phases;  // only phases that are wide enough to be visible
   } overview;
-  // Query parameters and answers by lane. They are valid while the lanes exist.
+  // Parameters and answers of the queries, by lane. They are valid while the lanes exist.
   struct Asked {
     Span view;
     float width = -1, height = -1;
@@ -67,17 +67,17 @@ void BuildOverlay(const CanvasState& state, const TextMeasure& measure, DrawList
 Rect BlockRectOf(const CanvasState& state, trace::AllocationId id);
 // The rectangle of a slice, not clipped; empty when its lane is not shown.
 Rect SliceRectOf(const CanvasState& state, uint32_t slice);
-// The same for an activity.
+// The rectangle of an activity, not clipped; empty when its lane is not shown.
 Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 
-// Vertical lines at the ruler's ticks, through all lanes and below their content.
+// Draws vertical lines at the ruler's ticks, through all lanes, below their content.
 void DrawTimeGrid(const CanvasState& state, DrawList* list);
 void DrawNotedRanges(const CanvasState& state, DrawList* list);
 // For a snapshot without history, describes the file in place of the lanes.
 void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
-// A thin line at the top edge that shows the progress of reading.
+// Draws a thin line at the top edge that shows the progress of reading.
 void DrawLoadingLine(const CanvasState& state, DrawList* list);
-// The empty, loading and failed states.
+// Draws the empty, loading or failed state.
 void DrawStatus(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 
 }  // namespace vramscope::ui::timeline

@@ -1,5 +1,5 @@
-// Values over time other than the allocator's curves: counters, and memory that the driver has
-// allocated outside of devices (page-locked host memory).
+// Values over time in addition to the allocator's curves: counters, and memory outside of devices
+// that the driver has allocated (page-locked host memory).
 //
 //   for (const Series& s : SeriesOf(trace)) s.At(time_ns);
 //
@@ -23,7 +23,7 @@ struct Series {
   bool little = false;  // the values are of little interest: the lane is folded by default
   uint64_t highest = 0;
   uint64_t changes = 0;
-  // CurveIndex::allocated is the value; the other curves are empty.
+  // The values are the curve CurveIndex::allocated; its other curves are empty.
   std::shared_ptr<const query::CurveIndex> index;
   std::shared_ptr<const analysis::MemoryCurves> curve;
 

@@ -12,9 +12,9 @@
 
 namespace vramscope::ui::timeline {
 
-// The slice's duration and peak, the memory it leaves allocated, and the rule that inferred it.
+// The slice's duration, its peak, its net change of memory, and the rule that inferred it.
 std::vector<LinkedFact> FiguresOfSlice(const TimelineData& data, uint32_t slice);
-// The same figures, and the slice's place, its largest allocations and its kernels.
+// FiguresOfSlice(), and the slice's place, its largest allocations and its kernels.
 ActivityFacts FactsOfSlice(const TimelineData& data, uint32_t slice);
 
 }  // namespace vramscope::ui::timeline

@@ -13,7 +13,7 @@ namespace {
 constexpr double kDigitPx = 6.6;
 constexpr double kLabelGapPx = 22;
 constexpr uint64_t kMostBytes = uint64_t{1}
-                                << 61;  // highest value of an axis; fits 64 bits with its head
+                                << 61;  // highest value of an axis; with its margin it fits 64 bits
 
 int64_t RoundStep(double at_least) {
   double step = 1;
@@ -42,7 +42,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
     gap = need;
   }
   const int64_t first = run::ToInt64(std::ceil(begin / static_cast<double>(step)));
-  // Stays within int64_t even if the view's end exceeds it.
+  // So that `at * step` is within int64_t, even if the view's end is not.
   const int64_t last =
       std::min(run::ToInt64(std::floor(end / static_cast<double>(step))), INT64_MAX / step);
   for (int64_t at = first, left = 1000; at <= last && left > 0; --left) {
@@ -72,7 +72,7 @@ std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, doub
 }
 
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head) {
-  // Larger values, which only damaged or hostile files contain, are drawn out of sight.
+  // Larger values, which only damaged or hostile files contain, lie above the axis.
   highest = std::clamp(highest, uint64_t{1024}, kMostBytes);
   double need = static_cast<double>(highest) * (1 + head);
   ByteAxis axis;

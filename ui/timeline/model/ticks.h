@@ -8,16 +8,16 @@
 namespace vramscope::ui::timeline {
 
 struct TimeTick {
-  int64_t time_ns;  // time since the trace's begin; a number of entries for a trace without times
+  int64_t time_ns;  // since the trace's begin; a number of entries if the trace has no times
   std::string label;
 };
 
 // Ticks of 1, 2 or 5 times a power of ten within [begin, end] (ns from the trace's begin). They are
-// at least `min_gap_px` apart at a width of `width_px`, more if the labels need it. When zoomed far
-// into a long trace, all labels have the same unit and enough decimals.
+// at least `min_gap_px` apart at a width of `width_px`, and farther apart if their labels need
+// more. All labels have the same unit and as many decimals as the view needs.
 std::vector<TimeTick> TimeTicks(double begin_ns, double end_ns, double width_px, double min_gap_px);
-// The same for a trace that counts entries: `first` is the number of its first entry. Labels are
-// "entry 500".
+// Like TimeTicks, for a trace that counts entries: `first` is the number of its first entry. A
+// label is "entry 500".
 std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, double min_gap_px,
                                  int64_t first);
 
@@ -26,8 +26,8 @@ struct ByteAxis {
   uint64_t step = 1;  // a power of two
 };
 
-// The smallest axis that contains `highest` plus a margin of `head` (a fraction of it), with at
-// most `max_ticks` steps.
+// The smallest axis with at most `max_ticks` steps that contains `highest` and, above it, a margin
+// of `head` times `highest`.
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head = 0.08);
 
 }  // namespace vramscope::ui::timeline

@@ -31,7 +31,7 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->kinds_on_track_.resize(d->activities_->tracks().size());
     d->series_ = SeriesOf(t);
     // The GPU may work longer than the host. Counters and overhead are ignored, because a profiler
-    // may read them once more, seconds later, when the process ends.
+    // may record them seconds after the run, when the process ends.
     int64_t end = t.end_ns();
     for (uint32_t row = 0; row < t.activities.size(); ++row) {
       const trace::ActivityKind kind = t.activities.kind[row];
@@ -43,7 +43,7 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   }
 
   d->devices_ = MemoryOfDevices(whole);
-  // All devices share one axis, and others may end later than the displayed one.
+  // All devices share one axis, and other devices may end later than the displayed device.
   for (const DeviceMemory& memory : d->devices_)
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));

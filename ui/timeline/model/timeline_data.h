@@ -32,8 +32,8 @@ inline constexpr uint32_t kNoSlice = UINT32_MAX;
 
 class TimelineData {
  public:
-  // `curves`: the trace's curves if they exist already, else they are computed. `whole`: the trace
-  // of all devices, if `trace` has only one of them.
+  // `curves`: the trace's curves; null: they are computed. `whole`: the trace of all devices, if
+  // `trace` has only one of them.
   static std::shared_ptr<const TimelineData> Build(
       std::shared_ptr<const trace::Trace> trace,
       std::shared_ptr<const analysis::MemoryCurves> curves = {},
@@ -59,12 +59,12 @@ class TimelineData {
   }
   // Counters, and memory outside of devices.
   const std::vector<Series>& series() const { return series_; }
-  // All devices of the whole recording; empty if it has only one.
+  // All devices of the whole recording; empty if there is only one.
   const std::vector<DeviceMemory>& devices() const { return devices_; }
 
   // false: the trace counts entries, and all "nanoseconds" here are numbers of entries.
   bool has_times() const { return trace_->info.has_times; }
-  // The trace has no history, only the memory at one time. There are no lanes for it.
+  // Whether the trace has no history, only the memory at one time. It is shown without lanes.
   bool is_state() const { return trace_->info.content == trace::Content::kState; }
   int64_t origin_ns() const { return origin_; }
   double duration_ns() const { return duration_; }
@@ -89,7 +89,7 @@ class TimelineData {
   std::span<const uint32_t> RetagsOf(trace::AllocationId id) const;
   // Innermost slice of a kind (phase or step) at a time; kNoSlice: none.
   uint32_t SliceAt(trace::SliceKind kind, int64_t time_ns) const;
-  // Row of the curves that applies at a time; -1 before the first.
+  // The row of the curves whose values hold at a time; -1 before the first row.
   int64_t CurvePointAt(int64_t time_ns) const;
   size_t MemoryBytes() const;
 

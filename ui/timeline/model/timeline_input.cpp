@@ -352,7 +352,7 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
     double notch = w.ctrl ? std::sqrt(kNotchFactor) : kNotchFactor;
     v.ZoomAt(w.x, w.pixels ? std::exp(dy * kTouchpadZoom) : std::pow(notch, dy / 120));
   }
-  // Without an animation, which would make the wheel feel sluggish.
+  // Zooms without an animation, which would make the wheel feel sluggish.
   GoTo(v.view(), now_ms, false, gesture_id_);
 }
 

@@ -1,4 +1,4 @@
-// The model's functions for the stack of lanes: changing it, the lane that keys act on, dragging.
+// The model's functions for the stack of lanes: its changes, the lane that keys act on, dragging.
 #include <algorithm>
 
 #include "ui/timeline/model/timeline_model.h"
@@ -50,7 +50,7 @@ void TimelineModel::ScrollTo(float scroll) {
   if (state_.hovering) UpdateHover(state_.hover_x, state_.hover_y);
 }
 
-// Shows and unfolds the lane, as one step of undo, like a change by the user.
+// Shows and unfolds the lane, as one step that can be undone, like a change by the user.
 void TimelineModel::UnfoldLane(const std::string& key) {
   if (key.empty() || stack_.Find(key) == nullptr) return;
   if (stack_.settings()->Of(key).hidden) ChangeLane(LaneAction::kHide, key);

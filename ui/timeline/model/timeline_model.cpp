@@ -13,7 +13,7 @@ namespace {
 constexpr double kViewAnimationMs = 150;
 constexpr double kMorphMs = 180;  // must stay below 200 ms
 constexpr int kByteTicks = 6;
-// The axis shrinks only when the curves would fill less than this fraction of it.
+// The axis shrinks only if the curves would otherwise fill less than this fraction of it.
 constexpr double kShrinkBelow = 0.3;
 
 double EaseOut(double t) {
@@ -27,7 +27,7 @@ TimelineModel::TimelineModel() { Relayout(); }
 
 void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool animate, double now_ms) {
   AllocationKey key;
-  // For another subject, the view and the scale are reset.
+  // If the new trace is of another subject, the view and the scale are reset.
   bool continues =
       data && state_.data && SameSubject(data->trace().info, state_.data->trace().info);
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
@@ -107,7 +107,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
 
 void TimelineModel::SetBaselineTrace(std::shared_ptr<const TimelineData> baseline,
                                      std::string label) {
-  // If the baseline is removed, the axis may shrink to what the run itself needs.
+  // If the baseline is removed, the axis may shrink to the height that the run needs.
   const bool gone = state_.baseline && !baseline;
   state_.baseline = std::move(baseline);
   state_.baseline_label = label.empty() ? i18n::Text("previous run") : std::move(label);
@@ -218,7 +218,7 @@ bool TimelineModel::Animate(double now_ms) {
       view_animation_.active = false;
       SetViewNow(b);
     } else {
-      // Widths change by a constant ratio, so that a deep zoom does not rush at its end.
+      // The width changes by a constant ratio per time, so that a deep zoom does not end in a rush.
       double width = a.width() * std::pow(b.width() / a.width(), t);
       double share = std::abs(b.width() - a.width()) < 1e-9 * a.width()
                          ? t
@@ -244,7 +244,7 @@ void TimelineModel::Fit(double now_ms) {
   state_.addresses = {};
   data_dirty_ = overlay_dirty_ = true;
   if (!state_.data) return;
-  // Drops a longer scale that was kept for comparison, because "fit" shows exactly this trace.
+  // Drops the scale of a longer previous run, because "fit" shows exactly this trace.
   state_.viewport.SetExtent(0, state_.data->duration_ns());
   GoTo({0, state_.data->duration_ns()}, now_ms, true);
 }
@@ -318,7 +318,7 @@ void TimelineModel::RevealSelection(double now_ms) {
   if (!span) return;
   UnfoldLane(LaneOfSelection());
   if (state_.selected_activity != query::kNoRow) {
-    // The call at the other end of the drawn arrow is shown too.
+    // Also shows the lane of the call at the other end of the drawn arrow.
     const uint32_t call = state_.data->activities()->CallOf(state_.selected_activity);
     if (call != query::kNoRow) UnfoldLane(ActivityLaneKey(*state_.data, call));
   }
@@ -375,7 +375,7 @@ void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
 }
 
 void TimelineModel::Mark(std::shared_ptr<const Marking> marking) {
-  // A marking of another trace refers to other things.
+  // The rows in a marking of another trace would refer to other things here.
   if (marking != nullptr &&
       (!state_.data || marking->trace != state_.data->shared_trace() || marking->count == 0))
     marking.reset();
@@ -396,7 +396,7 @@ void TimelineModel::SetNotes(std::shared_ptr<const NoteMarks> notes) {
 void TimelineModel::HideCategories(const std::bitset<trace::kCategoryCount>& hidden) {
   if (hidden == state_.hidden) return;
   state_.hidden = hidden;
-  morph_active_ = false;  // the morph starts from heights that are no longer valid
+  morph_active_ = false;  // the heights at which the morph started are no longer valid
   state_.morph = 1;
   data_dirty_ = overlay_dirty_ = true;
 }

@@ -7,7 +7,7 @@
 //   m.Wheel({.x = 500, .y = 300, .dy = 120}, now_ms);    // zoom at the mouse
 //   if (m.data_dirty()) m.BuildData(measure, &list);
 //
-// One thread. `now_ms` is the time of any steady clock.
+// For use by one thread. `now_ms` is the time of any steady clock.
 #pragma once
 
 #include <bitset>
@@ -43,7 +43,7 @@ struct WheelInput {
   bool shift = false, ctrl = false, alt = false;
 };
 
-// Keys by meaning. The widget maps key positions, so that W is at the same place on any layout.
+// Keys by meaning. The widget maps W by position, so that it is at the same place on any layout.
 enum class Key : uint8_t {
   kZoomIn,
   kZoomOut,
@@ -60,7 +60,7 @@ enum class Key : uint8_t {
   kSelectionToRange,
   kScrollUp,
   kScrollDown,
-  // These act on the lane under the mouse, else on the current lane.
+  // These keys act on the lane under the mouse; if there is none, on the current lane.
   kNextLane,
   kPreviousLane,
   kFoldLane,
@@ -109,14 +109,14 @@ class TimelineModel {
 
   // View.
   void Fit(double now_ms);
-  // Call it when another document is shown. Changes the view at once, without an undo step to the
+  // For showing another document: changes the view at once, and undo does not lead back to the
   // previous document's view. nullopt: the whole trace.
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
   // Selects the thing and zooms to it, even if a range is selected.
   void ZoomToThing(const query::Thing& thing, double now_ms);
-  // Also unfolds the lane of the selection, shows it if hidden, and scrolls to it.
+  // Also unfolds the selection's lane, shows the lane if it is hidden, and scrolls to it.
   void RevealSelection(double now_ms);
   void UndoView(double now_ms);
   void RedoView(double now_ms);
@@ -124,7 +124,7 @@ class TimelineModel {
   bool CanRedo() const { return history_.CanRedo(); }
   void JumpToPeak(double now_ms);
 
-  // The stack of lanes. A change is undone together with the view.
+  // The stack of lanes. Undo and redo cover changes of the stack and of the view alike.
   const LaneSettings& lane_settings() const { return *stack_.settings(); }
   void SetLaneSettings(LaneSettings settings);
   // Returns false if the action changes nothing.
@@ -134,7 +134,7 @@ class TimelineModel {
   // The lane that keys act on; null: none.
   const Lane* CommandedLane() const;
   void ScrollTo(float scroll);
-  void ScrollTo(const LanePlace& place);  // until the place is visible
+  void ScrollTo(const LanePlace& place);  // scrolls until the place is visible
 
   void Select(trace::AllocationId id);
   void SelectActivity(uint32_t activity);
@@ -143,8 +143,8 @@ class TimelineModel {
   void SelectThing(const query::Thing& thing);
   // Selects the target of the link and shows it.
   void FollowLink(const Link& link, double now_ms);
-  // Draws the other blocks faint until a block outside of `blocks` is selected. Empty: no block is
-  // faint.
+  // Draws all blocks but `blocks` faint until one of the faint blocks is selected. Empty: no block
+  // is faint.
   void Highlight(const std::vector<trace::AllocationId>& blocks);
   std::optional<Span> SelectedSpan()
       const;  // the selected range, else the span of the selected thing
@@ -168,13 +168,13 @@ class TimelineModel {
   bool animating() const { return view_animation_.active || morph_active_; }
 
   bool data_dirty() const { return data_dirty_ || view_moved_; }
-  // The last result of BuildData is correct except for the view.
+  // Whether only the view has changed since the last BuildData().
   bool only_view_moved() const { return view_moved_ && !data_dirty_; }
   bool overlay_dirty() const { return overlay_dirty_; }
   SceneCounts BuildData(const TextMeasure& measure, DrawList* list);
   void BuildOverlay(const TextMeasure& measure, DrawList* list);
   Changes TakeChanges();
-  // Shares the work of a frame; also used by the renderer.
+  // The threads that share the work of a frame; the renderer uses them too.
   Crew& crew() { return crew_; }
 
  private:

@@ -26,8 +26,8 @@ std::string Moment(const CanvasState& s, int64_t trace_ns) {
   return TimeTextOf(s.data->trace(), trace_ns, resolution);
 }
 
-// "backward · step 5 · 71.20 ms". `event`: the event at that time. A phase may end when the next
-// begins; the order of events then decides between them.
+// "backward · step 5 · 71.20 ms". `event`: the event at that time. If a phase ends at the time at
+// which the next one begins, the order of events decides which of the two is named.
 std::string Place(const CanvasState& s, int64_t trace_ns,
                   trace::EventIndex event = trace::kNoEvent) {
   const TimelineData& d = *s.data;

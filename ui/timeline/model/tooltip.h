@@ -25,7 +25,7 @@ struct Tooltip {
 
 // The tooltip of the lane under the mouse.
 Tooltip MakeTooltip(const CanvasState& state, const Hit& hit);
-// The facts of the selected kernel, call, module, gap, ... The title is empty if none of these is
+// The facts of the selected kernel, call, module, gap, ... The title is empty if no such thing is
 // selected, for example if a block is.
 ActivityFacts FactsOfSelection(const CanvasState& state);
 // The general tooltip of an allocation, a slice, memory at a time, or a free address.

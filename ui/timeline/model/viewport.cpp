@@ -30,7 +30,7 @@ Span Viewport::Clamp(Span view) const {
 }
 
 void Viewport::Show(Span view) {
-  // Moving a view rounds its begin and end, and so its width.
+  // Moving a view rounds its begin and end, which also changes its width.
   constexpr double kRounding = 1e-9;
   view_ = view;
   if (std::abs(view.width() - steady_width_) > kRounding * steady_width_)

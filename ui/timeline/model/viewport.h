@@ -27,8 +27,8 @@ class Viewport {
   void SetPixels(double left, double width);
   // Extent of the trace; the view is clamped to it.
   void SetExtent(double begin, double end);
-  // Like SetExtent, but for a new run in place of the old one. A view of the whole run shows the
-  // whole new run if that is longer or less than half as long; otherwise the scale stays.
+  // Like SetExtent, for a new run that replaces the old one. If the view was the whole old run, it
+  // becomes the whole new run, unless that is shorter by less than half: then the scale stays.
   void ReplaceExtent(double begin, double end);
 
   const Span& view() const { return view_; }
@@ -36,8 +36,8 @@ class Viewport {
   double left() const { return left_; }
   double width() const { return width_; }
   double ns_per_px() const { return view_.width() / width_; }
-  // The view's width, exactly constant while the view only moves; the widths of pixel columns are
-  // computed from it.
+  // The view's width without rounding errors, so that it and the widths of pixel columns computed
+  // from it stay the same while the view only moves.
   double steady_width() const { return steady_width_; }
   bool shows_all() const;
 
@@ -78,7 +78,7 @@ class History {
   }
   bool CanUndo() const { return !undo_.empty(); }
   bool CanRedo() const { return !redo_.empty(); }
-  // Both need the current view and return the view to change to.
+  // Undo and Redo are passed the current view, and return the view to show instead.
   View Undo(const View& now) { return Step(undo_, redo_, now); }
   View Redo(const View& now) { return Step(redo_, undo_, now); }
   void Clear() {
@@ -101,8 +101,8 @@ class History {
   uint64_t last_gesture_ = 0;
 };
 
-// Locks a touchpad gesture to one axis, by its first pixels, so that a vertical zoom does not pan a
-// little and vice versa.
+// Locks a touchpad gesture to the axis of its first pixels, so that a vertical zoom does not also
+// pan a little, nor a horizontal pan zoom.
 class AxisLock {
  public:
   enum class Axis : uint8_t { kUndecided, kHorizontal, kVertical };

@@ -26,7 +26,7 @@ inline uint32_t Lerp(uint32_t a, uint32_t b, uint32_t t) {
   return rb | ag;
 }
 
-// t / 256 of `color`.
+// `color` multiplied by t / 256.
 inline uint32_t Part(uint32_t color, uint32_t t) { return Lerp(0, color, t); }
 inline uint32_t Part(uint32_t color, double share) {
   return Part(color, static_cast<uint32_t>(share * 256 + 0.5));

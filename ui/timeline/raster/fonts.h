@@ -15,10 +15,10 @@
 namespace vramscope::ui::timeline {
 
 QFont CanvasFont(Font role);
-// The families of the proportional and the monospaced font; the shell uses the same.
+// The families of the proportional and the monospaced font, which the shell uses too.
 QString SansFamily();
 QString MonoFamily();
-// The family for Chinese characters; empty: none of the usual ones is installed.
+// The family for Chinese characters; empty: no usual Chinese font is installed.
 QString FallbackFamily();
 
 // Allows lookups by std::string_view without a copy.

@@ -40,7 +40,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
     if (alpha == 0) continue;
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y0) * target.stride;
     if (alpha == 255) {
-      // Wide rectangles are copied from their first row. A copy does not read the covered pixels.
+      // Copies the other rows of a wide rectangle from its first row.
       const uint32_t* first = row + x0;
       std::fill(row + x0, row + x1, color);
       for (int y = y0 + 1; y < y1; ++y) {
@@ -85,7 +85,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   std::vector<uint32_t> color(layers);  // top layer first
   for (uint32_t l = 0; l < layers; ++l) color[l] = Premultiply(colors[layers - 1 - l]);
 
-  // Per column: the number of passed edges, the color below the last one, and the next edge.
+  // Per column: the number of edges passed, the color below the last of them, and the next edge.
   std::vector<uint32_t> passed(n, 0), current(n, 0);
   std::vector<float> next(edge.begin(), edge.begin() + n);
   int outside = n;  // number of columns above or below their stack; their pixels are not changed

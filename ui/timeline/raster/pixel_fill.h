@@ -13,7 +13,7 @@ struct PixelTarget {
   int width, height;
   int stride;    // length of a row in pixels
   double scale;  // device pixels per logical pixel
-  // Only these rows are drawn, so that several threads can share one image.
+  // Only these rows are drawn; several threads can thus draw parts of one image.
   int first_row = 0, last_row = INT32_MAX;
 };
 
@@ -28,8 +28,8 @@ void FillImage(const PixelTarget& target, const Rect& clip, const ImagePrim& ima
 // Copies `area` from an image of the same size as the target.
 void CopyPixels(const uint32_t* from, const PixelTarget& target, const Rect& area);
 // Fills `area` with the part of `from` (an image of the same size as the target) between `begin`
-// and `end`, as fractions of the area's width: 0 and 1 are the area itself. `outside`: the color
-// for places at which `from` has no pixels.
+// and `end`, as fractions of the area's width: 0 and 1 are the area itself. `outside`: the color of
+// pixels that would come from outside of the area.
 void MovePixels(const uint32_t* from, const PixelTarget& target, const Rect& area, double begin,
                 double end, uint32_t outside);
 

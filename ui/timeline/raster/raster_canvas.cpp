@@ -9,7 +9,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// CPU time, not wall time, because other programs' load does not predict the next frame.
+// CPU time: wall time includes the load of other programs, which does not predict the next frame.
 double ThreadMs() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

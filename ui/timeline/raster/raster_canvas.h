@@ -28,7 +28,7 @@ class RasterCanvas {
   bool Paint(QWidget* widget, bool exact);
   // The next Paint() draws a new image.
   void Invalidate() { stale_ = true; }
-  // An image that took longer than this is moved before it is drawn anew.
+  // If drawing the last image took longer than `ms`, it is moved before a new one is drawn.
   void SetFrameBudget(double ms) { budget_ms_ = ms; }
 
   const SceneCounts& counts() const { return counts_; }

@@ -80,7 +80,7 @@ void RasterRenderer::Render(const DrawList& list, QImage* image) {
   });
 }
 
-// Called by several threads at once, each for other rows, so Qt must not draw text here.
+// Called by several threads at once, each for its own rows, so Qt must not draw text here.
 void RasterRenderer::FillBand(const DrawList& list, const PixelTarget& target) const {
   const auto each = [](const auto& rows, const Command& c) {
     return std::span(rows).subspan(c.first, c.count);
@@ -213,7 +213,7 @@ void RasterRenderer::PaintCommand(const DrawList& list, const Command& c, QPaint
   }
 }
 
-// A layer is one step outline: it follows the upper edge and returns along the lower one.
+// A layer is one step outline, which follows the upper edge and returns along the lower edge.
 void RasterRenderer::PaintStack(const DrawList& list, const StackPrim& s, QPainter* painter) {
   const auto edges = list.edges(s);
   const auto colors = list.colors(s);
@@ -245,7 +245,7 @@ void RasterRenderer::PaintText(const DrawList& list, const TextPrim& t, QPainter
   double y = t.box.y + t.box.h / 2 + metrics.capHeight() / 2;
   painter->setFont(measure_.font(t.font));
   painter->setPen(ToQt(t.argb));
-  // Most texts stay the same from frame to frame, so each is laid out once.
+  // Most texts stay the same from frame to frame, so the layout of each text is stored.
   auto& laid_out = laid_out_[static_cast<size_t>(t.font)];
   auto found = laid_out.find(utf8);
   if (found == laid_out.end()) {

@@ -1,6 +1,6 @@
 // Draws a DrawList into a QImage by filling its pixels directly (10 to 50 times faster than
-// software OpenGL). Bands of rows that fit into a core's cache are shared by the free cores. Needs
-// no display.
+// software OpenGL). Free cores draw bands of rows, each as small as a core's cache. Needs no
+// display.
 //
 //   RasterRenderer r(&crew);
 //   QImage image(size * dpr, QImage::Format_ARGB32_Premultiplied);
@@ -34,12 +34,12 @@ class RasterRenderer {
 
   // `image`: Format_ARGB32_Premultiplied or Format_RGB32, with its device pixel ratio set.
   void Render(const DrawList& list, QImage* image);
-  // Draws over the content of the painter's device, or into a vector file (PDF). QPainter draws
-  // everything, which is slow for large lists.
+  // Draws with QPainter, over the content of its device or into a vector file (PDF). This is slow
+  // for large lists.
   void Paint(const DrawList& list, QPainter* painter);
 
   const QtTextMeasure& measure() const { return measure_; }
-  // Rows per band; 0: as many as fit into a cache. The image does not depend on it.
+  // Rows per band; 0: as many as fit into a cache. The image is the same with any number.
   void SetBandRows(int rows) { band_rows_ = rows; }
 
  private:

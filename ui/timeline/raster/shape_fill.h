@@ -13,10 +13,10 @@ namespace vramscope::ui::timeline {
 
 void FillBox(const PixelTarget& target, const Rect& clip, const BoxPrim& box);
 void FillCircle(const PixelTarget& target, const Rect& clip, const CirclePrim& circle);
-// Draws horizontal and vertical lines, dashed or not. Returns false, without drawing, for other
-// lines.
+// Draws horizontal and vertical lines, dashed or not. For other lines, draws nothing and returns
+// false.
 bool FillLine(const PixelTarget& target, const Rect& clip, const LinePrim& line);
-// Draws lines of few points without dashes. Returns false, without drawing, for others.
+// Draws polylines of few points without dashes. For others, draws nothing and returns false.
 bool FillPolyline(const PixelTarget& target, const Rect& clip, std::span<const Point> points,
                   const PolylinePrim& line);
 

@@ -53,7 +53,7 @@ class Checkpointing(Toggle):
             arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = True, self.settings
 
     def trainer_begins(self, trainer, arguments):
-        first = trainer.model not in self.seen  # later, Trainer itself has switched it on
+        first = trainer.model not in self.seen  # at a second call, Trainer itself has already switched checkpointing on
         self.seen.add(trainer.model)
         if first and self.reached and getattr(trainer.model, "is_gradient_checkpointing", False):
             self.withdraw("model.gradient_checkpointing_enable() is already called", already=True)
@@ -142,7 +142,7 @@ def repeated_blocks(module):
 @toggle
 class Offload(Toggle):
     name, label, group, changes, slow = "offload", "Saved tensors in host memory", "activations", NOTHING, True
-    explains = "Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and uses as much host memory"
+    explains = "Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and they take as much host memory as they took on the GPU"
     reduces = {"Activation": 0.9, "Autograd detail": 0.2}
     applies_to = "models that the program's own training loop calls"
 
@@ -215,7 +215,7 @@ class EvalNoGrad(Toggle):
 
     def install(self):
         self.evaluations = 0  # since the last step
-        self.trained = False  # a backward pass followed
+        self.trained = False  # a step followed evaluations without a training forward pass
 
     def around_call(self, module):
         if module.training or not any(parameter.requires_grad for parameter in module.parameters()):
@@ -248,7 +248,7 @@ class Attention(Toggle):
     applies_to = "models created by transformers' from_pretrained or from_config"
 
     def install(self):
-        self.by_default = ""  # the method of a model that has sdpa by default, if it supports it
+        self.by_default = ""  # the call that leaves the choice to transformers, which uses sdpa if it can
 
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")
@@ -285,7 +285,7 @@ class SdpaBackend(Toggle):
 
     def install(self):
         functional = self.torch.nn.functional
-        self.unchanged = True  # for all calls, PyTorch chooses these kernels anyway
+        self.unchanged = True  # whether PyTorch chooses these kernels anyway, for all calls
         self.before = {kind: self.enabled(kind) for kind in self.values}
         if not self.on:
             return
@@ -324,7 +324,7 @@ class SdpaBackend(Toggle):
             for kind, on in self.before.items():
                 self.switch(kind, on)
             return choice(*args, **kwargs) == with_toggle
-        except (RuntimeError, TypeError):  # not known for these arguments
+        except (RuntimeError, TypeError):  # the choice for these arguments is unknown
             return False
         finally:
             for kind, on in now.items():

@@ -29,7 +29,7 @@ class Toggle:
     values = ()  # accepted values; a string: the kind of value; (): no value
     default = None  # used if no value is given; None: a value is required
     excludes = ()  # names of toggles that cannot be combined with this one
-    tries = ()  # values that `fit` plans; without values it is tried as it is
+    tries = ()  # values that `fit` plans; it tries a toggle without values as it is
     slow = False  # `fit` tries it only after all others
     # Estimate of the reduction by category, as a share of what is live at the peak; "cached" is the allocator's cached
     # memory. `fit` orders its plans by it.
@@ -119,10 +119,10 @@ class Toggle:
 
     @classmethod
     def before_torch(cls, value):
-        """Before torch is imported and reads the environment. Called only if the toggle is on."""
+        """Called before torch is imported and reads the environment, and only if the toggle is on."""
 
     def install(self):
-        """After torch was imported."""
+        """Called after torch was imported."""
 
     def training_arguments(self, arguments):
         """transformers' TrainingArguments were created and are about to be checked and completed."""

@@ -51,7 +51,7 @@ class Optimizer(Toggle):
         if self.session.trainer is not None:
             return
         if kind.__name__ in self.adams:
-            if not self.on:  # else replace() is called
+            if not self.on:  # otherwise replace() is called
                 self.reach("torch.optim.Adafactor(...)")
         elif kind.__name__.lower() == self.value:
             self.already("the optimizer already is %s" % kind.__name__)

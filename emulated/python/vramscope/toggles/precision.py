@@ -48,7 +48,7 @@ class _Mixed(Toggle):
             arguments.mixed_precision = os.environ[_VARIABLE]
 
     def model_made(self, model, where):
-        """Trainer gets its model after its arguments, and reads them afterwards."""
+        """Trainer gets its model after its arguments, and reads the arguments afterwards."""
         if self.reached and self.session.trainer is not None and self.session.calls.trainer and self.low_kinds(model):
             self.withdraw(self.why_low(model), already=self.low_kinds(model) == {self.kind})
             if self.undo is not None:
@@ -109,7 +109,7 @@ class Bf16(_Mixed):
     def install(self):
         super().install()
         self.ours = None  # the autocast around the present call
-        self.depth = 0  # of the program's own autocasts in this type
+        self.depth = 0  # nesting of the program's own autocasts in this type
         self.inside = self.outside = False  # where parts of a model under the toggle's autocast are called
         kind = self.torch.amp.autocast_mode.autocast
         kind.__enter__, kind.__exit__ = self.counted(kind.__enter__, 1), self.counted(kind.__exit__, -1)
@@ -150,7 +150,7 @@ class Fp16(_Mixed):
     applies_to = "TrainingArguments and Accelerator"
 
     def proposals(self):
-        return []  # not better than bfloat16 if that applies
+        return []  # not better than bfloat16 if bfloat16 applies
 
     def absent(self):
         return "the program has its own training loop, where float16 gradients must be scaled, which no switch can do; use bf16"

@@ -115,7 +115,7 @@ class Session:
             self.forwards += 1
             self.accumulates = self.accumulates or self.forwards > 1
         self.each("before_call", module)
-        # All are asked before the first context is entered, so that each sees the program's own settings.
+        # All toggles are asked before the first context is entered, so that each sees the program's own settings.
         for context in [toggle.around_call(module) for toggle in self.toggles]:
             if context is not None:
                 context.__enter__()

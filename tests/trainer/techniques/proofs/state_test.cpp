@@ -276,8 +276,8 @@ TEST(Proof, T15_OffloadedShardsLeaveTheGpuBetweenSteps) {
   const uint64_t peak = part.Peak(Category::kParameter, 2);
   EXPECT_GT(peak, 0u);
   EXPECT_LT(peak, whole.AllocatedIn(Category::kParameter));
-  // This rank's half of each layer is copied to the GPU twice and that of the rest once, and its
-  // half of the gradients is copied back.
+  // This rank's half of each layer is copied to the GPU twice and its half of the rest once, and
+  // its half of the gradients is copied back.
   const auto copied = [](const Planned& plan, bool to_gpu) {
     uint64_t bytes = 0;
     for (const MemorySpace host : {MemorySpace::kPinned, MemorySpace::kPageable})
@@ -506,7 +506,7 @@ TEST(Proof, X18_BucketViewsSaveMemoryFp32GradientsStay) {
   };
   const Planned copies = communication("copies"), views = communication("views");
   // From step 2 on, the buckets do not change. NCCL's watchdog frees the first buckets at some host
-  // time, so a step may still have them. The minimum over the steps has none.
+  // time, so a step may still have them. The minimum over the steps contains no first buckets.
   const auto both = [](const Planned& plan) {
     std::map<int, uint64_t> most;
     int step = -1;

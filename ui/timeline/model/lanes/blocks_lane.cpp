@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kTitle = TEXT_MARK("blocks by address");
 constexpr float kShare = 0.42f;
 constexpr float kLeast = 70;
-// The blocks lane stays visible while it and the memory lane share at least this height.
+// The blocks lane stays visible while it and the memory lane have at least this height together.
 constexpr float kLeastWithMemory = 92;
 constexpr uint32_t kHatch = 4;        // distance of the hatching lines in cells
 constexpr uint32_t kRowsAtOnce = 16;  // rows of cells that one thread draws at once
@@ -132,8 +132,8 @@ class BlocksLane : public Lane {
                 static_cast<float>(columns * cell), static_cast<float>(rows * cell)};
       ImagePrim image = list->Image(area, columns, rows);
       auto pixels = list->pixels(image);
-      // Unused memory is hatched: every fourth diagonal of the grid is drawn in places without a
-      // block. The hatching does not move on the screen while the blocks do.
+      // Unused memory is hatched: every fourth diagonal of cells is drawn where there is no block.
+      // When the blocks move on the screen, the hatching stays in place.
       uint32_t hatch = Mix(s.theme.cached, s.theme.line, s.theme.dark ? 0.7 : 0.85).argb();
       auto cell_at = [&](float at, uint32_t limit) {
         return static_cast<uint32_t>(std::clamp<double>(std::round(at / cell), 0.0, limit));
@@ -158,7 +158,7 @@ class BlocksLane : public Lane {
         palette[c] = s.theme.categories[c].argb();
         faint[c] = Faint(s.theme, s.theme.categories[c]).argb();
       }
-      // All free cores draw rows of cells. There are a quarter as many cells as pixels.
+      // All free cores draw rows of cells. There is one cell for four pixels.
       std::atomic<uint32_t> drawn = 0;
       draw.crew->Do((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t part) {
         uint32_t mine = 0;
@@ -176,7 +176,7 @@ class BlocksLane : public Lane {
               const auto category = static_cast<size_t>(t.allocations.main_category[last]);
               color = (s.faint(last) ? faint : palette)[category];
             }
-            // A small coverage must remain visible.
+            // Even a cell of which little is covered must be visible.
             row[x] = MixArgb(cached, color, 0.25f + 0.75f * cells[x].coverage);
           }
         }
@@ -189,7 +189,7 @@ class BlocksLane : public Lane {
       ++counts->block_rects;
       float x0 = x_of(r.begin_ns), x1 = x_of(r.end_ns);
       float y0 = y_of(r.offset + r.bytes), y1 = y_of(r.offset);
-      // A gap between neighbours, if they are large enough.
+      // Leaves a gap between neighbours that are large enough.
       if (y1 - y0 >= 4) y0 += 1;
       if (x1 - x0 >= 4) x1 -= 1 / static_cast<float>(s.scale);
       const bool is_faint = s.faint(r.row);
@@ -218,7 +218,7 @@ class BlocksLane : public Lane {
         std::string_view op = t.String(t.allocations.op[r.row]);
         std::string bytes = FormatBytes(t.allocations.bytes_rounded[r.row], true);
         float room = right - left - 10;
-        // The end of the path is more informative than its beginning.
+        // Uses the end of the path, which is more informative than its beginning.
         std::string who(module.empty() ? op : module);
         if (who.empty()) who = CallSite(t, StackOf(t, {r.row}));
         std::string name = ElideStart(measure, who, Font::kSmall,

@@ -39,8 +39,8 @@ class DifferenceLane : public Lane {
     if (!s.baseline) return;
     auto peak = static_cast<int64_t>(s.data->peak().allocated);
     auto baseline_peak = static_cast<int64_t>(s.baseline->peak().allocated);
-    // Beyond the end of a shorter baseline no difference is drawn, because the baseline's memory
-    // there is unknown, not 0.
+    // No difference is drawn after the end of a shorter baseline, because its memory is then
+    // unknown rather than 0.
     const bool ends = s.baseline_map.Map(s.data->duration_ns()) > s.baseline->duration_ns() + 1;
     DrawLaneTitle(draw, i18n::Text("difference"),
                   i18n::Format("compared with {}, phase by phase · difference of the peaks {}{}",

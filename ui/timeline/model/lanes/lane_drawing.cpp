@@ -8,7 +8,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// The number of the last column may exceed an int, as in a view of 20 ns of a trace of 43 ms.
+// The last column's number may exceed an int, for example if the view is 20 ns of a trace of 43 ms.
 int ColumnsUpTo(double last, int columns) {
   return static_cast<int>(std::clamp(std::ceil(last), 0.0, static_cast<double>(columns)));
 }
@@ -60,7 +60,7 @@ uint32_t DrawMarks(const CanvasState& s, const Rect& box, float y, const Span& s
     const double x = box.x + (*at - span.begin) * per_ns;
     list->Fill({static_cast<float>(x) - kTick / 2, y, kTick, kHeight}, s.theme.warning);
     ++drawn;
-    // Skips the marks that the tick covers, so that their number does not matter.
+    // Skips the marks that this tick covers, so that many marks at one place cost no time.
     at = std::upper_bound(at, marks.end(), *at + (kTick + 1) / per_ns);
   }
   return drawn;

@@ -29,16 +29,16 @@ void PillText(const CanvasState& state, std::string_view text, const Rect& box, 
 uint32_t DrawMarks(const CanvasState& state, const Rect& box, float y, const Span& span,
                    DrawList* list);
 
-// The view's columns: one per device pixel and one more, on a grid that is fixed while the view
-// moves.
+// The view's columns: one per device pixel and one more. Their edges stay at the same times while
+// the view only moves.
 query::TimeGrid GridOfView(const CanvasState& state, const Rect& box);
 // The rectangle of these columns in whole device pixels. It may exceed `box` a little at both ends.
 Rect AreaOf(const CanvasState& state, const query::TimeGrid& grid, const Rect& box);
 // Number of columns that begin before the end of the trace (which may be shorter than the scale).
 int ColumnsWithData(const CanvasState& state, const query::TimeGrid& grid);
 
-// Draws the things that are too narrow for a rectangle. The alpha of a column is the part of it
-// that they cover, but at least `least`. `fill_of`: the color of a LaneColumn::look. Returns the
+// Draws the things that are too narrow for a rectangle. A column's alpha is the part of the column
+// that things cover, at least `least`. `fill_of`: the color of a LaneColumn::look. Returns the
 // number of columns drawn.
 template <class FillOf>
 uint32_t DrawColumns(const CanvasState& state, const query::LaneView& view, const Rect& band,
@@ -70,7 +70,7 @@ std::pair<int64_t, int64_t> TraceView(const CanvasState& state);
 int DeviceColumns(const CanvasState& state, const Rect& box);
 // Number of columns before the end of the trace (which may be shorter than the scale).
 int ColumnsWithData(const CanvasState& state, int columns);
-// The begin of each column of the view, and the end of the last one.
+// The begin of each column of the view, and the end of the last column.
 std::vector<int64_t> EdgesOfView(const CanvasState& state, int columns);
 BaselineColumns BaselineUnderView(const CanvasState& state, std::span<const int64_t> edges);
 

@@ -13,7 +13,7 @@ namespace {
 
 using Of = query::ActivityTrack::Of;
 
-// A stream or thread: its rows are the tracks [first, last) of the index.
+// A stream or thread; the rows of its lane are the tracks [first, last) of the index.
 struct Group {
   uint32_t first = 0, last = 0;
   uint64_t busy_ns = 0;

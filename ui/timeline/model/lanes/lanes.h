@@ -1,5 +1,5 @@
-// Lists all lanes in their default order. To add one: a file in this folder with a class derived
-// from Lane, its factory here, and its place in MakeLanes().
+// The factories of all lanes. A new lane needs a file in this folder with a class derived from
+// Lane, a factory here, and a place in MakeLanes(), which has the default order.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace vramscope::ui::timeline {
 // If there are more streams and threads than this, only the busiest have lanes.
 inline constexpr size_t kMostActivityLanes = 128;
 
-// Includes lanes that the trace does not need; these want no rows. `data` must outlive the lanes.
+// In their default order; lanes with nothing to show want 0 rows. `data` must outlive the lanes.
 std::vector<std::unique_ptr<const Lane>> MakeLanes(const TimelineData& data);
 
 std::unique_ptr<const Lane> MakeOverviewLane();
@@ -22,8 +22,8 @@ std::unique_ptr<const Lane> MakeRulerLane();
 std::unique_ptr<const Lane> MakeMemoryLane();
 std::unique_ptr<const Lane> MakeDifferenceLane();
 std::unique_ptr<const Lane> MakeBlocksLane();
-// Steps, micro-batches and phases have no title. Annotations, modules and ops are nested and have
-// one.
+// The lanes of steps, micro-batches and phases have no title. Those of annotations, modules and ops
+// have a title, and a row for each level of nesting.
 std::unique_ptr<const Lane> MakeSliceLane(trace::SliceKind kind);
 std::string_view SliceLaneKey(trace::SliceKind kind);
 // Tracks [first, last) of the activity index: the tracks of one stream or thread.
@@ -36,7 +36,7 @@ std::unique_ptr<const Lane> MakeIdleLane(const TimelineData& data, uint32_t line
 // The argument must outlive the lane.
 std::unique_ptr<const Lane> MakeSeriesLane(const Series& series);
 std::unique_ptr<const Lane> MakeDeviceLane(const TimelineData& data, const DeviceMemory& memory);
-// A lane that only names the kind and number of the lanes that were left out as too many.
+// A lane that only tells which and how many lanes were left out because there are too many.
 std::unique_ptr<const Lane> MakeNoticeLane(std::string key, std::string title, std::string about);
 
 }  // namespace vramscope::ui::timeline

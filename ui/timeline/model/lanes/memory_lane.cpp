@@ -27,8 +27,8 @@ constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
 
-// Draws a step curve over the columns as thin rectangles. They are cheaper than a stroked path of
-// thousands of points, and as sharp as the pixels. Dashes do not move on the screen.
+// Draws a step curve over the columns as thin rectangles, which are cheaper than a stroked path of
+// thousands of points, and sharp. Dashes stay in place when the view moves.
 template <class YOf>
 void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Color color,
               float width, Dash dash, DrawList* list, YOf y_of) {
@@ -76,8 +76,8 @@ void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* l
   }
 }
 
-// Labels at the right edge, above the line that they name, or below it at the top of the lane. In a
-// low lane, labels that would overlap the one below are omitted.
+// Labels at the right edge, above the line that they name; at the top of the lane, below it. In a
+// low lane, a label that would overlap the label below is omitted.
 void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
                     const Rect& callout, DrawList* list) {
   float free_above = body.bottom() + 1;
@@ -130,7 +130,7 @@ PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Re
   p.x = std::clamp(p.x, body.x, body.right());
   p.y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated), body));
   p.title = i18n::Format("peak {}", FormatBytes(peak.allocated));
-  // No wider than the larger of the two sides of the mark, so that the callout does not cover the
+  // The callout fits into the larger of the two sides of the mark, so that it does not cover the
   // mark.
   float room = std::max(p.x - body.x, body.right() - p.x) - 15 - 20;
   if (body.h >= kLeastForPlace)
@@ -163,9 +163,9 @@ void DrawPeak(const CanvasState& s, const PeakCallout& p, const Rect& body, Draw
   list->Text(p.place, {p.box.x + 10, p.box.y + 22, width, 15}, Font::kSmall, s.theme.dim);
 }
 
-// The left edge of a label above the highest part of the reserved line that does not overlap the
-// peak's callout or the byte labels at the right; negative: there is no such place. `area`: the
-// rectangle of the columns.
+// The left edge for a label above the highest part of the reserved line, at a place where it
+// overlaps neither the peak's callout nor the byte labels at the right; negative: there is no such
+// place. `area`: the rectangle of the columns.
 float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<uint64_t>& reserved,
                          int used, uint64_t highest, float width, float top, const Rect& callout) {
   float per_column = area.w / static_cast<float>(reserved.size());
@@ -182,7 +182,7 @@ float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<u
       i = std::max(i, static_cast<int>((left - area.x) / per_column));
       continue;
     }
-    // The line must keep its height over the whole width of the label.
+    // The line must have the same height over the whole width of the label.
     int last = std::min(static_cast<int>((box.right() - area.x) / per_column), used - 1);
     int j = i;
     while (j <= last && reserved[j] >= highest) ++j;
@@ -300,7 +300,7 @@ class MemoryLane : public Lane {
       auto y_of = [&](int i) {
         return static_cast<float>(s.BytesToY(static_cast<double>(baseline.allocated[i]), body));
       };
-      // A dark and a light line, visible on every color. Both end where the baseline ends.
+      // Draws a dark and a light line, visible on every color. Both end where the baseline ends.
       StepLine(s, body, under, baseline.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
       StepLine(s, body, under, baseline.end, s.theme.baseline, 1, {}, list, y_of);
       counts->baseline_shown = true;
@@ -338,7 +338,7 @@ class MemoryLane : public Lane {
       list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
       std::string label = i18n::Format("GPU {}", FormatBytes(s.device_limit, true));
       float width = measure.Width(label, Font::kSmallBold) + 10;
-      // The label has its own pill, below the line if the reserved label is above it.
+      // The label has its own pill, below the line if the label of reserved memory is above it.
       Rect chip{body.right() - width - 60, y - 17, width, 15};
       if (!chip.Intersect(reserved_box.Inset(-4, -1)).empty() || chip.y < body.y) chip.y = y + 3;
       list->Box(chip, 3, s.theme.ground.WithAlpha(0.8));

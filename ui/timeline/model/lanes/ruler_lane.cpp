@@ -26,7 +26,7 @@ std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
              : EntryTicks(view.begin, view.end, width, kTickApart, s.data->origin_ns());
 }
 
-// Draws flags: a pole with a pennant. Flags that another one covers are not drawn.
+// Draws notes' flags, each a pole with a pennant. A flag that another flag covers is not drawn.
 uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   if (s.notes == nullptr) return 0;
   uint32_t drawn = 0;
@@ -99,7 +99,7 @@ class RulerLane : public Lane {
       float width = d.measure.Width(tick.label, Font::kSmall);
       float left = std::clamp(x + 3, ruler.x, std::max(ruler.right() - width, ruler.x));
       if (left < last_right + 12) continue;
-      // A label pushed far from its tick would be misleading, so it is omitted.
+      // A label that would lie far from its tick is omitted, because it would be misleading.
       if (std::abs(left - (x + 3)) > width) continue;
       last_right = left + width;
       d.list->Text(tick.label, {left, ruler.y, width + 2, ruler.h - 3}, Font::kSmall,
@@ -112,8 +112,8 @@ class RulerLane : public Lane {
 
 }  // namespace
 
-// Ranges of notes: two thin dashed lines each through all lanes, above their content. The range is
-// not tinted, so that all colors stay the same.
+// Draws two thin dashed lines for each range of a note, through all lanes and above their content.
+// Ranges are not tinted, so that all colors stay the same.
 void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   if (s.notes == nullptr) return;
   const Rect& ruler = s.layout["ruler"].body;

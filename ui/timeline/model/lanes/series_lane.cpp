@@ -1,5 +1,5 @@
-// Values over time in low lanes: counters, page-locked host memory, and the memory of every device
-// of a trace on one scale.
+// Low lanes for values over time: counters, page-locked host memory, and the memory of each device
+// of a trace (all devices on one scale).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -30,7 +30,7 @@ struct SliceStyle {
   bool duration = false;  // the label includes the duration
 };
 
-// The part of a module's path that tells it from its neighbours: "layers.3", "self_attn".
+// The part of a module's path in which it differs from its neighbours: "layers.3", "self_attn".
 std::string_view ShortPath(std::string_view path) {
   size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return path;
@@ -111,7 +111,7 @@ class SliceDrawer {
   void Slice(uint32_t slice, float x0, float x1, const Rect& band) {
     const SliceStyle style = StyleOf(slice);
     ++counts_->slices;
-    // A pixel of background between neighbours, if they are wide enough.
+    // Leaves a pixel of background between neighbours that are wide enough.
     float gap = x1 - x0 >= 4 ? 1 : 0;
     float left = std::max(x0, band.x - 4), right = std::min(x1 - gap, band.right() + 4);
     Rect box{left, band.y, std::max(right - left, 0.5f), band.h};
@@ -130,7 +130,7 @@ class SliceDrawer {
     if (t.kind[slice] == SliceKind::kModule) {
       label = Elide(measure_, ShortPath(name), style.font, room);
     } else {
-      // Draws the longest that fits: name, duration and "inferred", name and duration, or the name.
+      // Draws the longest text that fits: name, "inferred" and duration; name and duration; name.
       std::string time;
       if (style.duration) {
         time = fmt::format(" {}", LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]));
@@ -149,9 +149,9 @@ class SliceDrawer {
     list_->Text(label, {from, band.y, room + 2, band.h}, style.font, style.text);
   }
 
-  // For slices too narrow for a rectangle. The alpha of a column is the part of it that they cover.
+  // Draws slices too narrow for a rectangle. A column's alpha is the part of it that they cover.
   void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
-    // All slices of an index lane have one depth and, except for phases, one color.
+    // All slices of a lane of the index have the same depth and, except for phases, the same color.
     const auto some =
         std::ranges::find_if(view.columns, [](const query::LaneColumn& c) { return c.count > 0; });
     const Color fill =
@@ -172,7 +172,7 @@ class SliceDrawer {
   const query::LaneView* next_;
 };
 
-// A slice thinner than a pixel is hit in the pixel where it is drawn.
+// A slice thinner than a pixel is hit anywhere in the pixel in which it is drawn.
 uint32_t SliceNear(const CanvasState& s, trace::SliceKind kind, int row, double time) {
   const TimelineData& d = *s.data;
   double reach = s.viewport.ns_per_px() * 1.5;
@@ -239,7 +239,7 @@ class SliceLane : public Lane {
   }
   LaneWants Wants(const CanvasState& s) const override {
     const int rows = s.data ? s.data->rows(style_.kind) : 0;
-    // A lane without a title has one row, in which inner slices are drawn over outer ones.
+    // A lane without a title has one row, in which inner slices are drawn over outer slices.
     return {.rows = style_.title ? rows : std::min(rows, 1),
             .at_first = style_.at_first,
             .row_height = style_.row_height,

@@ -1,0 +1,40 @@
+// Leaves out members of a combination that its plan does not need, one after the other.
+//
+//   ASSIGN_OR_RETURN(LeftOver few, LeaveOut({.order = {2, 0, 1}, .planned = with_all,
+//       .plan = plans, .enough = [&](...) { return without.FitsInto(budget); }}));
+//
+// Every removal is planned together with the earlier ones; savings are not added up. Blocks, and
+// calls its functions on the caller's thread. Internal to this folder.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <vector>
+
+#include "profiler/fit/fit.h"
+
+namespace vramscope::fit {
+
+using Members = std::vector<size_t>;  // ascending
+
+struct LeavingOut {
+  std::vector<size_t> order = {};  // the members; the first one is left out first
+  Planned planned = {};            // the plan with all of them
+  size_t at_once = 2;              // plans that `plan` runs in parallel
+  // Plans all sets and returns the results in order. A set that cannot be planned has an error in
+  // its result.
+  std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<Members>&)> plan = {};
+  // Whether the member can be left out. Without a plan it cannot.
+  std::function<bool(size_t member, const Planned& with, const Planned& without)> enough = {};
+  std::function<bool()> in_time = [] { return true; };  // asked before each round of plans
+};
+struct LeftOver {
+  Members members;
+  Planned planned;   // the plan with them
+  bool done = true;  // false: the time was up before every member was tried
+};
+
+absl::StatusOr<LeftOver> LeaveOut(const LeavingOut& from);
+
+}  // namespace vramscope::fit
