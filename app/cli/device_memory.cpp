@@ -41,7 +41,7 @@ Json DeviceMemoryJson(const trace::Trace& trace, const DeviceMemory& memory) {
 
 std::string DeviceMemoryText(const DeviceMemory& memory) {
   if (memory.parts.empty()) return "";
-  Table table({{i18n::Text("GPU memory")},
+  Table table({{memory.of_host ? i18n::Text("Host memory") : i18n::Text("GPU memory")},
                {i18n::Text("Bytes"), Table::kRight},
                {""},
                {i18n::Text("Source")}});

@@ -228,6 +228,8 @@ ExitCode ExecuteFit(const Options& options) {
                   ? i18n::Format("{} combinations planned in {:.1f} s, the time limit; others may "
                                  "fit and change the training less.",
                                  fitted->plans, seconds)
+              : fitted->plans == 1
+                  ? i18n::Format("{} combination planned in {:.1f} s.", fitted->plans, seconds)
                   : i18n::Format("{} combinations planned in {:.1f} s.", fitted->plans, seconds));
     printed = PrintText(text + AssumptionsText(assumptions));
   }

@@ -209,7 +209,9 @@ std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
   if (!links.any()) return i18n::Text("  the blocks that it uses are not recorded\n");
   const auto blocks = links.BlocksOf(row, kMostLaunched);
   const trace::AllocationTable& a = facts.trace().allocations;
-  std::string text = i18n::Format("  it uses {} blocks\n", Count(blocks.size()));
+  std::string text = blocks.size() == 1
+                         ? i18n::Text("  it uses one block\n")
+                         : i18n::Format("  it uses {} blocks\n", Count(blocks.size()));
   for (size_t i = 0; i < std::min(blocks.size(), top); ++i) {
     const uint32_t id = blocks[i].allocation.value;
     text += fmt::format("    {} {}, {}\n", id, BlockText(a, id),
@@ -225,8 +227,9 @@ std::string TouchesText(const Facts& facts, trace::AllocationId id) {
         "This file does not record which memory a kernel used; the kernels above ran during these "
         "ops.\n");
   const query::OperandLinks::Touches touches = links.TouchesOf(id);
-  std::string text =
-      i18n::Format("used by {} kernels, memcpys and memsets\n", Count(touches.count));
+  std::string text = touches.count == 1 ? i18n::Text("used by one kernel, memcpy or memset\n")
+                                        : i18n::Format("used by {} kernels, memcpys and memsets\n",
+                                                       Count(touches.count));
   const auto line = [&](std::string_view what, uint32_t row) {
     if (row != kNoRow)
       text +=
@@ -273,7 +276,8 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
                              Duration(t.activities.begin_ns[call]), t.activities.thread[call]);
   text += BlocksText(facts, row, options.top);
   if (op == kNoRow) return PrintText(text + i18n::Text("  what its op allocated is not known\n"));
-  text += i18n::Format("  its op allocated {} blocks\n", Count(made.size()));
+  text += made.size() == 1 ? i18n::Text("  its op allocated one block\n")
+                           : i18n::Format("  its op allocated {} blocks\n", Count(made.size()));
   for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + options.top); ++id)
     text += fmt::format("    {} {}\n", id, BlockText(t.allocations, id));
   return PrintText(text);

@@ -33,7 +33,9 @@ std::string SettingsText(const run::RunConfig& c) {
                        c.Get("precision"), c.Get("attention"), c.Get("optimizer.name"),
                        c.Get("optimizer.impl"));
   if (c.Is("checkpointing.mode", "every-k")) {
-    text += i18n::Format(", checkpointing every {} layers", c.Get("checkpointing.k"));
+    text += c.Is("checkpointing.k", "1")
+                ? i18n::Text(", checkpointing every layer")
+                : i18n::Format(", checkpointing every {} layers", c.Get("checkpointing.k"));
   } else if (c.Is("checkpointing.mode", "layer")) {
     text += i18n::Text(", checkpointing every layer");
   }

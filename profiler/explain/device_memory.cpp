@@ -155,7 +155,8 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   m.device = trace::OnlyDevice(trace_);
   const Fragmentation f = FragmentationAt(trace_, event);
   m.context = f.context;
-  m.total = info.device.memory_bytes;
+  m.of_host = trace::IsOfHostMemory(trace_);
+  m.total = m.of_host ? 0 : info.device.memory_bytes;
   // Figures of a recording, imported or not, are measured; those of a plan are modelled.
   const bool imported = info.backend == trace::Backend::kImported;
   const Source source = info.measured || imported ? Source::kMeasured : Source::kModelled;
@@ -165,12 +166,11 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
     m.parts.push_back({what, from, bytes, std::move(about)});
   };
   const bool state = info.content == trace::Content::kState;
-  const bool host = trace::IsOfHostMemory(trace_);
   const std::string history =
       f.record == trace::SegmentRecord::kTotalOnly ? i18n::Text("the profiler's totals")
-      : state ? i18n::Text("the snapshot: the state at one time, without a history")
-      : host  ? i18n::Text("the host's allocator")
-              : i18n::Text("the allocator's history");
+      : state     ? i18n::Text("the snapshot: the state at one time, without a history")
+      : m.of_host ? i18n::Text("the host's allocator")
+                  : i18n::Text("the allocator's history");
   if (f.sizes_are_of_blocks) {
     add(What::kBlocks, Signed(f.allocated),
         history + i18n::Text("; sizes are those of blocks, requested sizes are not recorded"),
@@ -189,7 +189,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   add(What::kLibraries, Signed(taken.libraries), Libraries(taken.by_library, false), source);
   add(What::kCommunication, Signed(taken.communication), Libraries(taken.by_library, true), source);
   if (answers_.empty()) {
-    if (!imported)
+    if (!imported && !m.of_host)
       add(What::kContext, Signed(info.device.context_bytes),
           i18n::Text("the device table; NVML was not queried"), Source::kAssumed);
     return m;

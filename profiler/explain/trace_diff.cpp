@@ -179,15 +179,14 @@ std::string Headline(const TraceDiff& diff) {
   for (const TraceDiff::Site& s : diff.sites) changed += s.change != TraceDiff::Change::kSame;
   if (delta == 0 && changed == 0)
     return i18n::Text("Both peaks are the same, call site by call site.");
-  std::string text = i18n::Format("B's peak is {} {} ({} against {}); {} of {} call sites differ.",
-                                  FormatBytes(static_cast<uint64_t>(std::abs(delta))),
-                                  delta >= 0 ? i18n::Text("higher") : i18n::Text("lower"),
-                                  FormatBytes(diff.b.allocated), FormatBytes(diff.a.allocated),
-                                  changed, diff.sites.size());
-  if (delta == 0) {
-    text = i18n::Format("Both peaks are {}; {} of {} call sites differ.",
-                        FormatBytes(diff.a.allocated), changed, diff.sites.size());
-  }
+  std::string text =
+      delta == 0 ? i18n::Format("Both peaks are {}; ", FormatBytes(diff.a.allocated))
+                 : i18n::Format("B's peak is {} {} ({} against {}); ",
+                                FormatBytes(static_cast<uint64_t>(std::abs(delta))),
+                                delta >= 0 ? i18n::Text("higher") : i18n::Text("lower"),
+                                FormatBytes(diff.b.allocated), FormatBytes(diff.a.allocated));
+  text += changed == 1 ? i18n::Format("{} of {} call sites differs.", changed, diff.sites.size())
+                       : i18n::Format("{} of {} call sites differ.", changed, diff.sites.size());
   if (changed > 0) {
     const TraceDiff::Site& s = diff.sites.front();
     text += i18n::Format(" The largest difference: {} ({}{}).", analysis::ShownName(s.name),

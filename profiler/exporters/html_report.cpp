@@ -124,7 +124,8 @@ std::string SignedBytes(int64_t bytes) {
 
 std::string TitleOf(const trace::Trace& trace) {
   if (!trace.info.title.empty()) return trace.info.title;
-  return trace.info.model.name.empty() ? "GPU memory" : trace.info.model.name;
+  if (!trace.info.model.name.empty()) return trace.info.model.name;
+  return trace::IsOfHostMemory(trace) ? "host memory" : "GPU memory";
 }
 
 std::string Where(const trace::Trace& trace, const analysis::Context& at) {

@@ -180,7 +180,8 @@ class Picture {
       : trace_(trace), options_(options), curves_(analysis::ComputeCurves(trace)) {}
 
   std::string Draw() {
-    const std::string title = options_.title.empty() ? "GPU memory" : options_.title;
+    const char* memory = trace::IsOfHostMemory(trace_) ? "host memory" : "GPU memory";
+    const std::string title = options_.title.empty() ? memory : options_.title;
     std::string head = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"vramscope\" role=\"img\" viewBox=\"0 0 "
         "{0} {1}\" width=\"{0}\" height=\"{1}\"><title>{2}</title><style>{3}</style><rect "
@@ -190,8 +191,8 @@ class Picture {
       head += fmt::format("<text class=\"title\" x=\"{}\" y=\"{}\">{}</text>", kLeft, kTop + 8,
                           XmlText(Shortened(options_.title)));
     if (curves_.size() == 0)
-      return head + fmt::format("<text x=\"{}\" y=\"{}\">no GPU memory was recorded</text></svg>",
-                                kLeft, kTop + kTitle + 20);
+      return head + fmt::format("<text x=\"{}\" y=\"{}\">no {} was recorded</text></svg>", kLeft,
+                                kTop + kTitle + 20, memory);
     Place();
     return head + Grid() + Bands() + ReservedAndGpu() + PeakMark() + Legend() + "</svg>";
   }

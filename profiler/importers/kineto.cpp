@@ -69,8 +69,12 @@ class Assembler {
     Extras();
     Activities();
     if (tables_.unusable > 0)
-      recording_.warnings.push_back(i18n::English(
-          "{} events without a time, size or address are left out", tables_.unusable));
+      recording_.warnings.push_back(
+          tables_.unusable == 1
+              ? i18n::English("{} event without a time, size or address is left out",
+                              tables_.unusable)
+              : i18n::English("{} events without a time, size or address are left out",
+                              tables_.unusable));
     return std::move(recording_);
   }
 
@@ -112,7 +116,8 @@ class Assembler {
             memory, [](const Memory& m) { return !m.out_of_memory && !m.without_address; })) {
       std::erase_if(memory, nameless);
       recording_.warnings.push_back(
-          i18n::English("{} [memory] events have no address and are left out", count));
+          count == 1 ? i18n::English("{} [memory] event has no address and is left out", count)
+                     : i18n::English("{} [memory] events have no address and are left out", count));
       return;
     }
     constexpr uint64_t kMost = uint64_t{1} << 59;  // limit of the sum of all sizes
@@ -134,6 +139,13 @@ class Assembler {
     }
     tables_.unusable +=
         std::erase_if(memory, [](const Memory& m) { return !m.out_of_memory && m.address == 0; });
+    if (count == 1) {
+      recording_.warnings.push_back(i18n::English(
+          "{} [memory] event has no address (\"Addr\"), as in files before PyTorch 1.11: earlier "
+          "memory is not shown",
+          count));
+      return;
+    }
     recording_.warnings.push_back(i18n::English(
         "{} [memory] events have no addresses (\"Addr\"), as in files before PyTorch 1.11: "
         "totals are right, but each free is assigned to the latest block of its "
@@ -158,10 +170,16 @@ class Assembler {
       return trace::IsOfDevice(w.activity.kind);
     });
     if (kernels == 0) return;
-    recording_.warnings.push_back(i18n::English(
-        "GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its "
-        "allocator did not report to the profiler; the memory shown is the CPU's",
-        kernels));
+    recording_.warnings.push_back(
+        kernels == 1
+            ? i18n::English(
+                  "GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its "
+                  "allocator did not report to the profiler; the memory shown is the CPU's",
+                  kernels)
+            : i18n::English(
+                  "GPU memory was not recorded: the file has {} kernels and copies of a GPU, but "
+                  "its allocator did not report to the profiler; the memory shown is the CPU's",
+                  kernels));
   }
 
   // Whether the time lies outside the requested part of the file.

@@ -212,7 +212,9 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
                 "and category. Sums and categories are right nevertheless"));
   if (reader.unusable() > 0)
     r.warnings.push_back(
-        i18n::English("{} rows match no block and are left out", reader.unusable()));
+        reader.unusable() == 1
+            ? i18n::English("{} row matches no block and is left out", reader.unusable())
+            : i18n::English("{} rows match no block and are left out", reader.unusable()));
   return r;
 }
 

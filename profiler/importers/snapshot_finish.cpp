@@ -449,9 +449,11 @@ class Finisher {
     recording_.has_times = false;
     recording_.start_unix_ns = 0;
     std::ranges::fill(recording_.entries.time_ns, 0);
-    if (!parts_.annotations.empty())
-      Warn(i18n::English("{} annotations are left out: they contain no entry",
-                         parts_.annotations.size()));
+    const size_t annotations = parts_.annotations.size();
+    if (annotations == 1)
+      Warn(i18n::English("{} annotation is left out: it contains no entry", annotations));
+    else if (annotations > 1)
+      Warn(i18n::English("{} annotations are left out: they contain no entry", annotations));
   }
 
   // Pairs begins and ends: an end closes the innermost open begin of the same name.

@@ -198,11 +198,17 @@ std::vector<std::string> ActivityFile::Warnings() const {
                                    problem.what.substr(0, 300), problem.without.substr(0, 300)));
   if (facts_.dropped > 0)
     warnings.push_back(
-        i18n::English("CUPTI dropped {} records for lack of space: kernels and memcpys are missing",
-                      facts_.dropped));
+        facts_.dropped == 1
+            ? i18n::English("CUPTI dropped {} record for lack of space: an activity is missing",
+                            facts_.dropped)
+            : i18n::English(
+                  "CUPTI dropped {} records for lack of space: kernels and memcpys are missing",
+                  facts_.dropped));
   const uint64_t left_out = facts_.left_out + left_out_;
   if (left_out > 0)
-    warnings.push_back(i18n::English("{} invalid records of CUPTI are left out", left_out));
+    warnings.push_back(left_out == 1
+                           ? i18n::English("{} invalid record of CUPTI is left out", left_out)
+                           : i18n::English("{} invalid records of CUPTI are left out", left_out));
   if (facts_.full)
     warnings.push_back(
         TEXT_MARK("the activity file reached its limit: later activities are missing"));

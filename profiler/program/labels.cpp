@@ -156,7 +156,9 @@ class Labeller {
     }
     if (beyond > 0)
       recording_.warnings.push_back(
-          i18n::English("{} marks are after the end of the recorded history", beyond));
+          beyond == 1
+              ? i18n::English("{} mark is after the end of the recorded history", beyond)
+              : i18n::English("{} marks are after the end of the recorded history", beyond));
     times_.resize(marks_.rows.size());
     const int64_t origin = recording_.start_unix_ns;
     for (size_t i = 0; i < times_.size(); ++i) times_[i] = marks_.rows[i].time_ns - origin;

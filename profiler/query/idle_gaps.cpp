@@ -15,8 +15,10 @@ using trace::ActivityTable;
 // The maximum number of other streams, and of overlapping calls, that are compared with a gap.
 constexpr size_t kMostStreams = 64;
 constexpr int kMostOverlaps = 64;
-// A call that allocates or frees memory explains a gap if it takes at least 1/kShareOfGap of it.
+// A call that allocates or frees memory explains a gap if it takes at least 1/kShareOfGap of it. So
+// does a wait, or if the host launches the next work at most kResume after it.
 constexpr int64_t kShareOfGap = 4;
+constexpr int64_t kResume = 100'000;
 
 // Intervals sorted by begin, each with the highest end up to it. A backward search finds all
 // intervals that overlap a time.
@@ -29,9 +31,10 @@ class Overlaps {
         std::max(highest_end_.empty() ? INT64_MIN : highest_end_.back(), activities_.end_ns[row]));
   }
   struct Share {
-    int64_t ns = 0;         // upper bound of the time in [begin, end] that intervals cover
-    uint32_t row = kNoRow;  // the overlapping interval that begins last
-    bool at_begin = false;  // an interval contains `begin`
+    int64_t ns = 0;              // upper bound of the time in [begin, end] that intervals cover
+    uint32_t row = kNoRow;       // the overlapping interval that begins last
+    bool at_begin = false;       // an interval contains `begin`
+    int64_t end_ns = INT64_MIN;  // the highest end of the intervals
   };
   Share Within(int64_t begin, int64_t end) const {
     Share share;
@@ -43,6 +46,7 @@ class Overlaps {
       if (highest_end_[static_cast<size_t>(at - rows_.begin())] < begin) break;
       if (activities_.end_ns[*at] < begin) continue;
       if (share.row == kNoRow) share.row = *at;
+      share.end_ns = std::max(share.end_ns, activities_.end_ns[*at]);
       share.ns +=
           std::min(activities_.end_ns[*at], end) - std::max(activities_.begin_ns[*at], begin);
       share.at_begin |= activities_.begin_ns[*at] <= begin;
@@ -98,7 +102,7 @@ std::string_view Rule(IdleCause cause) {
     case IdleCause::kMemory:
       return "the host spent at least a quarter of the gap in cudaMalloc or cudaFree";
     case IdleCause::kSynchronization:
-      return "the host waited for the device and launched the next work afterwards";
+      return "the host waited for the device and launched the next work right afterwards";
     case IdleCause::kHost:
       return "the call that launched the next work began after the start of the gap";
     case IdleCause::kOtherStream:
@@ -218,7 +222,9 @@ struct IdleGaps::Impl {
       const int64_t asked = call != kNoRow ? a.begin_ns[call] : gap.end_ns;
       if (is(IdleCause::kMemory, Memory(gap.begin_ns, asked))) return;
       const Overlaps::Share waited = waits.Within(gap.begin_ns, asked);
-      if (waited.at_begin && is(IdleCause::kSynchronization, waited.row)) return;
+      if (waited.at_begin && Explains(waited, gap.begin_ns, asked) &&
+          is(IdleCause::kSynchronization, waited.row))
+        return;
       if (is(IdleCause::kHost, call)) return;
     }
     for (Other& other : others) {
@@ -232,6 +238,11 @@ struct IdleGaps::Impl {
         return;
     }
     if (queued) is(IdleCause::kMemory, Memory(gap.begin_ns, gap.end_ns));
+  }
+
+  // False if the host did other work for most of the time between the wait and the launch.
+  static bool Explains(const Overlaps::Share& waited, int64_t begin, int64_t asked) {
+    return waited.ns >= (asked - begin) / kShareOfGap || asked - waited.end_ns <= kResume;
   }
 
   // The last call that allocates or frees memory in [begin, end), if such calls fill enough of this

@@ -25,7 +25,7 @@ namespace vramscope::query {
 // work was already queued, kOtherStream is tested first, then kMemory.
 enum class IdleCause : uint8_t {
   kMemory,           // the host was in cudaMalloc or cudaFree for at least a quarter of the gap
-  kSynchronization,  // the host was waiting for the device, with nothing queued
+  kSynchronization,  // nothing was queued: the host was waiting, and launched right afterwards
   kHost,             // the next work was launched only after the gap had begun
   kOtherStream,      // the next work began when another stream's work ended
   kUnknown,          // none of these applies

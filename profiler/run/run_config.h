@@ -111,6 +111,9 @@ std::string_view Name(Backend);
 struct ModelPreset {
   std::string_view name;         // "qwen2-0.5b"
   std::string_view config_json;  // Hugging Face config text, or the "basics" form
+  bool for_tests = false;        // a model of the tests, which nobody else trains
+  // As a plan counts them, for families that estimate/weights.h cannot count; 0: not stated.
+  uint64_t parameters = 0;
 };
 std::vector<ModelPreset> ModelPresets();
 

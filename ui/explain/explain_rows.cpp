@@ -278,7 +278,10 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
     row.allocation = {example[u.site]};
     row.blocks = blocks[u.site];
     Cell alive = BytesCell(u.alive_bytes);
-    if (u.alive_count > 0) alive.exact += i18n::Format(" in {} blocks", FormatCount(u.alive_count));
+    if (u.alive_count == 1)
+      alive.exact += i18n::Text(" in one block");
+    else if (u.alive_count > 1)
+      alive.exact += i18n::Format(" in {} blocks", FormatCount(u.alive_count));
     row.cells = {{.text = analysis::ShownName(site.name),
                   .exact = stack.empty() ? site.name : std::move(stack)},
                  CategoryCell(u.category),

@@ -83,6 +83,12 @@ trace::AllocationId LiveModel::allocationAt(int row) const {
   return (item & kGroup) != 0 ? rows_->groups()[item & ~kGroup].largest : rows_->blocks()[item].id;
 }
 
+timeline::Link LiveModel::link(int row) const {
+  const trace::AllocationId id = allocationAt(row);
+  if (!id.valid()) return {};
+  return {timeline::Link::To::kAllocation, id.value};
+}
+
 int LiveModel::rowOf(trace::AllocationId id) const {
   if (rows_ == nullptr) return -1;
   const auto& blocks = rows_->blocks();

@@ -36,6 +36,7 @@ class LiveModel : public RowModel {
 
   const std::vector<Column>& columns() const override { return columns_; }
   const Cell* cell(int row, int column) const override;
+  timeline::Link link(int row) const override;
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   void sort(int column, Qt::SortOrder order) override;

@@ -221,13 +221,15 @@ void LiveSetPage::Show(const Answer& answer) {
                   as == As::kTreemap ? LiveChart::Kind::kTreemap : LiveChart::Kind::kFlame);
   stack_->setCurrentIndex(as == As::kTable ? 0 : 1);
   const bool all = rows->blocks().size() == set.allocations.size();
-  bar_->setCount(all ? tr("%1 blocks, %2 requested")
+  bar_->setCount(all ? (rows->blocks().size() == 1 ? tr("%1 block, %2 requested")
+                                                   : tr("%1 blocks, %2 requested"))
                            .arg(CountText(rows->blocks().size()), BytesText(rows->requested()))
                      : tr("%1 of %2 blocks, %3 of %4")
                            .arg(CountText(rows->blocks().size()), CountText(set.allocations.size()),
                                 BytesText(rows->bytes()), BytesText(set.allocated)),
                  !rows->blocks().empty());
-  const QString total = tr("%1 allocated in %2 blocks")
+  const QString total = (set.allocations.size() == 1 ? tr("%1 allocated in %2 block")
+                                                     : tr("%1 allocated in %2 blocks"))
                             .arg(BytesText(set.allocated), CountText(set.allocations.size()));
   Head(digest->state()
            ? total

@@ -95,8 +95,10 @@ void CallSitesPage::Fill() {
   const size_t shown = table_->table().rows.size();
   Head(shown == all_.rows.size()
            ? by_ == SiteBy::kCallSite
-                 ? tr("%1 call sites %2.").arg(count(shown), of_)
-                 : tr("%1 groups by %2, %3.").arg(count(shown), ToQString(Name(by_)), of_)
+                 ? (shown == 1 ? tr("%1 call site %2.") : tr("%1 call sites %2."))
+                       .arg(count(shown), of_)
+                 : (shown == 1 ? tr("%1 group by %2, %3.") : tr("%1 groups by %2, %3."))
+                       .arg(count(shown), ToQString(Name(by_)), of_)
            : tr("%1 of %2 groups by %3, %4.")
                  .arg(count(shown), count(all_.rows.size()), ToQString(Name(by_)), of_));
 }
@@ -133,9 +135,12 @@ void LeaksPage::Refresh(int changes) {
     const explain::Leaks leaks = explain::FindLeaks(*digest->trace, sites);
     auto table = std::make_shared<Table>(LeakTable(leaks, sites));
     QString head = QString::fromStdString(leaks.headline);
-    if (leaks.steps_until_full > 0)
-      head += tr(" GPU memory is full after about %1 more steps.")
-                  .arg(std::lround(leaks.steps_until_full));
+    if (leaks.steps_until_full > 0) {
+      const auto steps = std::lround(leaks.steps_until_full);
+      head += (steps == 1 ? tr(" GPU memory is full after about %1 more step.")
+                          : tr(" GPU memory is full after about %1 more steps."))
+                  .arg(steps);
+    }
     if (leaks.allocated.size() > 1)
       head += tr(" Allocated: %1 at the end of the first step, %2 at the end of the last.")
                   .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),

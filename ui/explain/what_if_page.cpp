@@ -261,7 +261,9 @@ void WhatIfPage::Show(const Found& found) {
                                 QString::fromStdString(timeline::FormatBytes(before)),
                                 QString::fromStdString(timeline::FormatSignedBytes(
                                     static_cast<int64_t>(after) - static_cast<int64_t>(before))));
-  if (found.under->out_of_memory > 0)
+  if (found.under->out_of_memory == 1)
+    text += tr(" The replay runs out of memory once.");
+  else if (found.under->out_of_memory > 1)
     text += tr(" The replay runs out of memory %1 times.").arg(found.under->out_of_memory);
   else if (found.digest->out_of_memory > 0)
     text += tr(" The replay does not run out of memory.");

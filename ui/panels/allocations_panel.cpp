@@ -263,7 +263,8 @@ void AllocationsPanel::Count() {
   if (!model_->searchError().empty())
     return count_->setText(QString::fromStdString(model_->searchError()));
   if (!searching) {
-    count_->setText(digest_ ? tr("%1 allocations").arg(Number(total)) : QString());
+    const QString all = total == 1 ? tr("%1 allocation") : tr("%1 allocations");
+    count_->setText(digest_ ? all.arg(Number(total)) : QString());
     return;
   }
   const int row = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;

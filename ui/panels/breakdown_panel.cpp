@@ -82,6 +82,10 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   head->addStretch();
   head->addWidget(total_);
   column->addLayout(head);
+  range_summary_ = new WrappedLabel(LabelRole::kBody);
+  range_summary_->setObjectName(QStringLiteral("rangeSummary"));
+  range_summary_->hide();
+  column->addWidget(range_summary_);
   bar_ = new Bar(this);
   column->addWidget(bar_);
   parts_box_ = new QWidget;
@@ -157,6 +161,7 @@ void BreakdownPanel::UpdateTime() {
   leave_->setVisible(range);
   if (!range) {
     range_box_->hide();
+    range_summary_->hide();
     shown_range_.reset();
   }
   std::vector<Legend::Entry> phases;
@@ -204,6 +209,8 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   shown_range_ = range;
   ShowLive(range.at_peak, Of::kRange);
   const trace::Trace& trace = *digest_->trace;
+  range_summary_->setWrappedText(QString::fromStdString(RangeSummary(trace, range)));
+  range_summary_->show();
   // Long values are elided at the end, because they begin with the figure.
   FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRight);
   const std::vector<Fact> categories = RangeCategories(range);
@@ -473,6 +480,7 @@ QJsonObject BreakdownPanel::dumpState() const {
   for (const auto& [color, name] : phases_->entries()) phases.append(name);
   out["phases"] = phases;
   if (shown_range_) {
+    out["summary"] = range_summary_->text();
     QJsonObject facts;
     for (const Fact& fact : RangeFacts(*digest_->trace, *shown_range_))
       facts[QString::fromStdString(fact.label)] = QString::fromStdString(fact.value);

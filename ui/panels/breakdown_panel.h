@@ -28,6 +28,7 @@ namespace vramscope::ui {
 class GpuBar;
 class ElidedLabel;
 class Legend;
+class WrappedLabel;
 
 class BreakdownPanel : public QWidget {
   Q_OBJECT
@@ -96,6 +97,9 @@ class BreakdownPanel : public QWidget {
 
   QLabel* heading_ = nullptr;
   QToolButton* leave_ = nullptr;
+  // Above everything else, so that a selected range needs no scrolling; its other figures are in
+  // `range_box_`.
+  WrappedLabel* range_summary_ = nullptr;
   ElidedLabel* moment_ = nullptr;
   Legend* phases_ = nullptr;
   GpuBar* gpu_ = nullptr;

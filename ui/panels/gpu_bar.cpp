@@ -123,9 +123,10 @@ void GpuBar::set(const DeviceMemory& memory, const timeline::Theme& theme) {
   theme_ = theme;
   setVisible(!memory.parts.empty());
   caption_->setFullText(
-      memory.total > 0 ? tr("GPU memory: %1 of %2")
-                             .arg(Bytes(memory.used), Bytes(static_cast<int64_t>(memory.total)))
-                       : tr("GPU memory: %1").arg(Bytes(memory.used)));
+      memory.of_host     ? tr("Host memory: %1").arg(Bytes(memory.used))
+      : memory.total > 0 ? tr("GPU memory: %1 of %2")
+                               .arg(Bytes(memory.used), Bytes(static_cast<int64_t>(memory.total)))
+                         : tr("GPU memory: %1").arg(Bytes(memory.used)));
   std::vector<Legend::Entry> entries;
   for (const DeviceMemory::Part& part : memory.parts) {
     if (part.bytes == 0) continue;  // "not accounted for 0 B" in red looks like an error

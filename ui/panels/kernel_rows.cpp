@@ -95,6 +95,10 @@ Table FoundTable(const query::SearchResult& found, const trace::Trace& trace) {
                    {i18n::Text("Size"), true, 100, false,
                     i18n::Text("Total bytes of blocks, memcpys and memsets")}};
   const size_t shown = std::min(found.groups.size(), kMostFoundGroups);
+  std::vector<size_t> first(shown, SIZE_MAX);  // the first thing of each group
+  for (size_t i = 0; i < found.things.size(); ++i)
+    if (const uint32_t group = found.group_of[i]; group < shown)
+      first[group] = std::min(first[group], i);
   for (size_t i = 0; i < shown; ++i) {
     const query::FoundGroup& group = found.groups[i];
     Row row;
@@ -106,6 +110,13 @@ Table FoundTable(const query::SearchResult& found, const trace::Trace& trace) {
         DurationCell(group.takes_ns, trace.info.has_times),
         MovedCell(group.bytes)};
     row.group = static_cast<uint32_t>(i);
+    if (first[i] != SIZE_MAX) {
+      const query::Thing& thing = found.things[first[i]];
+      if (thing.block())
+        row.allocation = {thing.row};
+      else
+        (thing.activity() ? row.activity : row.slice) = thing.row;
+    }
     table.rows.push_back(std::move(row));
   }
   for (size_t i = 0; i < found.frames.size() && table.rows.size() < kMostFoundGroups; ++i) {

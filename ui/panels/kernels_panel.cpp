@@ -211,7 +211,9 @@ void KernelsPanel::Count() {
   if (shown_ == nullptr) return bar_->setCount({}, false);
   const QString modelled = shown_of_->trace().info.measured ? QString() : tr(", times modelled");
   bar_->setCount(
-      tr("%1 activities in %2 rows, %3 in total%4")
+      (shown_->count == 1         ? tr("%1 activity in %2 row, %3 in total%4")
+       : shown_->sums.size() == 1 ? tr("%1 activities in %2 row, %3 in total%4")
+                                  : tr("%1 activities in %2 rows, %3 in total%4"))
           .arg(QString::fromStdString(timeline::FormatCount(shown_->count)),
                QString::fromStdString(timeline::FormatCount(shown_->sums.size())),
                QString::fromStdString(timeline::LengthOf(shown_of_->trace(), shown_->takes_ns)),

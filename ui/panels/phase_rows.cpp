@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,14 @@ Cell Milliseconds(double ms, bool times) {
   cell.sort = ms;
   cell.text = ms == 0 ? "\u2013" : times ? FormatMs(ms) : cell.text;
   return cell;
+}
+
+// The slice of each step, by number; the first one if a number occurs again.
+std::map<int64_t, uint32_t> SlicesOfSteps(const trace::SliceTable& slices) {
+  std::map<int64_t, uint32_t> steps;
+  for (uint32_t i = 0; i < slices.size(); ++i)
+    if (slices.kind[i] == trace::SliceKind::kStep) steps.try_emplace(slices.number[i], i);
+  return steps;
 }
 
 }  // namespace
@@ -56,6 +65,7 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
   table.columns.push_back({i18n::Text("Reserved"), true, 100});
   if (told)
     for (const query::PhaseTime& t : all.subspan(first)) column(t.gpu, i18n::Text("GPU: "));
+  const std::map<int64_t, uint32_t> slices = SlicesOfSteps(digest.trace->slices);
   for (size_t i = 0; i < steps.size(); ++i) {
     const analysis::StepRow& step = steps[i];
     if (begin_ns < end_ns && (step.end_ns < begin_ns || step.begin_ns > end_ns)) continue;
@@ -77,6 +87,8 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
         row.cells.push_back(t.gpu_ms ? Milliseconds(*t.gpu_ms, times)
                                      : Cell{.text = "…", .tone = Cell::Tone::kDim});
     row.marked = peak;
+    if (const auto slice = slices.find(step.index); slice != slices.end())
+      row.slice = slice->second;
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -214,6 +214,14 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
   return facts;
 }
 
+std::string RangeSummary(const Trace& trace, const RangeFigures& r) {
+  return i18n::Format(
+      "{} long, {}; allocated {}, freed {}", timeline::LengthOf(trace, r.end_ns - r.begin_ns),
+      timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -
+                                  static_cast<int64_t>(r.at_begin)),
+      InBlocks(r.allocated_bytes, r.allocated_count), InBlocks(r.freed_bytes, r.freed_count));
+}
+
 std::vector<Fact> RangeCategories(const RangeFigures& r) {
   return CategoryFacts(r.allocated_by_category, r.allocated_bytes);
 }

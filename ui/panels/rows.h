@@ -50,6 +50,7 @@ struct Row {
   int64_t time_ns = -1;
   trace::AllocationId allocation = {};
   uint32_t activity = UINT32_MAX;  // index in Trace::activities
+  uint32_t slice = UINT32_MAX;     // index in Trace::slices
   // Index of the row's group in the result, independent of the sort order.
   uint32_t group = UINT32_MAX;
   std::shared_ptr<const std::vector<trace::AllocationId>> blocks = {};

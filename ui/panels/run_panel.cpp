@@ -10,17 +10,21 @@
 #include <QStandardItemModel>
 #include <QToolButton>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "profiler/estimate/weights.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/seq.h"
 #include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/techniques.h"
+#include "ui/timeline/model/format.h"
 
 namespace vramscope::ui {
 namespace {
@@ -55,6 +59,25 @@ const std::vector<OptimizerChoice>& OptimizerChoices() {
   return *choices;
 }
 
+// "gpt2 · 124 M"; only the name if the number of parameters is not known.
+QString TitleOfPreset(const run::ModelPreset& preset) {
+  static const auto* parameters = [] {
+    auto* counts = new std::map<std::string, uint64_t, std::less<>>;
+    for (const run::ModelPreset& each : run::ModelPresets())
+      if (const auto weights = estimate::CountWeights(each.config_json); weights.ok())
+        counts->emplace(each.name, weights->total());
+      else if (each.parameters > 0)
+        counts->emplace(each.name, each.parameters);
+    return counts;
+  }();
+  const QString name = ToQString(preset.name);
+  const auto count = parameters->find(preset.name);
+  return count == parameters->end()
+             ? name
+             : QStringLiteral("%1 · %2").arg(name,
+                                             ToQString(timeline::FormatParameters(count->second)));
+}
+
 // The text of the sequence field. If a technique cuts the samples of a file, it is only the length,
 // because the technique's own control shows the file.
 std::string ShownSeq(const RunConfig& config) {
@@ -85,7 +108,8 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
 
   model_ = MakeComboBox();
   model_->setObjectName(QStringLiteral("model"));
-  add(tr("Model"), model_, tr("A built-in model, or a Hugging Face config.json"));
+  add(tr("Model"), model_,
+      tr("A built-in model with its number of parameters, or a Hugging Face config.json"));
   connect(model_, &QComboBox::activated, this, &RunPanel::ModelChosen);
 
   device_ = MakeComboBox();
@@ -184,7 +208,7 @@ void RunPanel::ModelChosen(int index) {
     Q_EMIT openModelConfigRequested();
     return;
   }
-  const QString name = model_->itemText(index);
+  const QString name = model_->itemData(index).toString();
   setConfig(config_);  // the box shows the present model until the window changes it
   Q_EMIT presetChosen(name);
 }
@@ -213,11 +237,13 @@ void RunPanel::setConfig(const RunConfig& config) {
                                    QSignalBlocker(seq_),          QSignalBlocker(steps_),
                                    QSignalBlocker(micro_batches_)};
   model_->clear();
+  const bool all = qEnvironmentVariableIsSet("VRAMSCOPE_TEST_MODELS");
   for (const run::ModelPreset& preset : run::ModelPresets())
-    model_->addItem(ToQString(preset.name));
+    if (all || !preset.for_tests || preset.name == config.model)
+      model_->addItem(TitleOfPreset(preset), ToQString(preset.name));
   const QString name = QString::fromStdString(config.model);
-  if (model_->findText(name) < 0) model_->addItem(name);
-  model_->setCurrentIndex(model_->findText(name));
+  if (model_->findData(name) < 0) model_->addItem(name, name);
+  model_->setCurrentIndex(model_->findData(name));
   model_->insertSeparator(model_->count());
   model_->addItem(tr("open config.json …"));
 
@@ -261,7 +287,7 @@ void RunPanel::DisableUnavailable() {
   auto* items = qobject_cast<QStandardItemModel*>(model_->model());
   if (items == nullptr) return;
   for (int i = 0; i < model_->count(); ++i) {
-    const std::string name = model_->itemText(i).toStdString();
+    const std::string name = model_->itemData(i).toString().toStdString();
     const absl::StatusOr<PresetChange> change = WithPreset(config_, name);
     if (name == config_.model || (change.ok() && available_(change->config))) continue;
     items->item(i)->setEnabled(false);

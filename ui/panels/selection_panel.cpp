@@ -183,7 +183,9 @@ void SelectionPanel::ShowStack() {
   if (lines.size() > kStackLines) lines.resize(kStackLines);
   const size_t left_out = all - lines.size();
   stack_->set(std::move(lines), theme_);
-  stack_more_->setText(tr("%1 more frames; Copy includes them").arg(left_out));
+  stack_more_->setText((left_out == 1 ? tr("%1 more frame; Copy includes it")
+                                      : tr("%1 more frames; Copy includes them"))
+                           .arg(left_out));
   stack_more_->setVisible(left_out > 0);
 }
 

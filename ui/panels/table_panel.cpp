@@ -117,6 +117,16 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
   return CellData(table_.rows[static_cast<size_t>(index.row())], index.column(), role);
 }
 
+timeline::Link TableModel::link(int row) const {
+  using To = timeline::Link::To;
+  if (row < 0 || row >= rowCount()) return {};
+  const Row& of = table_.rows[static_cast<size_t>(row)];
+  if (of.allocation.valid()) return {To::kAllocation, of.allocation.value};
+  if (of.activity != UINT32_MAX) return {To::kActivity, of.activity};
+  if (of.slice != UINT32_MAX) return {To::kSlice, of.slice};
+  return {};
+}
+
 void TableModel::sort(int column, Qt::SortOrder order) {
   if (column < 0 || column >= columnCount()) return;
   Q_EMIT layoutAboutToBeChanged({}, VerticalSortHint);
@@ -238,6 +248,12 @@ const Cell* AllocationModel::cell(int row, int column) const {
   return static_cast<size_t>(column) < cached_.cells.size()
              ? &cached_.cells[static_cast<size_t>(column)]
              : nullptr;
+}
+
+timeline::Link AllocationModel::link(int row) const {
+  const trace::AllocationId id = at(row);
+  if (!id.valid()) return {};
+  return {timeline::Link::To::kAllocation, id.value};
 }
 
 QVariant AllocationModel::data(const QModelIndex& index, int role) const {
@@ -569,13 +585,21 @@ void TableView::keyPressEvent(QKeyEvent* event) {
 }
 
 void TableView::contextMenuEvent(QContextMenuEvent* event) {
-  QMenu menu(this);
-  menu.addAction(tr("Copy rows\tCtrl+C"), this, &TableView::copySelection);
-  menu.addAction(tr("Copy as CSV with exact numbers\tCtrl+Shift+C"), this, &TableView::copyAsCsv);
-  menu.addAction(tr("Copy as Markdown"), this, &TableView::copyAsMarkdown);
+  const QModelIndex at =
+      event->reason() == QContextMenuEvent::Keyboard ? currentIndex() : indexAt(event->pos());
+  std::unique_ptr<QMenu> menu;
+  if (link_menu_ && rows_ != nullptr && at.isValid())
+    menu.reset(link_menu_(rows_->link(at.row()), this));
+  if (menu == nullptr)
+    menu = std::make_unique<QMenu>(this);
+  else
+    menu->addSeparator();
+  menu->addAction(tr("Copy rows\tCtrl+C"), this, &TableView::copySelection);
+  menu->addAction(tr("Copy as CSV with exact numbers\tCtrl+Shift+C"), this, &TableView::copyAsCsv);
+  menu->addAction(tr("Copy as Markdown"), this, &TableView::copyAsMarkdown);
   if (isSortingEnabled())
-    menu.addAction(tr("Sort by this column\tS"), this, &TableView::sortByCurrentColumn);
-  menu.exec(event->globalPos());
+    menu->addAction(tr("Sort by this column\tS"), this, &TableView::sortByCurrentColumn);
+  menu->exec(event->globalPos());
 }
 
 QJsonObject TableView::dumpState() const {

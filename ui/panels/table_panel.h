@@ -10,12 +10,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/query/filter.h"
 #include "ui/panels/allocation_rows.h"
 #include "ui/panels/rows.h"
+#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/theme.h"
+
+class QMenu;
 
 namespace vramscope::ui {
 
@@ -28,6 +32,8 @@ class RowModel : public QAbstractTableModel {
   virtual const std::vector<Column>& columns() const = 0;
   // Null if the row has no such cell. The cell is valid until the next call.
   virtual const Cell* cell(int row, int column) const = 0;
+  // The thing in the timeline that the row is about, or a typical one of several.
+  virtual timeline::Link link(int) const { return {}; }
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
@@ -48,6 +54,7 @@ class TableModel : public RowModel {
   const Table& table() const { return table_; }
   const std::vector<Column>& columns() const override { return table_.columns; }
   const Cell* cell(int row, int column) const override;
+  timeline::Link link(int row) const override;
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   void sort(int column, Qt::SortOrder order) override;
@@ -98,6 +105,7 @@ class AllocationModel : public RowModel {
   void setContents(Search search, const EventSpan& span, Contents contents);
   const std::vector<Column>& columns() const override { return columns_; }
   const Cell* cell(int row, int column) const override;
+  timeline::Link link(int row) const override;
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   void sort(int column, Qt::SortOrder order) override;
@@ -137,6 +145,10 @@ class TableView : public QTableView {
   explicit TableView(QWidget* parent = nullptr);
   void setRowModel(RowModel* model);
   void setEmptyText(const QString& text);  // shown while there are no rows
+  // Makes the context menu of a row's thing, to which the table adds its own commands; null: the
+  // link leads to nothing.
+  using LinkMenu = std::function<QMenu*(const timeline::Link& link, QWidget* parent)>;
+  void setLinkMenu(LinkMenu menu) { link_menu_ = std::move(menu); }
   // The selected rows (all, if none is selected) with the column headers. TSV contains the
   // displayed texts. CSV (RFC 4180) contains plain numbers (bytes, ns, percent) with the unit in
   // the header.
@@ -166,6 +178,7 @@ class TableView : public QTableView {
   void FitWidest();
   QList<int> SelectedLines() const;
   QString empty_text_;
+  LinkMenu link_menu_;
   bool fitting_ = false, by_hand_ = false;
   std::vector<int> wanted_;  // widths that the texts of the columns need
   RowModel* rows_ = nullptr;

@@ -30,6 +30,7 @@ constexpr CanvasKey kCanvasKeys[] = {
     {TEXT_MARK("W / S, Ctrl+wheel"), TEXT_MARK("zoom in / out at the mouse")},
     {TEXT_MARK("A / D, wheel"), TEXT_MARK("pan left / right")},
     {TEXT_MARK("Drag"), TEXT_MARK("select a range")},
+    {TEXT_MARK("Ctrl+drag"), TEXT_MARK("zoom to the dragged time range")},
     {TEXT_MARK("Shift+drag, middle drag"), TEXT_MARK("pan")},
     {TEXT_MARK("Click"), TEXT_MARK("select a block, place the cursor")},
     {TEXT_MARK("Double click"), TEXT_MARK("zoom to the block")},

@@ -12,6 +12,7 @@ namespace {
 constexpr int kControlsWidth = 336, kBreakdownWidth = 330, kTablesHeight = 300;
 constexpr int kHistoryHeight = 190, kHistoryLeast = 104;
 constexpr double kHistoryShare = 0.18, kSideShare = 0.2, kTablesShare = 0.29;
+constexpr int kLow = 800;  // in a lower window, the tables are as low as possible
 
 }  // namespace
 
@@ -45,8 +46,9 @@ void DockLayout::Fit() {
                        Qt::Horizontal);
   window_->resizeDocks({docks_.history},
                        {part(height, kHistoryShare, kHistoryLeast, kHistoryHeight)}, Qt::Vertical);
-  window_->resizeDocks({docks_.tables}, {part(height, kTablesShare, kTablesLeast, kTablesHeight)},
-                       Qt::Vertical);
+  const int tables =
+      height < kLow ? kTablesLeast : part(height, kTablesShare, kTablesLeast, kTablesHeight);
+  window_->resizeDocks({docks_.tables}, {tables}, Qt::Vertical);
 }
 
 void DockLayout::shown() {

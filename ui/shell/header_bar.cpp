@@ -7,7 +7,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <optional>
 
@@ -32,14 +31,6 @@ constexpr uint64_t kUnusedShown = 1 << 20;
 
 QString Short(uint64_t bytes, int decimals = 2) {
   return QString::fromStdString(timeline::FormatBytesShort(bytes, decimals));
-}
-
-QString Millions(uint64_t count) {
-  if (count >= 1'000'000'000)
-    return QStringLiteral("%1 B").arg(static_cast<double>(count) / 1e9, 0, 'f', 2);
-  if (count >= 1'000'000)
-    return QStringLiteral("%1 M").arg(std::lround(static_cast<double>(count) / 1e6));
-  return QString::number(count);
 }
 
 void SetChip(QToolButton* chip, const QString& text, const char* tone, const QString& tip) {
@@ -70,8 +61,11 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   ChipTexts out;
   out.title = QString::fromStdString(info.model.name.empty() ? info.title : info.model.name);
   QStringList parts;
-  if (info.model.layers > 0) parts << QObject::tr("%1 layers").arg(info.model.layers);
-  if (info.model.parameter_count > 0) parts << Millions(info.model.parameter_count);
+  if (info.model.layers > 0)
+    parts << (info.model.layers == 1 ? QObject::tr("%1 layer") : QObject::tr("%1 layers"))
+                 .arg(info.model.layers);
+  if (info.model.parameter_count > 0)
+    parts << ToQString(timeline::FormatParameters(info.model.parameter_count));
   if (info.has_config) {
     QString batch = QObject::tr("batch %1 × %2")
                         .arg(info.config.batch)

@@ -293,10 +293,10 @@ void MainWindow::BuildDocks() {
   auto* answers = new QVBoxLayout(right);
   answers->setContentsMargins(0, 0, 0, 0);
   answers->setSpacing(0);
-  QScrollArea* above = Scrolling(breakdown_);
-  above->setSizePolicy(QSizePolicy::Preferred,
-                       QSizePolicy::Ignored);  // gets the height that the selection panel leaves
-  answers->addWidget(above, 1);
+  breakdown_scroll_ = Scrolling(breakdown_);
+  // Gets the height that the selection panel leaves.
+  breakdown_scroll_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Ignored);
+  answers->addWidget(breakdown_scroll_, 1);
   answers->addWidget(selection_);
   breakdown_dock_ = dock(tr("Breakdown"), "breakdownDock", right, Qt::RightDockWidgetArea);
   breakdown_dock_->setMinimumWidth(DockLayout::kBreakdownLeast);

@@ -47,6 +47,7 @@ class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
 class QProgressBar;
+class QScrollArea;
 class QStackedWidget;
 class QTabBar;
 class QTabWidget;
@@ -273,6 +274,7 @@ class MainWindow : public QMainWindow {
   void BuildNotes(const QString& nothing);
   void ConnectNotes();
   void AddNoteActions();
+  void AddNote();
   void ShowNotes();  // shows the notes on their page and on the ruler
   void BeginNote(qint64 time_ns, const std::optional<query::Thing>& thing);
   void ChangeNotes(const QString& what, NoteList after);
@@ -560,6 +562,7 @@ class MainWindow : public QMainWindow {
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;
   BreakdownPanel* breakdown_ = nullptr;
+  QScrollArea* breakdown_scroll_ = nullptr;
   SelectionPanel* selection_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;

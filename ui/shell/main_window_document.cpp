@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QScrollArea>
 #include <QStackedWidget>
 #include <QTabWidget>
 #include <QTime>
@@ -540,6 +541,7 @@ void MainWindow::UpdateTables() {
 // All panels show the range until it is cleared.
 void MainWindow::RangeSelected(qint64 begin_ns, qint64 end_ns) {
   breakdown_->setRange(begin_ns, end_ns);
+  if (begin_ns < end_ns) breakdown_scroll_->ensureVisible(0, 0);  // the summary of the range
   allocations_->setRange(begin_ns, end_ns);
   phases_->setRange(begin_ns, end_ns);
   actions_.Refresh();

@@ -79,21 +79,10 @@ void MainWindow::AddNoteActions() {
                 .menu = tr("Edit"),
                 .text = tr("Add note …"),
                 .shortcuts = {QKeySequence(QStringLiteral("Ctrl+M"))},
-                .run =
-                    [this] {
-                      const std::optional<query::Thing> thing = timeline_->selectedThing();
-                      const trace::Trace& trace = timeline_->data()->trace();
-                      const qint64 cursor = timeline_->cursorTime();
-                      const auto [begin, end] = timeline_->range();
-                      BeginNote(thing         ? query::BeginOf(trace, *thing)
-                                : cursor >= 0 ? cursor
-                                : begin < end ? begin
-                                              : session().shown()->summary.peak.context.time_ns,
-                                thing);
-                    },
+                .run = [this] { AddNote(); },
                 .enabled = [this] { return WhyNoNotes().isEmpty(); },
-                .tip = tr("Attaches to the selection, or else to the cursor, the range or the "
-                          "peak. A note without text is a bookmark"),
+                .tip = tr("Attaches to the block, range or cursor that was chosen last, or else "
+                          "to the peak. A note without text is a bookmark"),
                 .why_not = tr("Notes need a complete run with a timeline"),
                 .separator_before = true,
                 .words = {tr("bookmark"), tr("annotate"), tr("comment")}});
@@ -123,6 +112,22 @@ QString MainWindow::WhyNoNotes() const {
   if (notes_->notes().size() >= kMostNotes)
     return tr("a run can have at most %1 notes").arg(kMostNotes);
   return {};
+}
+
+// Begins a note on what was chosen last in the timeline; without that, on the peak.
+void MainWindow::AddNote() {
+  switch (timeline_->lastChosen()) {
+    case timeline::Chosen::kThing: {
+      const std::optional<query::Thing> thing = timeline_->selectedThing();
+      return BeginNote(query::BeginOf(timeline_->data()->trace(), *thing), thing);
+    }
+    case timeline::Chosen::kRange:
+      return KeepRange();
+    case timeline::Chosen::kCursor:
+      return BeginNote(timeline_->cursorTime(), {});
+    case timeline::Chosen::kNothing:
+      return BeginNote(session().shown()->summary.peak.context.time_ns, {});
+  }
 }
 
 void MainWindow::BeginNote(qint64 time_ns, const std::optional<query::Thing>& thing) {
@@ -206,11 +211,7 @@ void MainWindow::RevealNote(const Note& note) {
     return;
   }
   if (note.thing) {
-    const query::Thing& thing = *note.thing;
-    timeline_->follow({thing.block()      ? timeline::Link::To::kAllocation
-                       : thing.activity() ? timeline::Link::To::kActivity
-                                          : timeline::Link::To::kSlice,
-                       thing.row});
+    timeline_->follow(timeline::LinkTo(*note.thing));
     return;
   }
   timeline_->setCursorTime(note.time_ns);

@@ -13,7 +13,9 @@
 #include "ui/panels/phases_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/search_panel.h"
+#include "ui/panels/table_panel.h"
 #include "ui/shell/main_window.h"
+#include "ui/timeline/model/thing_facts.h"
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
@@ -72,15 +74,11 @@ void MainWindow::ConnectPages() {
   connect(timeline_, &timeline::TimelineWidget::rangeSelected, search_, &SearchPanel::setRange);
   connect(kernels_, &KernelsPanel::marked, timeline_, &timeline::TimelineWidget::mark);
   connect(search_, &SearchPanel::marked, timeline_, &timeline::TimelineWidget::mark);
-  const auto follow = [this](timeline::Link::To to, uint32_t row) { timeline_->follow({to, row}); };
-  connect(kernels_, &KernelsPanel::activityClicked, this,
-          [follow](uint32_t activity) { follow(timeline::Link::To::kActivity, activity); });
-  connect(search_, &SearchPanel::thingClicked, this, [follow](const query::Thing& thing) {
-    follow(thing.block()      ? timeline::Link::To::kAllocation
-           : thing.activity() ? timeline::Link::To::kActivity
-                              : timeline::Link::To::kSlice,
-           thing.row);
+  connect(kernels_, &KernelsPanel::activityClicked, this, [this](uint32_t activity) {
+    timeline_->follow({timeline::Link::To::kActivity, activity});
   });
+  connect(search_, &SearchPanel::thingClicked, this,
+          [this](const query::Thing& thing) { timeline_->follow(timeline::LinkTo(thing)); });
   connect(search_, &SearchPanel::noteClicked, this, [this](size_t note) {
     if (note < notes_->notes().size()) RevealNote(notes_->notes()[note]);
   });
@@ -95,6 +93,10 @@ void MainWindow::ConnectPages() {
   const auto leave = [this] { timeline_->setRange(0, 0); };
   connect(kernels_, &KernelsPanel::rangeLeft, this, leave);
   connect(search_, &SearchPanel::rangeLeft, this, leave);
+  for (TableView* table : tabs_->findChildren<TableView*>())
+    table->setLinkMenu([this](const timeline::Link& link, QWidget* parent) {
+      return timeline_->linkMenu(link, parent);
+    });
   ConnectNotes();
   ConnectMarks();
 }

@@ -59,9 +59,11 @@ QString FitControls::found(const QJsonObject& result, const QString& none) {
   const QString before = fits_now ? tr("The run already fits.") + QLatin1Char(' ') : QString();
   if (std::ranges::none_of(proposals, [&](const auto& each) { return fits(each.toObject()); }))
     return before + tr("None of the combinations fits; this is the smallest.");
+  const int plans = result.value(QLatin1String("plans")).toInt();
   return before +
-         tr("%1 combinations planned in %2 s.")
-             .arg(result.value(QLatin1String("plans")).toInt())
+         (plans == 1 ? tr("%1 combination planned in %2 s.")
+                     : tr("%1 combinations planned in %2 s."))
+             .arg(plans)
              .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
          (result.value(QLatin1String("cut_short")).toBool()
               ? tr(" The time limit was reached: other combinations may fit with smaller changes.")

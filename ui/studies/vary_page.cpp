@@ -163,8 +163,10 @@ void VaryPage::ShowResult(const QJsonObject& result) {
   chart_->show();
   model_->setTable(std::move(table));
   const QJsonValue largest = result.value(QLatin1String("largest"));
-  const QString plans = tr("%1 plans in %2 s. Click a point to open its plan.")
-                            .arg(result.value(QLatin1String("plans")).toInt())
+  const int count = result.value(QLatin1String("plans")).toInt();
+  const QString plans = (count == 1 ? tr("%1 plan in %2 s. Click a point to open its plan.")
+                                    : tr("%1 plans in %2 s. Click a point to open its plan."))
+                            .arg(count)
                             .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1);
   if (!largest.isDouble() || names_.empty()) return Found(plans);
   // Larger values were not planned.

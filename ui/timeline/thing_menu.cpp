@@ -37,16 +37,18 @@ ThingMenu::ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane
       asked_(std::move(asked)) {
   setObjectName(QStringLiteral("thing_menu"));
   addSection(MenuText(facts_.title));
+  const bool timeline = model_->state().shows_lanes();  // false for a snapshot without a history
   addAction(tr("Zoom to it"), this, [this] {
-    model_->ZoomToSelection(asked_.now());
+    model_->ZoomToThing(thing_, asked_.now());
     asked_.changed();
-  });
+  })->setEnabled(timeline);
   addAction(tr("Select its time range"), this, [this] {
-    if (const auto span = model_->SelectedSpan()) model_->SetRange(span);
+    model_->SelectThing(thing_);
+    if (const auto span = model_->SpanOfThing()) model_->SetRange(span);
     asked_.changed();
-  });
+  })->setEnabled(timeline);
   AddCopies();
-  addAction(tr("Add note …"), this, [this] { asked_.note(); });
+  addAction(tr("Add note …"), this, [this] { asked_.note(); })->setEnabled(timeline);
   addSeparator();
   AddLikes();
   QMenu* go = addMenu(tr("Go to"));

@@ -1,5 +1,5 @@
-// The context menu of anything that is drawn: its name, texts to copy, searches for similar things,
-// links to related things, and the menu of its lane.
+// The context menu of anything that is drawn, or listed in a table: its name, texts to copy,
+// searches for similar things, links to related things, and the menu of its lane.
 //
 //   ThingMenu menu(&model, thing, lane, {.changed = ..., .search = ...}, widget);
 //   menu.exec(position);

@@ -121,6 +121,12 @@ std::optional<query::Thing> TimelineWidget::selectedThing() const {
   return s.data && s.data->shared_trace() == impl_->trace ? SelectedThing(s) : std::nullopt;
 }
 
+Chosen TimelineWidget::lastChosen() const {
+  const CanvasState& s = impl_->model.state();
+  return s.data && s.data->shared_trace() == impl_->trace ? impl_->model.LastChosen()
+                                                          : Chosen::kNothing;
+}
+
 ActivityFacts TimelineWidget::activityFacts() const {
   return FactsOfSelection(impl_->model.state());
 }

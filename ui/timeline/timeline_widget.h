@@ -29,9 +29,13 @@
 #include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/theme.h"
 
+class QMenu;
+
 namespace vramscope::ui::timeline {
 
+class Lane;
 class TimelineData;
+enum class Chosen : uint8_t;
 struct Marking;
 struct NoteMarks;
 struct ImageOptions;
@@ -88,6 +92,11 @@ class TimelineWidget : public QWidget {
   uint32_t selectedActivity() const;  // row of Trace::activities; UINT32_MAX: none
   std::optional<query::Thing> selectedThing()
       const;  // an activity or an allocation; nullopt: no selection
+  // What the user selected, drew or placed last, and has not removed.
+  Chosen lastChosen() const;
+  // The context menu of the thing that a link leads to, for a row of a table. The caller owns it.
+  // Null: the link leads to no thing of the displayed trace.
+  QMenu* linkMenu(const Link& link, QWidget* parent);
   // Facts about the selected kernel, call, gap, module, phase, ...; an empty title: none is
   // selected.
   ActivityFacts activityFacts() const;
@@ -180,6 +189,7 @@ class TimelineWidget : public QWidget {
   void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
+  QMenu* MenuOf(const query::Thing& thing, const Lane* lane, QWidget* parent);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

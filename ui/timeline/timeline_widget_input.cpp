@@ -4,6 +4,7 @@
 #include <QMouseEvent>
 #include <QTimerEvent>
 #include <QWheelEvent>
+#include <memory>
 #include <optional>
 
 #include "profiler/trace/catch_status.h"
@@ -148,19 +149,28 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   }
   impl_->model.SelectThing(*thing);
   impl_->Refresh();
-  ThingMenu menu(&impl_->model, *thing, lane,
-                 {.changed = changed,
-                  .search =
-                      [this](const std::string& filter) {
-                        Q_EMIT searchRequested(QString::fromStdString(filter));
-                      },
-                  .now = [this] { return impl_->Now(); },
-                  .note =
-                      [this, thing, time = query::BeginOf(s.data->trace(), *thing)] {
-                        Q_EMIT noteRequested(time, thing);
-                      }},
-                 this);
-  menu.exec(event->globalPos());
+  const std::unique_ptr<QMenu> menu(MenuOf(*thing, lane, this));
+  menu->exec(event->globalPos());
+}
+
+QMenu* TimelineWidget::MenuOf(const query::Thing& thing, const Lane* lane, QWidget* parent) {
+  const int64_t time = query::BeginOf(impl_->model.state().data->trace(), thing);
+  return new ThingMenu(&impl_->model, thing, lane,
+                       {.changed = [this] { impl_->Refresh(); },
+                        .search =
+                            [this](const std::string& filter) {
+                              Q_EMIT searchRequested(QString::fromStdString(filter));
+                            },
+                        .now = [this] { return impl_->Now(); },
+                        .note = [this, thing, time] { Q_EMIT noteRequested(time, thing); }},
+                       parent);
+}
+
+QMenu* TimelineWidget::linkMenu(const Link& link, QWidget* parent) {
+  const CanvasState& s = impl_->model.state();
+  if (!s.data || s.data->shared_trace() != impl_->trace) return nullptr;
+  const std::optional<query::Thing> thing = ThingOf(s.data->trace(), link);
+  return thing ? MenuOf(*thing, nullptr, parent) : nullptr;
 }
 
 void TimelineWidget::leaveEvent(QEvent*) {

@@ -30,6 +30,13 @@ TEST(CountWeights, PresetsMatchPublishedCounts) {
   EXPECT_EQ(Counted(PresetJson("basics-medium")).total(), 423183360u);
 }
 
+TEST(CountWeights, EachPresetHasAFormulaOrAStatedCount) {
+  for (const run::ModelPreset& preset : run::ModelPresets()) {
+    if (preset.for_tests) continue;
+    EXPECT_NE(CountWeights(preset.config_json).ok(), preset.parameters > 0) << preset.name;
+  }
+}
+
 // Two published models that are not presets: Mistral-7B-v0.1 and Llama-2-7B (without the key for
 // key-value heads).
 TEST(CountWeights, OtherModelsMatchPublishedCounts) {

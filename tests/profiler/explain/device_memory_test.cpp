@@ -109,6 +109,23 @@ TEST(DeviceMemory, ReportsEveryPart) {
   EXPECT_EQ(first.used, MiB(770));
 }
 
+// Regression test: 8 bytes of a CPU's trace were shown as GPU memory.
+TEST(DeviceMemory, StatesThatATraceIsOfTheHost) {
+  for (const trace::Backend backend : {trace::Backend::kImported, trace::Backend::kCpu}) {
+    Maker t;
+    t.info.backend = backend;
+    t.info.device.name = "cpu";
+    t.info.device.memory_bytes = 1000 * kMiB;
+    t.info.device.context_bytes = 300 * kMiB;
+    t.Alloc({.address = kBase, .bytes = 8});
+    const auto trace = t.Finish();
+    const DeviceMemory m = DeviceMemoryHistory(*trace).At(trace::kNoEvent);
+    EXPECT_TRUE(m.of_host);
+    EXPECT_EQ(m.used, 8) << "the host has no CUDA context";
+    EXPECT_EQ(m.total, 0u);
+  }
+}
+
 // The GPU needs the maximum of the sum of reserved memory and memory outside the allocator, not the
 // sum of their maxima.
 TEST(DeviceMemory, HeadroomCountsMemoryOutsideTheAllocator) {

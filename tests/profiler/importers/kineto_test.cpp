@@ -240,6 +240,15 @@ TEST(Kineto, DoesNotRoundCpuSizes) {
   EXPECT_THAT(trace->allocations.bytes_rounded, ElementsAre(100, 7));
 }
 
+TEST(Kineto, WarnsOfOneEventInTheSingular) {
+  File f;
+  f.Memory(10, 512, 0x1000, 512, 2 * kMiB);
+  f.Memory(20, 0, 0x2000, 512, 2 * kMiB);  // has no size
+  const Recording r = MustRead(f.Text());
+  ASSERT_EQ(r.warnings.size(), 1u);
+  EXPECT_THAT(r.warnings[0], HasSubstr("1 event without a time, size or address is left out"));
+}
+
 TEST(Kineto, ReadsCpuMemoryOnlyWithoutGpuMemory) {
   File f;
   f.Memory(10, 512, 0x1000, 512, 0, -1, 0);

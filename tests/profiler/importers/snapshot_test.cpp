@@ -79,6 +79,14 @@ std::string Describe(const Recording& r) {
   return out;
 }
 
+TEST(Snapshot, CountsAnnotationsInTheSingularAndPlural) {
+  Json s = SampleSnapshot();
+  s["device_traces"] = Json::array({Json::array()});  // a state without a history
+  EXPECT_THAT(FromJson(s).warnings, ::testing::Contains(HasSubstr("2 annotations are left out")));
+  s["external_annotations"].erase(1);
+  EXPECT_THAT(FromJson(s).warnings, ::testing::Contains(HasSubstr("1 annotation is left out")));
+}
+
 TEST(Snapshot, ReadsAllFieldsOfAPickle) {
   const Recording r = FromJson(SampleSnapshot());
   EXPECT_EQ(r.source, "CUDA memory snapshot (pickle, protocol 4)");

@@ -119,6 +119,22 @@ TEST(IdleGapsTest, ShortCallDoesNotExplainALongGap) {
   EXPECT_EQ(At(r.Gaps(), 0, trace::kAllStreams, 1000).cause, IdleCause::kHost);
 }
 
+// Regression test: 49 ms of the host's own work were called synchronization, because a wait ended
+// where the gap began.
+TEST(IdleGapsTest, WaitThatHasEndedDoesNotExplainALongGap) {
+  Recording r;
+  r.Kernel(7, 0, 100, 1);
+  r.Call("cudaStreamSynchronize", 20, 103);
+  r.Call("cudaLaunchKernel", 49'100, 49'105, 2);
+  r.Kernel(7, 49'110, 49'200, 2);
+  r.Call("cudaStreamSynchronize", 49'150, 60'000);  // waits for much of the gap
+  r.Call("cudaLaunchKernel", 69'100, 69'105, 3);
+  r.Kernel(7, 69'110, 69'200, 3);
+  const IdleGaps gaps = r.Gaps();
+  EXPECT_EQ(At(gaps, 0, trace::kAllStreams, 20'000).cause, IdleCause::kHost);
+  EXPECT_EQ(At(gaps, 0, trace::kAllStreams, 55'000).cause, IdleCause::kSynchronization);
+}
+
 TEST(IdleGapsTest, StreamOrderedAllocationIsNotACause) {
   Recording r;
   r.Kernel(7, 0, 100, 1);

@@ -12,10 +12,12 @@
 #include <QSpinBox>
 #include <QTabWidget>
 #include <QToolButton>
+#include <algorithm>
 
 #include "profiler/estimate/weights.h"
 #include "profiler/run/toggles.h"
 #include "tests/ui/shell/recorded_window.h"
+#include "ui/panels/run_panel.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/panels/techniques.h"
 #include "ui/panels/toggle_switch.h"
@@ -63,7 +65,7 @@ class FirstUseTest : public testing::RecordedWindow {
   }
   void Choose(const char* box, const QString& text) {
     auto* combo = Find<QComboBox>(box);
-    const int at = combo->findText(text);
+    const int at = std::max(combo->findText(text), combo->findData(text));
     ASSERT_GE(at, 0) << text.toStdString();
     combo->setCurrentIndex(at);
     Q_EMIT combo->activated(at);
@@ -374,8 +376,44 @@ TEST_F(FirstUseTest, SmallWindowShowsPhasesMemoryAndBlocks) {
     };
     EXPECT_TRUE(QTest::qWaitFor(there, 5000)) << shown.join(' ').toStdString();
     EXPECT_EQ(window_->size(), QSize(1024, 700));
+    if (!banner) {
+      // Regression test: tables of two rows took much of a low window's height.
+      window_->actionRegistry()->Find(QStringLiteral("view.reset-layout"))->trigger();
+      QTest::qWait(50);
+      EXPECT_LE(Find<QDockWidget>("tablesDock")->height(), 190);
+      EXPECT_TRUE(QTest::qWaitFor(there, 5000));
+    }
     SaveImage(banner ? "small-banner.png" : "small.png");
   }
+}
+
+TEST_F(FirstUseTest, ModelsHaveSizesAndTestModelsAreHidden) {
+  const auto* models = Find<QComboBox>("model");
+  const auto title = [models](const char* name) {
+    const int at = models->findData(QLatin1String(name));
+    return at < 0 ? std::string("(none)") : models->itemText(at).toStdString();
+  };
+  EXPECT_EQ(title("gpt2"), "gpt2 · 124 M");
+  EXPECT_EQ(title("gemma-2-2b"), "gemma-2-2b · 2.61 B");
+  EXPECT_EQ(title("handmade-transformer-512"), "(none)");
+  EXPECT_EQ(title("nn-transformer-512"), "(none)");
+  EXPECT_EQ(models->currentData().toString().toStdString(), window_->config().model);
+  for (int i = 0; i < models->count(); ++i)
+    if (models->itemData(i).isValid()) {
+      EXPECT_THAT(models->itemText(i).toStdString(), HasSubstr(" · "));
+    }
+  // A test model that is in use is listed; all are, if they are asked for.
+  run::RunConfigBuilder builder;
+  ASSERT_TRUE(builder.SetPreset("nn-transformer-512").ok());
+  RunPanel panel;
+  panel.setConfig(builder.Build().value());
+  models = panel.findChild<QComboBox*>(QStringLiteral("model"));
+  EXPECT_NE(title("nn-transformer-512"), "(none)");
+  EXPECT_EQ(title("handmade-transformer-512"), "(none)");
+  qputenv("VRAMSCOPE_TEST_MODELS", "1");
+  panel.setConfig(builder.Build().value());
+  qunsetenv("VRAMSCOPE_TEST_MODELS");
+  EXPECT_NE(title("handmade-transformer-512"), "(none)");
 }
 
 TEST_F(FirstUseTest, PresetKeepsSettingsOfTheUser) {

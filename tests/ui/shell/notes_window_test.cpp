@@ -246,6 +246,35 @@ TEST_F(NotesWindowTest, AreFoundBySearchAndCountedInTheHistory) {
   EXPECT_EQ(history(), 2);
 }
 
+// Regression test: a note was about the selected block, though a range was drawn after it.
+TEST_F(NotesWindowTest, NoteIsAboutWhatWasChosenLast) {
+  OpenAndWait();
+  const qint64 begin = Timeline()->trace()->begin_ns(), end = Timeline()->trace()->end_ns();
+  const qint64 middle = (begin + end) / 2;
+  const auto add = [this](const char* text) {
+    Trigger("edit.add-note");
+    Type(text);
+    for (const QJsonValue& each : Notes())
+      if (each["text"].toString() == QLatin1String(text)) return each.toObject();
+    return QJsonObject();
+  };
+  Timeline()->select({2});
+  Timeline()->setRange(middle, end);
+  const QJsonObject range = add("range");
+  EXPECT_EQ(range["what"].toString().toStdString(), "");
+  EXPECT_NEAR(range["time_ns"].toDouble(), static_cast<double>(middle), 1);
+  EXPECT_NEAR(range["end_ns"].toDouble(), static_cast<double>(end), 1);
+  Timeline()->select({3});
+  EXPECT_THAT(add("block")["what"].toString().toStdString(), HasSubstr("block"));
+  Timeline()->setCursorTime(begin + 7);
+  const QJsonObject cursor = add("cursor");
+  EXPECT_EQ(cursor["what"].toString().toStdString(), "");
+  EXPECT_NEAR(cursor["time_ns"].toDouble(), static_cast<double>(begin + 7), 1);
+  // What was chosen last is gone: the block is still selected.
+  Timeline()->setCursorTime(-1);
+  EXPECT_THAT(add("block again")["what"].toString().toStdString(), HasSubstr("block"));
+}
+
 TEST_F(NotesWindowTest, EscapeCancelsANewNote) {
   OpenAndWait();
   Trigger("edit.add-note");

@@ -301,6 +301,87 @@ TEST_F(PagesWindowTest, BlockMenuCopiesAndFindsSimilarBlocks) {
   EXPECT_GT(Table("search")["found"].toInt(), 0);
 }
 
+// Regression test: a right click on a row offered only copying and sorting.
+TEST_F(PagesWindowTest, TableRowsHaveTheMenuOfTheirThing) {
+  const auto menu_of = [this](const char* table) {
+    auto* view = Find<TableView>(table);
+    EXPECT_NE(view, nullptr) << table;
+    if (view == nullptr) return QStringList();
+    EXPECT_GT(view->model()->rowCount(), 0) << table;
+    view->selectRow(0);
+    QStringList texts;
+    QTimer::singleShot(0, view, [view, &texts] {
+      auto* menu = view->findChild<QMenu*>(QStringLiteral("thing_menu"));
+      if (menu == nullptr) return void(QApplication::activePopupWidget()->close());
+      for (QAction* action : menu->findChildren<QAction*>()) {
+        texts << action->text();
+        if (action->text() == QLatin1String("As JSON")) action->trigger();
+      }
+      menu->close();
+    });
+    QContextMenuEvent event(QContextMenuEvent::Keyboard, QPoint(5, 5),
+                            view->mapToGlobal(QPoint(5, 5)));
+    QApplication::sendEvent(view->viewport(), &event);
+    return texts;
+  };
+  const auto copied_kind = [] {
+    return QJsonDocument::fromJson(QGuiApplication::clipboard()->text().toUtf8())
+        .object()["kind"]
+        .toString()
+        .toStdString();
+  };
+  const auto expect_menu = [&](const char* page, const char* table,
+                               const ::testing::Matcher<std::string>& kind) {
+    window_->openPage(QLatin1String(page));
+    ASSERT_TRUE(Idle() && Settled());
+    const QStringList texts = menu_of(table);
+    for (const char* text :
+         {"Zoom to it", "Select its time range", "Add note …", "As JSON", "Copy rows\tCtrl+C"})
+      EXPECT_TRUE(texts.contains(QString::fromUtf8(text))) << page << ": " << text;
+    EXPECT_THAT(copied_kind(), kind) << page;
+  };
+  OpenWithKernels();
+  expect_menu("allocations", "allocationsTable", "block");
+  expect_menu("kernels", "kernelsTable", ::testing::AnyOf("kernel", "memcpy"));
+  expect_menu("live-set", "liveTable", "block");
+  expect_menu("call-sites", "callSitesTable", "block");
+  expect_menu("phases", "phasesTable", "step");
+  Search("kind = module");
+  expect_menu("search", "searchTable", "module");
+  OpenRecorded({.steps = 4});
+  expect_menu("leaks", "leaksTable", "block");
+}
+
+TEST_F(PagesWindowTest, MenuOfARowZoomsToItsThingThoughARangeIsSelected) {
+  OpenWithKernels();
+  timeline::TimelineWidget* canvas = window_->timelineWidget();
+  const trace::AllocationTable& a = trace_->allocations;
+  uint32_t row = 0;
+  while (row < a.size() &&
+         (a.begin_ns[row] <= trace_->begin_ns() || a.end_ns[row] >= trace_->end_ns()))
+    ++row;
+  ASSERT_LT(row, a.size());
+  canvas->setRange(trace_->begin_ns(), trace_->begin_ns() + 1000);
+  const std::unique_ptr<QMenu> menu(
+      canvas->linkMenu({timeline::Link::To::kAllocation, row}, window_.get()));
+  ASSERT_NE(menu, nullptr);
+  EXPECT_EQ(canvas->linkMenu({timeline::Link::To::kAllocation, a.size()}, nullptr), nullptr);
+  const auto choose = [&](const char* text) {
+    for (QAction* action : menu->actions())
+      if (action->text() == QLatin1String(text)) action->trigger();
+  };
+  choose("Select its time range");
+  EXPECT_NEAR(static_cast<double>(canvas->range().first), static_cast<double>(a.begin_ns[row]), 1);
+  EXPECT_NEAR(static_cast<double>(canvas->range().second), static_cast<double>(a.end_ns[row]), 1);
+  canvas->setRange(trace_->begin_ns(), trace_->begin_ns() + 1000);
+  choose("Zoom to it");
+  window_->settleCanvas();
+  EXPECT_EQ(canvas->selection().value, row);
+  const auto at = canvas->position();
+  EXPECT_TRUE(at.begin_ns >= at.end_ns ||
+              (at.begin_ns <= a.begin_ns[row] && at.end_ns >= a.end_ns[row]));
+}
+
 // Regression test: category rows of the legend did nothing.
 TEST_F(PagesWindowTest, LegendRowsHideAndShowCategories) {
   OpenWithKernels();

@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSpinBox>
 #include <QStyle>
 #include <QStyleOptionComboBox>
@@ -251,6 +252,32 @@ TEST_F(PanelsWindowTest, SelectionIsVisibleAndBreakdownDoesNotMove) {
   EXPECT_LE(selection->height(), selection->parentWidget()->height() * 6 / 10);
   window_->timelineWidget()->select({});
   EXPECT_TRUE(WaitFor([&] { return selection->height() == empty && rests(); }));
+}
+
+// Regression test: with a selected block, the figures of a range were below the fold.
+TEST_F(PanelsWindowTest, RangeSummaryIsVisibleBesideASelectedBlock) {
+  window_->resize(1024, 700);
+  OpenRecorded({.steps = 4});
+  window_->timelineWidget()->select({3});
+  QTest::qWait(50);
+  auto* summary = Find<WrappedLabel>("rangeSummary");
+  ASSERT_NE(summary, nullptr);
+  EXPECT_FALSE(summary->isVisible());
+  auto* area = qobject_cast<QScrollArea*>(Find<QWidget>("rangeCard")
+                                              ->parentWidget()  // the panel
+                                              ->parentWidget()  // the viewport
+                                              ->parentWidget());
+  ASSERT_NE(area, nullptr);
+  area->verticalScrollBar()->setValue(area->verticalScrollBar()->maximum());
+  const auto [begin, end] = Step(2);
+  window_->timelineWidget()->setRange(begin, end);
+  QTest::qWait(50);
+  EXPECT_TRUE(summary->isVisible());
+  const QRect at(summary->mapTo(area->viewport(), QPoint()), summary->size());
+  EXPECT_TRUE(area->viewport()->rect().contains(at)) << at.top() << " to " << at.bottom();
+  EXPECT_THAT(summary->text().toStdString(), HasSubstr("+1.000 MiB; allocated "));
+  window_->timelineWidget()->setRange(0, 0);
+  EXPECT_FALSE(summary->isVisible());
 }
 
 TEST_F(PanelsWindowTest, PanelsFollowTheRangeUntilItIsCleared) {

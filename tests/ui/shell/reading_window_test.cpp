@@ -156,6 +156,21 @@ TEST_F(ReadingWindowTest, LegendOfGpuMemoryOmitsEmptyParts) {
   EXPECT_EQ(bar.dumpState().size(), 2);
 }
 
+// Regression test: "GPU memory: 8 B" stood below a trace of a run on the CPU.
+TEST_F(ReadingWindowTest, HostMemoryIsNotCaptionedAsGpuMemory) {
+  using What = explain::DeviceMemory::What;
+  explain::DeviceMemory memory;
+  memory.parts = {{.what = What::kRequested, .bytes = 8}};
+  memory.used = 8;
+  GpuBar bar;
+  const auto caption = [&] { return bar.findChild<ElidedLabel*>()->fullText().toStdString(); };
+  bar.set(memory, timeline::Theme::Light());
+  EXPECT_EQ(caption(), "GPU memory: 8 B");
+  memory.of_host = true;
+  bar.set(memory, timeline::Theme::Light());
+  EXPECT_EQ(caption(), "Host memory: 8 B");
+}
+
 TEST_F(ReadingWindowTest, HistoryOmitsUnknownReservedMemory) {
   Document document(1, {.kind = SourceKind::kFile});
   document.history.Append({.change = "opened", .peak_allocated = 5 << 20});

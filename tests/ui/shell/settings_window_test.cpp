@@ -94,7 +94,7 @@ TEST_F(SettingsWindow, KeyChangeAppliesAtOnceAndAfterRestart) {
     texts << label->text();
   EXPECT_TRUE(texts.contains(QStringLiteral("Ctrl+J or F11"))) << texts.join('|').toStdString();
   // The keys of the timeline are listed, too.
-  for (const char* keys : {"F", "P", "R", "[ / ]", "C / T / H", "Alt+Up / Alt+Down"})
+  for (const char* keys : {"F", "P", "R", "[ / ]", "C / T / H", "Alt+Up / Alt+Down", "Ctrl+drag"})
     EXPECT_TRUE(texts.contains(QLatin1String(keys))) << keys;
   // No key is cut off on the right.
   const auto* list = window_->findChild<ShortcutSheet*>()->findChild<QScrollArea*>();

@@ -130,14 +130,14 @@ TEST_F(SetupWindow, TogglesWithoutShippedRunAreDisabledWithAReason) {
     EXPECT_FALSE(Find<QWidget>(name)->isEnabled()) << name;
   auto* model = Find<QComboBox>("model");
   const auto* items = qobject_cast<QStandardItemModel*>(model->model());
-  EXPECT_TRUE(items->item(model->findText(QStringLiteral("gpt2")))->isEnabled());
-  EXPECT_FALSE(items->item(model->findText(QStringLiteral("gemma-2b")))->isEnabled());
+  EXPECT_TRUE(items->item(model->findData(QStringLiteral("gpt2")))->isEnabled());
+  EXPECT_FALSE(items->item(model->findData(QStringLiteral("gemma-2b")))->isEnabled());
 }
 
 TEST_F(SetupWindow, OtherShippedModelCanBeChosen) {
   Start();
   auto* model = Find<QComboBox>("model");
-  const int at = model->findText(QStringLiteral("gpt2"));
+  const int at = model->findData(QStringLiteral("gpt2"));
   model->setCurrentIndex(at);
   Q_EMIT model->activated(at);
   Settle();

@@ -43,6 +43,17 @@ class CanvasTest : public ::testing::Test {
     for (const TextPrim& t : list.texts()) out.emplace_back(list.text(t));
     return out;
   }
+  // Draws; returns the box around the text of the peak.
+  Rect Callout() {
+    Draw();
+    const std::string title = "peak " + FormatBytes(data_->peak().allocated);
+    Rect found;
+    for (const TextPrim& t : list_.texts())
+      if (list_.text(t) == title)
+        for (const BoxPrim& box : list_.boxes())
+          if (box.rect.Contains(t.box.x, t.box.y)) found = box.rect;  // the last one drawn
+    return found;
+  }
   // An allocation whose rectangle can be hit in the current view.
   trace::AllocationId SomeBlock() {
     const trace::AllocationTable& a = trace_->allocations;
@@ -172,6 +183,34 @@ TEST_F(CanvasTest, MarksThePeakAtItsTimeAndHeight) {
   EXPECT_NEAR(*state().cursor, time, 1);
 }
 
+// Regression test: in a small window, the peak's callout hid most of the curve.
+TEST_F(CanvasTest, PeakCalloutIsOneLineInALowLane) {
+  ASSERT_GE(Body("memory").h, 150);
+  EXPECT_FLOAT_EQ(Callout().h, 42);
+  model_.Resize(1024, 340, 1);
+  ASSERT_LT(Body("memory").h, 150);
+  EXPECT_FLOAT_EQ(Callout().h, 26);
+}
+
+TEST_F(CanvasTest, PeakCalloutIsBesideTheMarkWithinTheLane) {
+  const double peak = data_->FromTrace(data_->peak().context.time_ns);
+  const double width = data_->duration_ns() * 0.02;
+  for (const double part : {0.0, 0.3, 0.5, 0.7, 1.0}) {
+    model_.SetView(Span{peak - part * width, peak + (1 - part) * width});
+    const Rect box = Callout();
+    ASSERT_EQ(list_.circles().size(), 1u) << part;
+    const float mark = list_.circles()[0].x;
+    EXPECT_TRUE(box.x > mark || box.right() < mark) << part;
+    EXPECT_GE(box.x, Body("memory").x) << part;
+    EXPECT_LE(box.right(), Body("memory").right()) << part;
+    if (part == 0.0) {
+      EXPECT_GT(box.x, mark);
+    } else if (part == 1.0) {
+      EXPECT_LT(box.right(), mark);
+    }
+  }
+}
+
 TEST_F(CanvasTest, LabelsStepsAndPhasesWithDurations) {
   model_.Resize(4000, 800, 1);
   Draw();
@@ -284,6 +323,40 @@ TEST_F(CanvasTest, DragSelectsARange) {
   model_.Move({.x = -5000, .y = y}, 0);
   model_.Release({.x = -5000, .y = y, .button = Button::kLeft}, 0);
   EXPECT_NEAR(state().range->begin, state().viewport.view().begin, 1e-3);
+}
+
+TEST_F(CanvasTest, CtrlDragZoomsToTheTimeRange) {
+  const double y = Body("memory").y + 30;
+  const Span all = state().viewport.view();
+  const Span wanted{state().viewport.ToTime(300), state().viewport.ToTime(500)};
+  model_.SetRange(Span{wanted.begin, all.end});
+  const auto range = state().range;
+  model_.TakeChanges();
+  const auto drag = [&] {
+    model_.Press({.x = 500, .y = y, .button = Button::kLeft, .ctrl = true}, 0);
+    model_.Move({.x = 300, .y = y, .ctrl = true}, 0);
+  };
+  drag();
+  ASSERT_TRUE(state().zoom_range);
+  EXPECT_NEAR(state().zoom_range->begin, wanted.begin, 1e-3);
+  EXPECT_EQ(state().viewport.view(), all) << "the view changes on release";
+  model_.Release({.x = 300, .y = y, .button = Button::kLeft, .ctrl = true}, 0);
+  EXPECT_NEAR(state().viewport.view().begin, wanted.begin, 1);
+  EXPECT_NEAR(state().viewport.view().end, wanted.end, 1);
+  EXPECT_FALSE(state().zoom_range);
+  EXPECT_EQ(state().range, range) << "the selected range stays";
+  EXPECT_FALSE(model_.TakeChanges().range);
+  model_.KeyPress(Key::kUndo, false, 0);
+  EXPECT_EQ(state().viewport.view(), all);
+  // Esc cancels the drag.
+  drag();
+  model_.KeyPress(Key::kEscape, false, 0);
+  model_.Release({.x = 300, .y = y, .button = Button::kLeft}, 0);
+  EXPECT_EQ(state().viewport.view(), all);
+  EXPECT_EQ(state().range, range);
+  // Without a drag it is a click.
+  Click(300, y);
+  EXPECT_TRUE(state().cursor);
 }
 
 TEST_F(CanvasTest, ShiftDragAndMiddleDragPan) {

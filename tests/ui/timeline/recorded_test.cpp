@@ -73,6 +73,33 @@ TEST(OriginTest, CallSiteIsTheProgramsInnermostFrame) {
   EXPECT_TRUE(StackLines(*trace, {99}, 0).empty());
 }
 
+// Regression test: without a stack, a block was called "allocation 958".
+TEST(OriginTest, BlockWithoutAStackIsNamedAfterItsCategoryAndPhase) {
+  trace::TraceBuilder builder;
+  using Kind = trace::EventKind;
+  ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{""}).ok());
+  const auto block = [](uint64_t id, trace::Category category, int64_t time) {
+    return trace::Event{.kind = Kind::kAlloc,
+                        .category = category,
+                        .id = id,
+                        .address = 512 * (id + 1),
+                        .bytes = 512,
+                        .bytes_rounded = 512,
+                        .time_ns = time};
+  };
+  const trace::Event events[] = {block(0, trace::Category::kTemporary, 1),
+                                 {.kind = Kind::kPhaseBegin,
+                                  .detail = static_cast<uint8_t>(trace::Phase::kBackward),
+                                  .time_ns = 2},
+                                 block(1, trace::Category::kTemporary, 3),
+                                 block(2, trace::Category::kUnknown, 4)};
+  ASSERT_TRUE(builder.AddEvents(events).ok());
+  const auto trace = builder.Finish(true, "");
+  EXPECT_EQ(NameOf(*trace, {0}), "Temporary 0");
+  EXPECT_EQ(NameOf(*trace, {1}), "Temporary 1 · backward");
+  EXPECT_EQ(NameOf(*trace, {2}), "allocation 2 · backward");
+}
+
 TEST(OriginTest, RetagHasItsOwnRule) {
   trace::TraceBuilder builder;
   using Kind = trace::EventKind;

@@ -58,8 +58,10 @@ void AddTouches(const TimelineData& d, trace::AllocationId id, std::vector<Linke
   const trace::Trace& t = d.trace();
   const query::OperandLinks::Touches touches = d.activities()->operands().TouchesOf(id);
   if (touches.count == 0) return;
-  facts->push_back({i18n::Text("used by"),
-                    i18n::Format("{} kernels, memcpys and memsets", FormatCount(touches.count))});
+  facts->push_back({i18n::Text("used by"), touches.count == 1
+                                               ? i18n::Format("{} kernel, memcpy or memset", 1)
+                                               : i18n::Format("{} kernels, memcpys and memsets",
+                                                              FormatCount(touches.count))});
   const auto add = [&](std::string_view label, uint32_t row) {
     if (row != kNoRow)
       facts->push_back({std::string(label),

@@ -70,6 +70,9 @@ struct AddressWindow {
   friend bool operator==(const AddressWindow&, const AddressWindow&) = default;
 };
 
+// What the user selected, drew or placed last.
+enum class Chosen : uint8_t { kNothing, kThing, kRange, kCursor };
+
 struct CanvasState {
   std::shared_ptr<const TimelineData> data;
   // Set while a file that has an index is being read; shown in place of the data.
@@ -107,7 +110,9 @@ struct CanvasState {
   uint32_t selected_activity = query::kNoRow;
   uint32_t selected_gap = query::kNoRow;  // index in IdleGaps
   std::optional<Span> range;
+  std::optional<Span> zoom_range;  // while Ctrl+drag chooses the next view
   std::optional<double> cursor;
+  Chosen last_chosen = Chosen::kNothing;  // may be cleared since; see TimelineModel::LastChosen()
 
   bool hovering = false;
   double hover_x = 0, hover_y = 0;

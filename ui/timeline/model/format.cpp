@@ -63,6 +63,13 @@ std::string FormatCount(uint64_t value) {
   return out;
 }
 
+std::string FormatParameters(uint64_t count) {
+  const auto value = static_cast<double>(count);
+  if (count >= 1'000'000'000) return fmt::format("{:.2f} B", value / 1e9);
+  if (count >= 1'000'000) return fmt::format("{} M", std::lround(value / 1e6));
+  return std::to_string(count);
+}
+
 std::string FormatBytesExact(uint64_t bytes) { return FormatCount(bytes) + " B"; }
 
 std::string FormatDuration(int64_t ns) {

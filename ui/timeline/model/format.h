@@ -18,7 +18,8 @@ std::string FormatBytesShort(uint64_t bytes, int decimals = 2);
 // "+1.000 MiB", "−2.5 GiB" (with a minus sign, not a hyphen).
 std::string FormatSignedBytes(int64_t bytes);
 std::string FormatBytesExact(uint64_t bytes);
-std::string FormatCount(uint64_t value);  // "66,792"
+std::string FormatCount(uint64_t value);       // "66,792"
+std::string FormatParameters(uint64_t count);  // "494 M", "2.61 B"
 // Three significant digits in ns, µs, ms or s; minutes from 120 s on.
 std::string FormatDuration(int64_t ns);
 // For a trace that counts entries instead of time: "entry 1,204"; "312 entries".

@@ -89,10 +89,18 @@ std::string CallSite(const trace::Trace& trace, trace::StackId stack) {
 std::string NameOf(const trace::Trace& trace, trace::AllocationId id) {
   const std::string site = CallSite(trace, StackOf(trace, id));
   if (!site.empty()) return site;
-  return fmt::format(
-      "{} {}",
-      analysis::IsOlder(trace, id.value) ? i18n::Text("older block") : i18n::Text("allocation"),
-      id.value);
+  if (analysis::IsOlder(trace, id.value))
+    return fmt::format("{} {}", i18n::Text("older block"), id.value);
+  const trace::AllocationTable& a = trace.allocations;
+  const trace::Category category = a.main_category[id.value];
+  std::string name =
+      fmt::format("{} {}",
+                  category == trace::Category::kUnknown ? i18n::Text("allocation")
+                                                        : i18n::Text(trace::Name(category)),
+                  id.value);
+  if (const trace::Phase phase = a.phase[id.value]; phase != trace::Phase::kNone)
+    name += fmt::format(" · {}", i18n::Text(trace::Name(phase)));
+  return name;
 }
 
 }  // namespace vramscope::ui::timeline

@@ -38,7 +38,8 @@ trace::StackId StackOf(const trace::Trace& trace, trace::AllocationId id);
 // "model.py:123 forward > aten::mm": analysis::SiteNames::Name, the name that every page uses; ""
 // without a stack.
 std::string CallSite(const trace::Trace& trace, trace::StackId stack);
-// A name for an allocation without module and op: its call site, or its number.
+// A name for an allocation without module and op: its call site, or else its category, number and
+// phase, "Temporary 958 · backward".
 std::string NameOf(const trace::Trace& trace, trace::AllocationId id);
 
 }  // namespace vramscope::ui::timeline

@@ -139,9 +139,10 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
 }
 
 void DrawRange(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
-  if (!s.range) return;
-  auto x0 = static_cast<float>(s.viewport.ToX(s.range->begin));
-  auto x1 = static_cast<float>(s.viewport.ToX(s.range->end));
+  const std::optional<Span>& range = s.zoom_range ? s.zoom_range : s.range;
+  if (!range) return;
+  auto x0 = static_cast<float>(s.viewport.ToX(range->begin));
+  auto x1 = static_cast<float>(s.viewport.ToX(range->end));
   const Rect& ruler = s.layout["ruler"].body;
   Rect all{ruler.x, ruler.y, ruler.w, s.layout.data_bottom() - ruler.y};
   if (x1 < all.x || x0 > all.right()) return;
@@ -153,7 +154,7 @@ void DrawRange(const CanvasState& s, const TextMeasure& measure, DrawList* list)
     float at = std::floor(x) + 0.5f;
     list->Line(at, all.y, at, all.bottom(), s.theme.accent, 1);
   }
-  std::string label = LengthOf(s.data->trace(), std::llround(s.range->width()));
+  std::string label = LengthOf(s.data->trace(), std::llround(range->width()));
   if (!s.dragging_range) label += i18n::Text(" · Esc");
   float width = measure.Width(label, Font::kSmallBold) + 14;
   float x = std::clamp((x0 + x1 - width) / 2, all.x, std::max(all.right() - width, all.x));
@@ -190,7 +191,7 @@ void DrawHover(const CanvasState& s, const TextMeasure& measure, DrawList* list)
       s.hover.kind == HitKind::kLowerEdge || s.hover.kind == HitKind::kScrollBar)
     return;
   DrawVertical(s, s.hover_x, s.theme.dim.WithAlpha(0.7), {}, list);
-  if (!s.range || !s.dragging_range) {
+  if (!s.dragging_range || (!s.range && !s.zoom_range)) {
     TimeChip(s, measure, s.hover.time, s.theme.raised, s.theme.text, list);
   }
   if (s.hover.kind == HitKind::kAllocation && s.hover.allocation != s.selection) {
@@ -326,10 +327,14 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   const std::string reserved_text =
       trace::SegmentRecordOf(t) == trace::SegmentRecord::kNone
           ? i18n::Text("reserved memory not recorded")
+      : trace::RecordedSegments(t) == 1
+          ? i18n::Format("{} reserved in {} segment", FormatBytes(reserved), 1)
           : i18n::Format("{} reserved in {} segments", FormatBytes(reserved),
                          FormatCount(trace::RecordedSegments(t)));
-  line(i18n::Format("{} allocated in {} blocks, {}", FormatBytes(allocated),
-                    FormatCount(t.allocations.size()), reserved_text),
+  line(t.allocations.size() == 1
+           ? i18n::Format("{} allocated in {} block, {}", FormatBytes(allocated), 1, reserved_text)
+           : i18n::Format("{} allocated in {} blocks, {}", FormatBytes(allocated),
+                          FormatCount(t.allocations.size()), reserved_text),
        Font::kBodyBold, s.theme.text, 24);
   line(i18n::Text("The State page below shows its segments and their owners."), Font::kBody,
        s.theme.dim, 20);

@@ -71,10 +71,12 @@ void AddKernels(const TimelineData& d, uint32_t slice, std::vector<LinkedFact>* 
   const auto takes = [&](uint32_t row) { return a.end_ns[row] - a.begin_ns[row]; };
   int64_t all = 0;
   for (const uint32_t row : rows) all += takes(row);
-  facts->push_back(
-      {i18n::Text("launched"), i18n::Format("{}{} kernels, memcpys and memsets, {} in all",
-                                            more ? i18n::Text("more than ") : "",
-                                            FormatCount(rows.size()), FormatDuration(all))});
+  facts->push_back({i18n::Text("launched"),
+                    rows.size() == 1
+                        ? i18n::Format("{} kernel, memcpy or memset, {}", 1, FormatDuration(all))
+                        : i18n::Format("{}{} kernels, memcpys and memsets, {} in all",
+                                       more ? i18n::Text("more than ") : "",
+                                       FormatCount(rows.size()), FormatDuration(all))});
   const size_t named = std::min(rows.size(), kNamed);
   std::partial_sort(
       rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(named), rows.end(),

@@ -181,6 +181,37 @@ std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Hit& hit) {
   return std::nullopt;
 }
 
+std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Link& link) {
+  Hit hit;
+  switch (link.to) {
+    case Link::To::kAllocation:
+      if (link.row >= trace.allocations.size()) return std::nullopt;
+      hit.kind = HitKind::kAllocation;
+      hit.allocation = {link.row};
+      break;
+    case Link::To::kActivity:
+      if (link.row >= trace.activities.size()) return std::nullopt;
+      hit.kind = HitKind::kActivity;
+      hit.activity = link.row;
+      break;
+    case Link::To::kSlice:
+      if (link.row >= trace.slices.size()) return std::nullopt;
+      hit.kind = HitKind::kSlice;
+      hit.slice = link.row;
+      break;
+    case Link::To::kNothing:
+      return std::nullopt;
+  }
+  return ThingOf(trace, hit);
+}
+
+Link LinkTo(const query::Thing& thing) {
+  return {thing.block()      ? Link::To::kAllocation
+          : thing.activity() ? Link::To::kActivity
+                             : Link::To::kSlice,
+          thing.row};
+}
+
 std::optional<query::Thing> SelectedThing(const CanvasState& s) {
   if (!s.data) return std::nullopt;
   Hit hit;

@@ -38,6 +38,9 @@ std::string JsonOfThing(const TimelineData& data, const query::Thing& thing);
 
 // nullopt: the hit is not a thing (a title, the curve, a gap).
 std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Hit& hit);
+// nullopt: the link's target is not a thing of the trace.
+std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Link& link);
+Link LinkTo(const query::Thing& thing);
 // The selected thing; nullopt: none.
 std::optional<query::Thing> SelectedThing(const CanvasState& state);
 

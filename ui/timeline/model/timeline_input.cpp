@@ -1,6 +1,7 @@
 // Mouse, wheel, touchpad and keys.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/timeline/model/timeline_model.h"
 
@@ -46,11 +47,19 @@ void TimelineModel::MoveBrush(double x) {
   }
 }
 
+Span TimelineModel::DraggedSpan(double x) const {
+  const double left = state_.viewport.left();
+  const double a = state_.viewport.ToTime(press_.x);
+  const double b = state_.viewport.ToTime(std::clamp(x, left, left + state_.viewport.width()));
+  return {std::min(a, b), std::max(a, b)};
+}
+
 void TimelineModel::Press(const Pointer& p, double now_ms) {
   (void)now_ms;
   press_ = p;
   press_view_ = state_.viewport.view();
   state_.tooltip = false;
+  state_.zoom_range.reset();
   gesture_ = Gesture::kNone;
   if (!state_.shows_lanes()) return;
   view_animation_.active = false;
@@ -121,7 +130,7 @@ void TimelineModel::Move(const Pointer& p, double now_ms) {
     data_dirty_ = true;
   }
   if (gesture_ == Gesture::kMaybeClick && std::abs(p.x - press_.x) >= kClickPx) {
-    gesture_ = Gesture::kRange;
+    gesture_ = press_.ctrl ? Gesture::kZoomRange : Gesture::kRange;
     state_.dragging_range = true;
   }
   if (gesture_ == Gesture::kMaybeClick && !dragged_lane_.empty() &&
@@ -149,13 +158,12 @@ void TimelineModel::Move(const Pointer& p, double now_ms) {
                  static_cast<float>(p.y - press_.y) / way * state_.layout.scroll_most);
       break;
     }
-    case Gesture::kRange: {
-      double a = state_.viewport.ToTime(press_.x);
-      double left = state_.viewport.left();
-      double b = state_.viewport.ToTime(std::clamp(p.x, left, left + state_.viewport.width()));
-      SetRange(Span{std::min(a, b), std::max(a, b)});
+    case Gesture::kRange:
+      SetRange(DraggedSpan(p.x));
       break;
-    }
+    case Gesture::kZoomRange:
+      state_.zoom_range = DraggedSpan(p.x);
+      break;
     case Gesture::kPan: {
       double shift = (press_.x - p.x) * press_view_.width() / state_.viewport.width();
       double begin = press_view_.begin + shift;
@@ -179,12 +187,14 @@ void TimelineModel::Move(const Pointer& p, double now_ms) {
 }
 
 void TimelineModel::Release(const Pointer& p, double now_ms) {
-  (void)now_ms;
   Gesture gesture = gesture_;
   gesture_ = Gesture::kNone;
   state_.dragging_range = false;
   overlay_dirty_ = true;
   state_.drop_at.reset();
+  const std::optional<Span> zoom = std::exchange(state_.zoom_range, std::nullopt);
+  if (gesture == Gesture::kZoomRange && zoom && zoom->width() > 0)
+    GoTo(state_.viewport.Around(zoom->begin, zoom->end, 1), now_ms, true);
   if (gesture == Gesture::kMoveLane)
     EditLanes([&] { return stack_.MoveBefore(dragged_lane_, drop_before_); });
   if (gesture != Gesture::kMaybeClick || !state_.data) return;
@@ -388,6 +398,12 @@ bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
     case Key::kEscape:
       state_.tooltip = false;
       overlay_dirty_ = true;
+      if (gesture_ == Gesture::kZoomRange) {  // cancels the drag alone
+        gesture_ = Gesture::kNone;
+        state_.zoom_range.reset();
+        state_.dragging_range = false;
+        break;
+      }
       Clear();
       break;
     case Key::kUndo:

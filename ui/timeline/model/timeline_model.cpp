@@ -5,6 +5,7 @@
 
 #include "profiler/base/i18n.h"
 #include "ui/timeline/model/lanes/lanes.h"
+#include "ui/timeline/model/thing_facts.h"
 
 namespace vramscope::ui::timeline {
 namespace {
@@ -270,9 +271,12 @@ void TimelineModel::ZoomBy(double factor, double now_ms) {
 }
 
 std::optional<Span> TimelineModel::SelectedSpan() const {
+  return state_.data && state_.range ? state_.range : SpanOfThing();
+}
+
+std::optional<Span> TimelineModel::SpanOfThing() const {
   if (!state_.data) return std::nullopt;
   const TimelineData& d = *state_.data;
-  if (state_.range) return state_.range;
   if (state_.selection.valid()) {
     const trace::AllocationTable& a = d.trace().allocations;
     return Span{d.FromTrace(a.begin_ns[state_.selection.value]),
@@ -300,8 +304,17 @@ void TimelineModel::ZoomToSelection(double now_ms) {
   if (span) GoTo(state_.viewport.Around(span->begin, span->end), now_ms, true);
 }
 
+void TimelineModel::ZoomToThing(const query::Thing& thing, double now_ms) {
+  SelectThing(thing);
+  const std::optional<Span> span = SpanOfThing();
+  if (!span) return;
+  UnfoldLane(LaneOfSelection());
+  ScrollTo(state_.layout[LaneOfSelection()]);
+  GoTo(state_.viewport.Around(span->begin, span->end), now_ms, true);
+}
+
 void TimelineModel::RevealSelection(double now_ms) {
-  auto span = SelectedSpan();
+  auto span = AnySelected() ? SpanOfThing() : SelectedSpan();
   if (!span) return;
   UnfoldLane(LaneOfSelection());
   if (state_.selected_activity != query::kNoRow) {
@@ -416,6 +429,8 @@ void TimelineModel::SelectThing(const query::Thing& thing) {
 
 void TimelineModel::SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity,
                               uint32_t gap) {
+  if (id.valid() || slice != kNoSlice || activity != query::kNoRow)
+    state_.last_chosen = Chosen::kThing;
   if (id == state_.selection && slice == state_.selected_slice &&
       activity == state_.selected_activity && gap == state_.selected_gap)
     return;
@@ -457,6 +472,7 @@ std::string TimelineModel::LaneOfSelection() const {
 
 void TimelineModel::SetCursor(std::optional<double> time) {
   if (time && state_.data) time = std::clamp(*time, 0.0, state_.data->duration_ns());
+  if (time) state_.last_chosen = Chosen::kCursor;
   if (time == state_.cursor) return;
   state_.cursor = time;
   overlay_dirty_ = true;
@@ -466,6 +482,7 @@ void TimelineModel::SetCursor(std::optional<double> time) {
 void TimelineModel::SetRange(std::optional<Span> range) {
   if (range && range->begin > range->end) std::swap(range->begin, range->end);
   if (range && range->width() <= 0) range.reset();
+  if (range) state_.last_chosen = Chosen::kRange;
   if (range == state_.range) return;
   state_.range = range;
   overlay_dirty_ = true;
@@ -475,6 +492,25 @@ void TimelineModel::SetRange(std::optional<Span> range) {
 bool TimelineModel::AnySelected() const {
   return state_.selection.valid() || state_.selected_slice != kNoSlice ||
          state_.selected_activity != query::kNoRow || state_.selected_gap != query::kNoRow;
+}
+
+Chosen TimelineModel::LastChosen() const {
+  const auto exists = [this](Chosen chosen) {
+    switch (chosen) {
+      case Chosen::kThing:
+        return SelectedThing(state_).has_value();
+      case Chosen::kRange:
+        return state_.range.has_value();
+      case Chosen::kCursor:
+        return state_.cursor.has_value();
+      case Chosen::kNothing:
+        break;
+    }
+    return false;
+  };
+  for (const Chosen chosen : {state_.last_chosen, Chosen::kThing, Chosen::kCursor, Chosen::kRange})
+    if (exists(chosen)) return chosen;
+  return Chosen::kNothing;
 }
 
 void TimelineModel::Clear() {

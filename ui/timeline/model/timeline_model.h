@@ -114,6 +114,8 @@ class TimelineModel {
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
+  // Selects the thing and zooms to it, even if a range is selected.
+  void ZoomToThing(const query::Thing& thing, double now_ms);
   // Also unfolds the selection's lane, shows the lane if it is hidden, and scrolls to it.
   void RevealSelection(double now_ms);
   void UndoView(double now_ms);
@@ -146,12 +148,15 @@ class TimelineModel {
   void Highlight(const std::vector<trace::AllocationId>& blocks);
   std::optional<Span> SelectedSpan()
       const;  // the selected range, else the span of the selected thing
+  std::optional<Span> SpanOfThing() const;  // of the selected thing or gap, whatever the range
   // Null: nothing is marked. A marking of another trace is ignored.
   void Mark(std::shared_ptr<const Marking> marking);
   // Null: none. Notes of another trace are ignored.
   void SetNotes(std::shared_ptr<const NoteMarks> notes);
   // Categories that the memory lane omits and the blocks lane draws faint.
   void HideCategories(const std::bitset<trace::kCategoryCount>& hidden);
+  // What was chosen last and is still there; else a selected thing, the cursor or the range.
+  Chosen LastChosen() const;
   void SetCursor(std::optional<double> time);
   void SetRange(std::optional<Span> range);
   void Clear();  // Esc: clears one of these at a time: range, selection and marking, cursor
@@ -177,6 +182,7 @@ class TimelineModel {
     kNone,
     kMaybeClick,
     kRange,
+    kZoomRange,  // Ctrl+drag: the view becomes the range on release
     kPan,
     kBrush,
     kBrushEdge,
@@ -202,6 +208,7 @@ class TimelineModel {
   void SetViewNow(const Span& view);
   void UpdateHover(double x, double y);
   void MoveBrush(double x);
+  Span DraggedSpan(double x) const;  // from the press to `x`, within the view
   void ZoomAddresses(double y, double factor);
   void StepBlock(int direction, double now_ms);
   void StepActivity(int direction, double now_ms);

@@ -105,9 +105,13 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
     tip.rows.push_back({l == 0 ? i18n::Text("stack") : "",
                         fmt::format("{}  {}", lines[l].function, lines[l].file),
                         {}});
-  if (!lines.empty() && t.stacks.Frames(stack).size() > lines.size())
+  if (const size_t all = t.stacks.Frames(stack).size(); !lines.empty() && all > lines.size()) {
+    const size_t more = all - lines.size();
     tip.rows.push_back(
-        {"", i18n::Format("… {} more frames", t.stacks.Frames(stack).size() - lines.size()), {}});
+        {"",
+         more == 1 ? i18n::Format("… {} more frame", more) : i18n::Format("… {} more frames", more),
+         {}});
+  }
   return tip;
 }
 

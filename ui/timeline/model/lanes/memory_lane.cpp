@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "profiler/base/i18n.h"
 #include "ui/timeline/model/compare.h"
@@ -19,6 +20,9 @@ constexpr std::string_view kMemoryTitle = TEXT_MARK("memory by category");
 // a lower lane is not readable
 constexpr float kLeast = 110;
 constexpr float kShare = 0.58f;
+// A lower lane shows the peak's bytes without its place, which would hide most of the curve.
+constexpr float kLeastForPlace = 150;
+constexpr float kByteLabels = 60;  // width of the byte labels at the right edge
 constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
@@ -97,7 +101,26 @@ struct PeakCallout {
   std::string title, place;
 };
 
-PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Rect& body) {
+// How much of the curve and of the byte labels a box covers, in square pixels. `allocated`: bytes
+// by column of `area`.
+double Covered(const CanvasState& s, const Rect& body, const Rect& area,
+               std::span<const double> allocated, const Rect& box) {
+  if (allocated.empty()) return 0;
+  const float per_column = area.w / static_cast<float>(allocated.size());
+  const auto column = [&](float x) {
+    const float at = std::floor((x - area.x) / per_column);
+    return static_cast<size_t>(std::clamp(at, 0.0f, static_cast<float>(allocated.size())));
+  };
+  double covered = 0;
+  for (size_t i = column(box.x); i < column(box.right()); ++i)
+    covered += per_column * std::max(0.0, box.bottom() - s.BytesToY(allocated[i], body));
+  const Rect labels{body.right() - kByteLabels, body.y, kByteLabels, body.h};
+  const Rect hidden = box.Intersect(labels);
+  return hidden.empty() ? covered : covered + double{hidden.w} * hidden.h;
+}
+
+PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Rect& body,
+                      const Rect& area, std::span<const double> allocated) {
   PeakCallout p;
   const analysis::Peak& peak = s.data->peak();
   if (peak.allocated == 0) return p;
@@ -110,15 +133,21 @@ PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Re
   // The callout fits into the larger of the two sides of the mark, so that it does not cover the
   // mark.
   float room = std::max(p.x - body.x, body.right() - p.x) - 15 - 20;
-  p.place = Elide(measure, s.data->peak_place(), Font::kSmall, std::min(300.0f, room));
+  if (body.h >= kLeastForPlace)
+    p.place = Elide(measure, s.data->peak_place(), Font::kSmall, std::min(300.0f, room));
   float width =
       std::max(measure.Width(p.title, Font::kBodyBold), measure.Width(p.place, Font::kSmall)) + 20;
   float height = p.place.empty() ? 26 : 42;
-  float left = p.x + 11;
-  if (left + width > body.right() - 4) left = p.x - 11 - width;
-  left = std::max(left, body.x + 2);
-  float top = std::clamp(p.y - height + 6, body.y, std::max(body.bottom() - height, body.y));
-  p.box = {left, top, width, height};
+  const float top = std::clamp(p.y - height + 6, body.y, std::max(body.bottom() - height, body.y));
+  const Rect right{p.x + 11, top, width, height};
+  const Rect left{std::max(p.x - 11 - width, body.x + 2), top, width, height};
+  const bool fits_right = right.right() <= body.right() - 4, fits_left = left.right() <= p.x - 10;
+  // The side where it hides less.
+  p.box = !fits_right ? left
+          : !fits_left || Covered(s, body, area, allocated, right) <=
+                              Covered(s, body, area, allocated, left)
+              ? right
+              : left;
   return p;
 }
 
@@ -147,7 +176,7 @@ float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<u
     if (i >= used) return -1;
     left = std::max(left, area.x + static_cast<float>(i) * per_column);
     Rect box{left, top, width, 14};
-    if (box.right() > body.right() - 60) return -1;
+    if (box.right() > body.right() - kByteLabels) return -1;
     if (!callout.empty() && !box.Intersect(callout.Inset(-6, -2)).empty()) {
       left = callout.right() + 8;
       i = std::max(i, static_cast<int>((left - area.x) / per_column));
@@ -277,7 +306,7 @@ class MemoryLane : public Lane {
       counts->baseline_shown = true;
     }
 
-    PeakCallout peak = PlacePeak(s, measure, body);
+    PeakCallout peak = PlacePeak(s, measure, body, area, sum);
     counts->peak_shown = peak.shown;
     uint64_t highest = 0;
     bool reserved_labelled = false;
