@@ -275,6 +275,10 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <source>Copy or record the file again: even the part before the damage cannot be shown.</source>
         <translation>请重新复制或录制该文件：即使损坏之前的部分也无法显示。</translation>
     </message>
+    <message>
+        <source>%1 layer</source>
+        <translation>%1 层</translation>
+    </message>
 </context>
 <context>
     <name>text</name>
@@ -595,10 +599,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>自动求导细节</translation>
     </message>
     <message>
-        <source>B's peak is {} {} ({} against {}); {} of {} call sites differ.</source>
-        <translation>B 的峰值{} {}（{} 对 {}）；{} 个调用点（共 {} 个）不同。</translation>
-    </message>
-    <message>
         <source>BERT, sequence classification</source>
         <translation>BERT，序列分类</translation>
     </message>
@@ -633,10 +633,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Born</source>
         <translation>创建</translation>
-    </message>
-    <message>
-        <source>Both peaks are {}; {} of {} call sites differ.</source>
-        <translation>两个峰值均为 {}；{} 个调用点（共 {} 个）不同。</translation>
     </message>
     <message>
         <source>Buffer</source>
@@ -8681,10 +8677,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>主机有四分之一以上的时间在 cudaMalloc 或 cudaFree 中</translation>
     </message>
     <message>
-        <source>the host waited for the device and launched the next work afterwards</source>
-        <translation>主机等待设备，之后才发起下一个</translation>
-    </message>
-    <message>
         <source>the image has a side of {} pixels; {} to {} are allowed</source>
         <translation>边长为 {} 像素：图像边长应在 {} 到 {} 之间</translation>
     </message>
@@ -11965,14 +11957,6 @@ under {}{}{}
         <translation>活动的线程块簇数，假定每簇两个线程块</translation>
     </message>
     <message>
-        <source>numbers that are computed are taken to be all different</source>
-        <translation>计算出的数视为互不相同</translation>
-    </message>
-    <message>
-        <source>numbers that are computed are taken to be all different, as far as there are so many</source>
-        <translation>计算出的数在数量允许的范围内视为互不相同</translation>
-    </message>
-    <message>
         <source>objects from other ranks are assumed to equal those that this rank sends</source>
         <translation>假定来自其他 rank 的对象与本 rank 发送的相同</translation>
     </message>
@@ -12023,10 +12007,6 @@ under {}{}{}
     <message>
         <source>phases, modules and steps are not recorded</source>
         <translation>不记录阶段、模块和步</translation>
-    </message>
-    <message>
-        <source>places of a sparse tensor that are computed are taken to be all different</source>
-        <translation>计算出的稀疏张量位置视为互不相同</translation>
     </message>
     <message>
         <source>process {}: {}</source>
@@ -13999,10 +13979,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>TrainingArguments 已有 {}=True</translation>
     </message>
     <message>
-        <source>TrainingArguments has no optim value for it</source>
-        <translation>TrainingArguments 没有与之对应的 optim 取值</translation>
-    </message>
-    <message>
         <source>TrainingArguments has optim="{}"</source>
         <translation>TrainingArguments 的设置为 optim="{}"</translation>
     </message>
@@ -14265,10 +14241,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序没有创建 torch.optim 的优化器</translation>
     </message>
     <message>
-        <source>the program does not make that many optimizer steps</source>
-        <translation>程序没有执行那么多优化器步</translation>
-    </message>
-    <message>
         <source>the program does not use transformers' Trainer</source>
         <translation>程序没有使用 transformers 的 Trainer</translation>
     </message>
@@ -14283,10 +14255,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the program never calls zero_grad()</source>
         <translation>程序从不调用 zero_grad()</translation>
-    </message>
-    <message>
-        <source>the program never reaches a place where it applies</source>
-        <translation>程序从未到达适用的位置</translation>
     </message>
     <message>
         <source>the program passes its own optimizer to Trainer</source>
@@ -14357,10 +14325,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>训练步数</translation>
     </message>
     <message>
-        <source>zero_grad() already frees them</source>
-        <translation>zero_grad() 已经释放它们</translation>
-    </message>
-    <message>
         <source>{} (after {} bytes); free some space or save to another place</source>
         <translation>{}（在 {} 字节之后）；请腾出空间或保存到其他位置</translation>
     </message>
@@ -14379,10 +14343,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} already is {}</source>
         <translation>{} 已是 {}</translation>
-    </message>
-    <message>
-        <source>{} clears them itself</source>
-        <translation>{} 自行清除它们</translation>
     </message>
     <message>
         <source>{} does not divide the program's micro-batch of {} samples</source>
@@ -14419,10 +14379,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} of the allocated memory is {}: {}</source>
         <translation>已分配的显存中有 {} 为{}：{}</translation>
-    </message>
-    <message>
-        <source>{} steps itself</source>
-        <translation>{} 自行更新</translation>
     </message>
     <message>
         <source>{} uses {} instead</source>
@@ -14593,10 +14549,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>缺少 -- 之后的程序；例如：vramscope toggles --savings -- python train.py</translation>
     </message>
     <message>
-        <source>the program already clears them before its next forward pass</source>
-        <translation>程序已经在下一次前向之前清除它们</translation>
-    </message>
-    <message>
         <source>the program already evaluates without gradients</source>
         <translation>程序已经在无梯度下评估</translation>
     </message>
@@ -14683,16 +14635,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序为单个已保存张量设置的钩子不会被调用：该张量保持保存时的状态</translation>
     </message>
     <message>
-        <source>leaves that a torch.autograd.Function saves are other objects in its backward</source>
-        <translation>torch.autograd.Function 保存的叶张量在其反向中是另外的对象</translation>
-    </message>
-    <message>
         <source>the exponentials of a batch of matrices are assumed to be computed one after the other, which needs less memory</source>
         <translation>假定一批矩阵的指数逐个计算，这样所需内存较少</translation>
-    </message>
-    <message>
-        <source>values that another process writes are taken to be the old ones</source>
-        <translation>其他进程写入的值按旧值处理</translation>
     </message>
     <message>
         <source>  start state     {} of {} possible states {} with the recording ({} older block{} may have an unsplit tail</source>
@@ -15135,10 +15079,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>显存占用超过此比例时，分配器释放长时间未使用的块</translation>
     </message>
     <message>
-        <source>Adam's state is two numbers per parameter; Adafactor's is a row and a column per matrix, SGD without momentum has none, 8 bits need a quarter</source>
-        <translation>Adam 的状态是每个参数两个数；Adafactor 是每个矩阵一行一列，不带动量的 SGD 没有状态，8 位只需四分之一</translation>
-    </message>
-    <message>
         <source>Blocks above this size in MiB are not split, so that later large allocations can reuse them</source>
         <translation>大于此值（MiB）的块不会被拆分，以便之后的大块分配可以复用</translation>
     </message>
@@ -15179,10 +15119,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>每个线性层只训练两个小矩阵，只有它们有梯度和优化器状态</translation>
     </message>
     <message>
-        <source>Segments can grow, so free memory in segments that are too small for an allocation is not wasted</source>
-        <translation>段可以增长，因此对某次分配而言过小的段中的空闲显存不会浪费</translation>
-    </message>
-    <message>
         <source>The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once</source>
         <translation>每步的批次拆成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
     </message>
@@ -15213,10 +15149,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>sdpa and flash_attention_2 do not store the matrix of attention scores</source>
         <translation>sdpa 和 flash_attention_2 不存储注意力分数矩阵</translation>
-    </message>
-    <message>
-        <source>use_cache is for generation; in training, keys and values of all layers are kept as long as the model's outputs</source>
-        <translation>use_cache 用于生成；训练时，所有层的键和值会与模型输出保留同样长的时间</translation>
     </message>
     <message>
         <source> The largest difference: {} ({}{}).</source>
@@ -15507,10 +15439,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出 FILE 时，规划 RUN</translation>
     </message>
     <message>
-        <source>computed numbers that are sorted are assumed to be in that order already</source>
-        <translation>被排序的计算所得数值假定已按该顺序排列</translation>
-    </message>
-    <message>
         <source>lora.trunk=cached needs batches of equal length: leave the setting "lengths" empty</source>
         <translation>lora.trunk=cached 需要长度相同的批：请将 "lengths" 设置留空</translation>
     </message>
@@ -15537,6 +15465,196 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, which may be averaged only once; set loss_reentrant=false</source>
         <translation>shard.strategy：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，而该梯度只应取平均一次；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>  it uses one block
+</source>
+        <translation>  它使用一个块
+</translation>
+    </message>
+    <message>
+        <source>  its op allocated one block
+</source>
+        <translation>  其算子分配了一个块
+</translation>
+    </message>
+    <message>
+        <source> in one block</source>
+        <translation>，位于一个块中</translation>
+    </message>
+    <message>
+        <source>Adam's state is two numbers per parameter; Adafactor's is a row and a column per matrix, SGD without momentum has none, and 8-bit AdamW's is a quarter of Adam's</source>
+        <translation>Adam 的状态为每个参数两个数；Adafactor 为每个矩阵一行和一列，不带动量的 SGD 没有状态，8 位 AdamW 为 Adam 的四分之一</translation>
+    </message>
+    <message>
+        <source>B's peak is {} {} ({} against {}); </source>
+        <translation>B 的峰值相差 {}，{}（{} 对 {}）；</translation>
+    </message>
+    <message>
+        <source>Both peaks are {}; </source>
+        <translation>两个峰值都是 {}；</translation>
+    </message>
+    <message>
+        <source>CUPTI dropped {} record for lack of space: an activity is missing</source>
+        <translation>CUPTI 因空间不足丢弃了 {} 条记录：缺少一个活动</translation>
+    </message>
+    <message>
+        <source>Ctrl+drag</source>
+        <translation>Ctrl+拖动</translation>
+    </message>
+    <message>
+        <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
+        <translation>未录制显存：文件中有 {} 个 GPU 内核或拷贝，但其分配器没有向分析器报告；显示的是 CPU 的内存</translation>
+    </message>
+    <message>
+        <source>Host memory</source>
+        <translation>主机内存</translation>
+    </message>
+    <message>
+        <source>Segments can grow, so a free block that is too small for an allocation can be extended instead of staying unused</source>
+        <translation>段可以增长，因此对某次分配而言过小的空闲块可以扩展，而不会闲置</translation>
+    </message>
+    <message>
+        <source>TrainingArguments has no optim value for this implementation</source>
+        <translation>TrainingArguments 的 optim 没有对应此实现的值</translation>
+    </message>
+    <message>
+        <source>computed numbers are assumed to be all different</source>
+        <translation>假定计算出的数互不相同</translation>
+    </message>
+    <message>
+        <source>computed numbers are assumed to be all different, as far as their type has enough values</source>
+        <translation>假定计算出的数互不相同（只要其类型有足够多的值）</translation>
+    </message>
+    <message>
+        <source>computed numbers that the program sorts are assumed to be sorted already</source>
+        <translation>假定程序要排序的计算结果已经有序</translation>
+    </message>
+    <message>
+        <source>computed positions in a sparse tensor are assumed to be all different</source>
+        <translation>假定稀疏张量中计算出的位置互不相同</translation>
+    </message>
+    <message>
+        <source>the backward of a torch.autograd.Function gets other objects for the leaf tensors that its forward saved</source>
+        <translation>torch.autograd.Function 的 backward 得到的叶张量与其 forward 保存的不是同一对象</translation>
+    </message>
+    <message>
+        <source>the host waited for the device and launched the next work right afterwards</source>
+        <translation>主机等待设备，随后立即启动下一项工作</translation>
+    </message>
+    <message>
+        <source>the program already clears the gradients before its next forward pass</source>
+        <translation>程序已在下一次前向之前清除梯度</translation>
+    </message>
+    <message>
+        <source>the program makes fewer than N optimizer steps</source>
+        <translation>程序的优化器步数少于 N</translation>
+    </message>
+    <message>
+        <source>the program never reaches a place where this toggle applies</source>
+        <translation>程序从未到达此开关适用的位置</translation>
+    </message>
+    <message>
+        <source>use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model's outputs</source>
+        <translation>use_cache 用于生成；训练时，所有层的键和值在显存中保留的时间与模型输出相同</translation>
+    </message>
+    <message>
+        <source>used by one kernel, memcpy or memset
+</source>
+        <translation>被一个内核、拷贝或填充使用
+</translation>
+    </message>
+    <message>
+        <source>writes by another process into a shared tensor are not noticed, and its old values are used</source>
+        <translation>察觉不到其他进程对共享张量的写入，仍使用其旧值</translation>
+    </message>
+    <message>
+        <source>zero_grad() already frees the gradients</source>
+        <translation>zero_grad() 已释放梯度</translation>
+    </message>
+    <message>
+        <source>zoom to the dragged time range</source>
+        <translation>缩放到拖出的时间范围</translation>
+    </message>
+    <message>
+        <source>{} [memory] event has no address ("Addr"), as in files before PyTorch 1.11: earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：更早的内存不显示</translation>
+    </message>
+    <message>
+        <source>{} [memory] event has no address and is left out</source>
+        <translation>{} 个 [memory] 事件没有地址，已忽略</translation>
+    </message>
+    <message>
+        <source>{} allocated in {} block, {}</source>
+        <translation>已分配 {}，位于 {} 个块，{}</translation>
+    </message>
+    <message>
+        <source>{} annotation is left out: it contains no entry</source>
+        <translation>忽略 {} 个标注：其中没有条目</translation>
+    </message>
+    <message>
+        <source>{} clears the gradients itself</source>
+        <translation>{} 自行清除梯度</translation>
+    </message>
+    <message>
+        <source>{} combination planned in {:.1f} s.</source>
+        <translation>规划了 {} 个组合，用时 {:.1f} 秒。</translation>
+    </message>
+    <message>
+        <source>{} event without a time, size or address is left out</source>
+        <translation>忽略 {} 个没有时间、大小或地址的事件</translation>
+    </message>
+    <message>
+        <source>{} invalid record of CUPTI is left out</source>
+        <translation>忽略 {} 条无效的 CUPTI 记录</translation>
+    </message>
+    <message>
+        <source>{} kernel, memcpy or memset</source>
+        <translation>{} 个内核、拷贝或填充</translation>
+    </message>
+    <message>
+        <source>{} kernel, memcpy or memset, {}</source>
+        <translation>{} 个内核、拷贝或填充，{}</translation>
+    </message>
+    <message>
+        <source>{} long, {}; allocated {}, freed {}</source>
+        <translation>长 {}，{}；已分配 {}，已释放 {}</translation>
+    </message>
+    <message>
+        <source>{} mark is after the end of the recorded history</source>
+        <translation>{} 个标记位于录制历史结束之后</translation>
+    </message>
+    <message>
+        <source>{} of {} call sites differ.</source>
+        <translation>{} 个（共 {} 个）调用点不同。</translation>
+    </message>
+    <message>
+        <source>{} of {} call sites differs, matched by {}</source>
+        <translation>{} 个（共 {} 个）调用点不同，按 {} 匹配</translation>
+    </message>
+    <message>
+        <source>{} of {} call sites differs.</source>
+        <translation>{} 个（共 {} 个）调用点不同。</translation>
+    </message>
+    <message>
+        <source>{} process is left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
+        <translation>忽略 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 运行多个 rank 中的一个</translation>
+    </message>
+    <message>
+        <source>{} reserved in {} segment</source>
+        <translation>预留 {}，位于 {} 个段</translation>
+    </message>
+    <message>
+        <source>{} row matches no block and is left out</source>
+        <translation>{} 行与任何块都不匹配，已忽略</translation>
+    </message>
+    <message>
+        <source>{} runs the optimizer steps itself</source>
+        <translation>{} 自行执行优化器步</translation>
+    </message>
+    <message>
+        <source>… {} more frame</source>
+        <translation>… 还有 {} 个栈帧</translation>
     </message>
 </context>
 <context>
@@ -15592,6 +15710,10 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>Sorting …</source>
         <translation>正在排序 …</translation>
+    </message>
+    <message>
+        <source>%1 allocation</source>
+        <translation>%1 个分配</translation>
     </message>
 </context>
 <context>
@@ -15767,6 +15889,14 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>of the whole trace; select a range to count only its allocations</source>
         <translation>整个跟踪的；选择一个区间即可只统计其中的分配</translation>
+    </message>
+    <message>
+        <source>%1 call site %2.</source>
+        <translation>%1 个调用点 %2。</translation>
+    </message>
+    <message>
+        <source>%1 group by %2, %3.</source>
+        <translation>按 %2 分为 %1 组，%3。</translation>
     </message>
 </context>
 <context>
@@ -16417,6 +16547,10 @@ Remedy: %2</source>
         <source>The run already fits.</source>
         <translation>该运行原样即可放下。</translation>
     </message>
+    <message>
+        <source>%1 combination planned in %2 s.</source>
+        <translation>在 %2 秒内规划了 %1 个组合。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::FitPage</name>
@@ -16505,6 +16639,10 @@ Remedy: %2</source>
     <message>
         <source>GPU memory: %1</source>
         <translation>显存：%1</translation>
+    </message>
+    <message>
+        <source>Host memory: %1</source>
+        <translation>主机内存：%1</translation>
     </message>
 </context>
 <context>
@@ -16605,6 +16743,14 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1 activities in %2 rows, %3 in total%4</source>
+        <translation>%2 行中有 %1 个活动，共 %3%4</translation>
+    </message>
+    <message>
+        <source>%1 activity in %2 row, %3 in total%4</source>
+        <translation>%2 行中有 %1 个活动，共 %3%4</translation>
+    </message>
+    <message>
+        <source>%1 activities in %2 row, %3 in total%4</source>
         <translation>%2 行中有 %1 个活动，共 %3%4</translation>
     </message>
 </context>
@@ -16751,6 +16897,10 @@ Remedy: %2</source>
         <source> Allocated: %1 at the end of the first step, %2 at the end of the last.</source>
         <translation> 已分配：第一步结束时 %1，最后一步结束时 %2。</translation>
     </message>
+    <message>
+        <source> GPU memory is full after about %1 more step.</source>
+        <translation> 大约再过 %1 步显存就会占满。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::LiveChart</name>
@@ -16862,6 +17012,14 @@ Remedy: %2</source>
     <message>
         <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module's path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
         <translation>最多 %1 个字段：category、module、op、stack、phase、file、size、age、annotation，用逗号分隔。module:2 取模块路径的前两段，module:* 合并相同的层，file:2 取路径的最后两段，stack:3 加上两层调用者。</translation>
+    </message>
+    <message>
+        <source>%1 block, %2 requested</source>
+        <translation>%1 个块，请求 %2</translation>
+    </message>
+    <message>
+        <source>%1 allocated in %2 block</source>
+        <translation>%2 个块中已分配 %1</translation>
     </message>
 </context>
 <context>
@@ -18551,10 +18709,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>没有历史的快照没有可供选择的条目</translation>
     </message>
     <message>
-        <source>Attaches to the selection, or else to the cursor, the range or the peak. A note without text is a bookmark</source>
-        <translation>附加到所选内容，否则附加到光标、区间或峰值。没有文字的注释是书签</translation>
-    </message>
-    <message>
         <source>Runs and measures these steps on the GPU, and compares the plan with the run</source>
         <translation>在 GPU 上运行并测量这些步，再把规划与该运行比较</translation>
     </message>
@@ -18597,6 +18751,10 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>Was the file moved? Look for it with Ctrl+O.</source>
         <translation>文件被移动了吗？按 Ctrl+O 查找。</translation>
+    </message>
+    <message>
+        <source>Attaches to the block, range or cursor that was chosen last, or else to the peak. A note without text is a bookmark</source>
+        <translation>附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的笔记是书签</translation>
     </message>
 </context>
 <context>
@@ -19498,10 +19656,6 @@ Move the file away to write new ones.</source>
         <translation>模型</translation>
     </message>
     <message>
-        <source>A built-in model, or a Hugging Face config.json</source>
-        <translation>内置模型，或 Hugging Face 的 config.json</translation>
-    </message>
-    <message>
         <source>Device</source>
         <translation>设备</translation>
     </message>
@@ -19552,6 +19706,10 @@ Move the file away to write new ones.</source>
     <message>
         <source>Number of parts of a batch; each has its own forward and backward pass</source>
         <translation>批被切分成的份数；每份各有一次前向和反向传播</translation>
+    </message>
+    <message>
+        <source>A built-in model with its number of parameters, or a Hugging Face config.json</source>
+        <translation>内置模型及其参数量，或 Hugging Face 的 config.json</translation>
     </message>
 </context>
 <context>
@@ -19682,6 +19840,10 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     <message>
         <source>%1 more frames; Copy includes them</source>
         <translation>还有 %1 帧；“复制”包含它们</translation>
+    </message>
+    <message>
+        <source>%1 more frame; Copy includes it</source>
+        <translation>还有 %1 个栈帧；“复制”会包含它</translation>
     </message>
 </context>
 <context>
@@ -20014,6 +20176,10 @@ Computed in the background by plans with and without the technique.</source>
         <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press "Vary".</source>
         <translation>您的程序在参数的其他取值下需要的显存。输入一个参数及其取值，例如 --batch-size=1..64，然后按“改变参数”。</translation>
     </message>
+    <message>
+        <source>%1 plan in %2 s. Click a point to open its plan.</source>
+        <translation>%2 秒内 %1 次规划。点击一个点可打开其规划。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::WaterfallControls</name>
@@ -20146,6 +20312,10 @@ Computed in the background by plans with and without the technique.</source>
     <message>
         <source> The replay does not run out of memory.</source>
         <translation> 重放不会内存不足。</translation>
+    </message>
+    <message>
+        <source> The replay runs out of memory once.</source>
+        <translation> 重放会发生一次内存不足。</translation>
     </message>
 </context>
 <context>

@@ -27,6 +27,7 @@
 #include "profiler/trace/outline.h"
 #include "profiler/trace/trace.h"
 #include "ui/timeline/model/activity_facts.h"
+#include "ui/timeline/model/chosen.h"
 #include "ui/timeline/theme.h"
 
 class QMenu;
@@ -35,7 +36,6 @@ namespace vramscope::ui::timeline {
 
 class Lane;
 class TimelineData;
-enum class Chosen : uint8_t;
 struct Marking;
 struct NoteMarks;
 struct ImageOptions;

@@ -82,8 +82,8 @@ TEST(StacksInBuilder, RejectInconsistentIncrements) {
   refused("begin at frame", [](StackIncrement& s) { s.first_stack = 2; });
   refused("differ in length", [](StackIncrement& s) { s.line.pop_back(); });
   refused("differ in length", [](StackIncrement& s) { s.file.push_back({}); });
-  refused("disagree", [](StackIncrement& s) { s.lengths.push_back(1); });
-  refused("disagree", [](StackIncrement& s) { s.lengths[0] = UINT32_MAX; });
+  refused("do not match the number", [](StackIncrement& s) { s.lengths.push_back(1); });
+  refused("do not match the number", [](StackIncrement& s) { s.lengths[0] = UINT32_MAX; });
   refused("undefined string", [](StackIncrement& s) { s.file[0].value = 3; });
   refused("frame 2 is used", [](StackIncrement& s) { s.frames[2] = 2; });
 }

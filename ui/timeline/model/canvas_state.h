@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profiler/trace/outline.h"
+#include "ui/timeline/model/chosen.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/draw_list.h"
 #include "ui/timeline/model/lane_stack.h"
@@ -69,9 +70,6 @@ struct AddressWindow {
   double begin = 0, end = 0;  // bytes; end 0: everything
   friend bool operator==(const AddressWindow&, const AddressWindow&) = default;
 };
-
-// What the user selected, drew or placed last.
-enum class Chosen : uint8_t { kNothing, kThing, kRange, kCursor };
 
 struct CanvasState {
   std::shared_ptr<const TimelineData> data;
