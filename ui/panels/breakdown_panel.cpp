@@ -209,7 +209,7 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   shown_range_ = range;
   ShowLive(range.at_peak, Of::kRange);
   const trace::Trace& trace = *digest_->trace;
-  range_summary_->setWrappedText(QString::fromStdString(RangeSummary(trace, range)));
+  range_summary_->setWrappedText(QString::fromStdString(RangeLine(trace, range)));
   range_summary_->show();
   // Long values are elided at the end, because they begin with the figure.
   FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRight);

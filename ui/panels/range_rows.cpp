@@ -214,7 +214,7 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
   return facts;
 }
 
-std::string RangeSummary(const Trace& trace, const RangeFigures& r) {
+std::string RangeLine(const Trace& trace, const RangeFigures& r) {
   return i18n::Format(
       "{} long, {}; allocated {}, freed {}", timeline::LengthOf(trace, r.end_ns - r.begin_ns),
       timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -

@@ -42,7 +42,7 @@ RangeFigures FiguresOfRange(const Digest& digest, int64_t begin_ns, int64_t end_
 
 std::vector<Fact> RangeFacts(const trace::Trace& trace, const RangeFigures& range);
 // "12.0 ms long, +8.000 MiB; allocated 20.000 MiB in 4 blocks, freed nothing"
-std::string RangeSummary(const trace::Trace& trace, const RangeFigures& range);
+std::string RangeLine(const trace::Trace& trace, const RangeFigures& range);
 // "Activation", "1.500 GiB": bytes allocated or freed in the range, largest first.
 std::vector<Fact> RangeCategories(const RangeFigures& range);
 std::vector<Fact> RangeFreedCategories(const RangeFigures& range);
