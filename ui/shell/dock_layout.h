@@ -22,7 +22,7 @@ class DockLayout {
     QDockWidget* breakdown = nullptr;
     QDockWidget* tables = nullptr;
   };
-  static constexpr int kControlsLeast = 316, kBreakdownLeast = 260;
+  static constexpr int kControlsLeast = 326, kBreakdownLeast = 260;
   static constexpr int kTablesLeast = 150, kTablesLeastWidth = 320;
 
   // Call it when the window has its docks. reset() later restores the positions that they have now.

@@ -389,7 +389,7 @@ TEST_F(FirstUseTest, SmallWindowShowsPhasesMemoryAndBlocks) {
 
 TEST_F(FirstUseTest, ModelsHaveSizesAndTestModelsAreHidden) {
   const auto* models = Find<QComboBox>("model");
-  const auto title = [models](const char* name) {
+  const auto title = [&models](const char* name) {
     const int at = models->findData(QLatin1String(name));
     return at < 0 ? std::string("(none)") : models->itemText(at).toStdString();
   };
