@@ -218,15 +218,15 @@ TEST_F(ProgramStudies, LabelsAndReasonsAreTranslated) {
   window_->openProgram(Script(kScript));
   i18n::SetTranslator([](const std::string& english) -> std::string {
     if (english == "autocast") return "Autocast-Bereich";
-    if (english == "the optimizer is {}") return "der Optimierer ist {}";
+    if (english == "the optimizer is {}") return "Optimierer: {}";
     return "";
   });
   FindToggles();
   EXPECT_TRUE(Idle());
   EXPECT_EQ(Toggle("bf16")["title"].toString(), "bf16 · Autocast-Bereich");
-  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: der Optimierer ist SGD");
+  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: Optimierer: SGD");
   EXPECT_THAT(Toggles()["others"].toString().toStdString(),
-              HasSubstr("lora: der Optimierer ist SGD"));
+              HasSubstr("lora: Optimierer: SGD"));
   // Another language changes the rows that are there.
   i18n::SetTranslator(nullptr);
   QEvent change(QEvent::LanguageChange);
