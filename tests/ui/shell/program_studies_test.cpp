@@ -225,8 +225,7 @@ TEST_F(ProgramStudies, LabelsAndReasonsAreTranslated) {
   EXPECT_TRUE(Idle());
   EXPECT_EQ(Toggle("bf16")["title"].toString(), "bf16 · Autocast-Bereich");
   EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: Optimierer: SGD");
-  EXPECT_THAT(Toggles()["others"].toString().toStdString(),
-              HasSubstr("lora: Optimierer: SGD"));
+  EXPECT_THAT(Toggles()["others"].toString().toStdString(), HasSubstr("lora: Optimierer: SGD"));
   // Another language changes the rows that are there.
   i18n::SetTranslator(nullptr);
   QEvent change(QEvent::LanguageChange);
