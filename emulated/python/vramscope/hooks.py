@@ -147,7 +147,12 @@ class Hooks:
                 self.module_names[id(part)] = self.recorder.name(name or type(module).__name__)
         trains = self.torch.is_grad_enabled()
         if trains and not self.model_trains and module not in self.described and not self.tracing():
-            self.describe(module)
+            watched = getattr(self.torch._C, "_is_torch_function_mode_enabled", None)
+            if watched is not None and watched():
+                with self.torch._C.DisableTorchFunction():  # a mode of the program must not see these calls
+                    self.describe(module)
+            else:
+                self.describe(module)
         # A module frozen by torch.jit.freeze has no attribute `training`.
         self.recorder.mark("F", self.module_names[id(module)], int(trains), int(getattr(module, "training", False)))
         self.recorder.native.tag_module(module, False)

@@ -26,8 +26,7 @@ for turn in range(1, ranks + 1):
     send = dist.isend(number, after)
     receive.wait()
     send.wait()
-    number = received + 0
-    assert number.tolist() == [(rank - turn) % ranks] * 4, number.tolist()
+    number = received + 0  # its values are unknown in a plan
 activations = torch.randn(1000, device="cuda")  # unknown values, which nothing reads
 for _ in range(5):
     if rank == 0:
