@@ -244,7 +244,7 @@ class Plan(unittest.TestCase):
         self.assertIn("done", result.stdout)
         self.assertIn("Fits on NVIDIA", result.stdout)
         self.assertIn("(3.00 MiB reserved at most", result.stdout)
-        self.assertIn("On the way an allocation of 8.00 GiB failed, the first of 2; the program caught the error and continued.", result.stdout)
+        self.assertIn("During the run, an allocation of 8.00 GiB failed, the first of 2; the program caught the error and continued.", result.stdout)
         check = json.loads(self.vramscope("check", self.trace, "--budget", "500MiB", "--json"))
         self.assertEqual((check["within_budget"], check["out_of_memory"], check["went_on"]), (True, True, True))
         result = self.plan(program % "raise RuntimeError('CUDA out of memory')\n")

@@ -122,7 +122,7 @@ TEST_F(LiveSetWindowTest, GroupsByAnExpression) {
             QStringLiteral("Category"));
   edit->setText(QStringLiteral("category, phase:2"));
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Live()["count"].toString().toStdString(), HasSubstr("\"phase\" takes no \":\""));
+  EXPECT_THAT(Live()["count"].toString().toStdString(), HasSubstr("\"phase\" cannot have a \":\""));
   EXPECT_EQ(Live()["groups"].toInt(), by_category) << "the last valid groups stay";
   edit->setText(QStringLiteral("category, phase, size"));
   ASSERT_TRUE(Idle());
