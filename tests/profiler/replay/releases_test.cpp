@@ -261,7 +261,7 @@ TEST(Releases, InferMemoryLimitOfTheGpu) {
   }
   EXPECT_GT(flushes, 100u);
   EXPECT_GT(calls, 100u);
-  // A call right before an allocation that would not have fit cannot be distinguished from a flush.
+  // A call of empty_cache() right before an allocation that is too large to fit looks like a flush.
   EXPECT_LT(wrong, calls / 5);
 }
 

@@ -124,8 +124,8 @@ TEST(DeviceTable, FiguresAreConsistent) {
     const double clock = row.at("boost_mhz").get<double>() * 1e6;
     EXPECT_NEAR(d.fp32_flops / (2 * cores * clock), 1, 0.006);
 
-    // Dense 16-bit rates with fp32 accumulation: GeForce GPUs have half the rate of the same chip
-    // in a workstation or data-centre GPU. A rate with sparsity would be wrong by a factor of two.
+    // These are dense 16-bit rates with fp32 accumulation. A GeForce GPU has half the rate of the
+    // workstation or data-centre GPU with the same chip. Sparsity would double rates.
     const double ratio = d.bf16_flops / d.fp32_flops;
     EXPECT_GE(ratio, 0.99);
     EXPECT_LE(ratio, 33);
