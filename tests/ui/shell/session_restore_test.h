@@ -1,5 +1,5 @@
-// The window that session_restore_test kills runs in the test's own program, started with
-// "--drive".
+// session_restore_test starts its own program with "--drive" to run the window that it
+// kills.
 #pragma once
 
 #include <QStringList>
