@@ -207,8 +207,8 @@ class Cuda final : public Backend {
   }
 
  private:
-  // Waits, for up to a second, until autograd's thread has freed the graph of a run that ended with
-  // an exception (a cancelled run). Before that, the next run's segments would get other addresses.
+  // Waits up to a second until autograd's thread has freed the graph of a run that ended with an
+  // exception (was cancelled). Before that, segments of the next run would get other addresses.
   void AwaitLastFrees() const {
     using namespace std::chrono_literals;
     const auto until = std::chrono::steady_clock::now() + 1s;
@@ -241,9 +241,9 @@ class Cuda final : public Backend {
     return absl::OkStatus();
   }
 
-  // LibTorch reads the properties of a device only once, so each kind of GPU gets its own device
-  // number, in order of first use. Number 0 is not used: LibTorch may read its properties before
-  // the first run chooses a GPU. The memory size is read every time and may differ between runs.
+  // LibTorch reads the properties of a device only once, so each kind of GPU gets a device number
+  // of its own, in order of first use. Number 0 is not used: LibTorch may read its properties
+  // before a run chooses a GPU. The memory size is always read again and may differ between runs.
   absl::Status ChooseGpu(const run::DeviceProfile& profile) {
     run::DeviceProfile kind = profile;
     kind.memory_bytes = 1;
