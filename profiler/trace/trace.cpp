@@ -161,7 +161,7 @@ absl::Status TraceBuilder::Impl::AddFree(EventIndex index, const Event& e) {
   AllocationTable& a = trace.allocations;
   if (e.id >= a.size())
     return Bad(index, e.kind,
-               i18n::Format("frees allocation {}, but there are {}", e.id, a.size()));
+               i18n::Format("frees allocation {}, but only {} allocations exist", e.id, a.size()));
   const bool completed = e.kind == EventKind::kFreeCompleted;
   const bool requested = a.free_requested_event[e.id] != kNoEvent;
   if (a.free_event[e.id] != kNoEvent || (!completed && requested))
@@ -427,7 +427,7 @@ absl::Status TraceBuilder::AddStacks(const StackIncrement& in) {
   const size_t strings = impl_->trace.strings.size();
   if (in.first_frame != s.frame_count() || in.first_stack != s.size())
     return absl::DataLossError(
-        i18n::Format("call stacks begin at frame {}, stack {} instead of frame {}, stack {}",
+        i18n::Format("call stacks begin at frame {} and stack {} instead of frame {} and stack {}",
                      in.first_frame, in.first_stack, s.frame_count(), s.size()));
   if (in.file.size() != in.function.size() || in.line.size() != in.function.size())
     return absl::DataLossError(i18n::Text("call stacks: the columns of frames differ in length"));
@@ -443,8 +443,8 @@ absl::Status TraceBuilder::AddStacks(const StackIncrement& in) {
       return absl::DataLossError(i18n::Format("call stacks: frame {} has an undefined string", i));
   for (const uint32_t frame : in.frames)
     if (frame >= frames)
-      return absl::DataLossError(
-          i18n::Format("call stacks: frame {} is used, but there are {}", frame, frames));
+      return absl::DataLossError(i18n::Format(
+          "call stacks: a stack uses frame {}, but there are only {} frames", frame, frames));
   s.function.insert(s.function.end(), in.function.begin(), in.function.end());
   s.file.insert(s.file.end(), in.file.begin(), in.file.end());
   s.line.insert(s.line.end(), in.line.begin(), in.line.end());
