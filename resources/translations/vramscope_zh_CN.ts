@@ -193,7 +193,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Nothing was computed: sizes are those that PyTorch requests, and times come from a roofline model of the GPU.</source>
-        <translation>没有进行计算：大小是 PyTorch 请求的大小，时间来自设备的 roofline 模型。</translation>
+        <translation>没有进行计算：大小是 PyTorch 请求的大小，时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
         <source>The file has no categories. The categories of the memory at the peak were inferred by these rules:</source>
@@ -209,7 +209,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>The caching allocator reserved at most %1 bytes. </source>
-        <translation>缓存分配器最多占有 %1 字节。</translation>
+        <translation>缓存分配器最多预留 %1 字节。</translation>
     </message>
     <message>
         <source>Computed by PyTorch's own allocator. </source>
@@ -221,7 +221,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>%1 bytes are reserved but not allocated at the peak. Click to see where they are and what keeps them reserved.</source>
-        <translation>峰值处有 %1 字节已预留但未分配。单击查看位置及占住者。</translation>
+        <translation>峰值处有 %1 字节已预留但未分配。单击查看其位置以及保持预留的原因。</translation>
     </message>
     <message>
         <source>Click to see what was requested, what was free and what would help</source>
@@ -229,7 +229,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>%1 of GPU memory − %2 for the CUDA context and libraries − %3 reserved</source>
-        <translation>GPU 的 %1 − CUDA 上下文和库 %2 − 预留 %3</translation>
+        <translation>显存 %1 − CUDA 上下文和库 %2 − 预留 %3</translation>
     </message>
     <message>
         <source>Planned</source>
@@ -448,7 +448,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>: {} {} than the baseline's {}{}; </source>
-        <translation>：比基线的 {2} {0} {1}{3}； </translation>
+        <translation>：比基线的 {2}{3} {1} {0}； </translation>
     </message>
     <message>
         <source>; largest batch {}</source>
@@ -1272,7 +1272,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Reserved then</source>
-        <translation>届时预留</translation>
+        <translation>当时预留</translation>
     </message>
     <message>
         <source>Reserved, baseline</source>
@@ -1508,7 +1508,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>adapters whose lower matrix is frozen</source>
-        <translation>下侧矩阵冻结的适配器</translation>
+        <translation>冻结降维矩阵的适配器</translation>
     </message>
     <message>
         <source>added</source>
@@ -2016,7 +2016,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>find unused</source>
-        <translation>查找未使用</translation>
+        <translation>查找未用参数</translation>
     </message>
     <message>
         <source>first read by</source>
@@ -2512,7 +2512,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>not accounted for</source>
-        <translation>未说明部分</translation>
+        <translation>未归因部分</translation>
     </message>
     <message>
         <source>not computed</source>
@@ -2828,7 +2828,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>released</source>
-        <translation>释放</translation>
+        <translation>归还</translation>
     </message>
     <message>
         <source>releases</source>
@@ -3020,7 +3020,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>stack: a parameter copied to another GPU for one pass</source>
-        <translation>调用栈：为一次运行复制到另一个 GPU 的参数</translation>
+        <translation>调用栈：为一次传播复制到另一个 GPU 的参数</translation>
     </message>
     <message>
         <source>stack: an evaluation function</source>
@@ -3340,7 +3340,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>works on</source>
-        <translation>操作</translation>
+        <translation>操作对象</translation>
     </message>
     <message>
         <source>written</source>
@@ -3600,7 +3600,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>instrumentation overhead · {}</source>
-        <translation>工具开销 · {}</translation>
+        <translation>插桩开销 · {}</translation>
     </message>
     <message>
         <source>memcpys</source>
@@ -3720,7 +3720,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>reserved difference</source>
-        <translation>保留量变化</translation>
+        <translation>预留变化</translation>
     </message>
     <message>
         <source>Finding</source>
@@ -4422,15 +4422,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>{}its PyTorch {} is a build for the CPU only; install the build for CUDA with `pip install torch` (it needs a GPU)</source>
-        <translation>{}其 PyTorch {} 为仅 CPU 构建；请用 `pip install torch` 安装 CUDA 构建（需要 GPU）</translation>
+        <translation>{}其 PyTorch {} 是仅支持 CPU 的构建；请用 `pip install torch` 安装 CUDA 构建（需要 GPU）</translation>
     </message>
     <message>
         <source>{}its PyTorch {} is a build for the CPU only; install the build for CUDA with `pip install torch` (it needs no GPU)</source>
-        <translation>{}其 PyTorch {} 为仅 CPU 构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
+        <translation>{}其 PyTorch {} 是仅支持 CPU 的构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
     </message>
     <message>
         <source>{}its PyTorch {} is built for ROCm; install the build for CUDA with `pip install torch` (it needs no GPU)</source>
-        <translation>{}其 PyTorch {} 为 ROCm 构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
+        <translation>{}其 PyTorch {} 是 ROCm 构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
     </message>
     <message>
         <source>{}its PyTorch {} is older than 2.0, the first version that records a memory history</source>
@@ -4470,7 +4470,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>batch: {} x seq {} are {} tokens in a forward pass; at most {} are allowed</source>
-        <translation>batch：{} × seq {} 为一次前向传播 {} 个 token；最多允许 {} 个</translation>
+        <translation>batch：{} × seq {} 使一次前向传播有 {} 个词元；最多允许 {} 个</translation>
     </message>
     <message>
         <source>choose from: native, cudaMallocAsync</source>
@@ -4602,7 +4602,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be "&gt;" (everything above the last row)</source>
-        <translation>应为 MEGABYTES:DIVISIONS 行，二者均为 2 的幂（divisions 可为 0：关闭），以上的大小用 "&gt;" 代替兆字节数</translation>
+        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂；DIVISIONS 可为 0（关闭），MEGABYTES 可为 "&gt;"（最后一行以上的所有大小）</translation>
     </message>
     <message>
         <source>expected text, such as "max_split_size_mb:128"</source>
@@ -5154,7 +5154,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot("snapshot.pickle"))</source>
-        <translation> PyTorch 2.0（2023）写出的 torch.cuda._memory_viz 页面，以 JavaScript 保存绘图数据而没有快照；可用浏览器查看。请打开生成它的快照（torch.cuda.memory._dump_snapshot("snapshot.pickle")）</translation>
+        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成它的快照（torch.cuda.memory._dump_snapshot("snapshot.pickle")）</translation>
     </message>
     <message>
         <source>a pair of numbers</source>
@@ -5474,7 +5474,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>frees allocation {}, but there are {}</source>
-        <translation>释放分配 {}，但共有 {} 个</translation>
+        <translation>释放分配 {}，但只有 {} 个分配</translation>
     </message>
     <message>
         <source>frees allocation {}, which is already freed</source>
@@ -5702,7 +5702,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the plan was not finished</source>
-        <translation>不再规划</translation>
+        <translation>规划未完成</translation>
     </message>
     <message>
         <source>object {} contains itself, which does not occur in a snapshot</source>
@@ -6416,7 +6416,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <source>
 The program keeps its own PyTorch. To plan a version that needs another PyTorch, use an environment that has it</source>
         <translation>
-程序保留自己的 PyTorch；需要其他 PyTorch 的版本请在装有它的环境中规划</translation>
+程序使用自己的 PyTorch。如需规划要求其他 PyTorch 的版本，请使用装有该 PyTorch 的环境</translation>
     </message>
     <message>
         <source>
@@ -6430,7 +6430,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source> The largest free range is {}.</source>
-        <translation> 最大的一块为 {}。</translation>
+        <translation> 最大的连续空闲为 {}。</translation>
     </message>
     <message>
         <source> empty_cache() would release {}. {}</source>
@@ -6536,11 +6536,11 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>7/8 of the {} that the loss has allocated{}</source>
-        <translation>损失所产生的存活 {} 的 7/8{}</translation>
+        <translation>损失所分配的 {} 的 7/8{}</translation>
     </message>
     <message>
         <source>; changes the training</source>
-        <translation>；训练语义改变</translation>
+        <translation>；会改变训练</translation>
     </message>
     <message>
         <source>; empty_cache() releases it</source>
@@ -6552,7 +6552,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>A decoder's cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
-        <translation>除非 use_cache=False，解码器的缓存是开启的：所有层的键和值保留到损失算出。没有检查点时反向传播本来就保留它们；有检查点时它们正是可以释放的部分。</translation>
+        <translation>除非设置 use_cache=False，解码器的缓存默认开启：所有层的键和值保留到损失算出为止。不用检查点时，反向传播本来就会保留它们；使用检查点则本可释放它们。</translation>
     </message>
     <message>
         <source>A new one is being started.</source>
@@ -6580,15 +6580,15 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Batches are in page-locked host memory, so their copies are asynchronous. GPU memory does not change.</source>
-        <translation>批位于主机的锁页内存中，拷贝无需等待。GPU 内存不变。</translation>
+        <translation>批次位于锁页主机内存中，因此其拷贝是异步的。显存不变。</translation>
     </message>
     <message>
         <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch's samples are in one row, without padding.</source>
-        <translation>各批填充到自身最长的样本，因此长度不同：前一批的块不适合下一批，预留内存会超过峰值。grouped：长度相近的样本组成一批，填充很少。packed：一批的样本连成一行，没有填充。</translation>
+        <translation>各批次填充到自身最长的样本，因此长度不同：一个批次的块不适合下一个批次，预留显存会超过峰值。grouped：每个批次由长度相近的样本组成，填充很少。packed：一个批次的样本连成一行，没有填充。</translation>
     </message>
     <message>
         <source>BigBird has its own block-sparse attention</source>
-        <translation>BigBird 自行在块之间计算注意力</translation>
+        <translation>BigBird 有自己的块稀疏注意力</translation>
     </message>
     <message>
         <source>Block sizes: requested sizes, rounded up</source>
@@ -6632,11 +6632,11 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer's heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
-        <translation>每个 GPU 训练各自的批，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，额外占用等于全部梯度，除非梯度是桶的视图。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只保留其参数份额的状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
+        <translation>每个 GPU 训练各自的批次，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，除非梯度是桶的视图，否则要再占用与全部梯度同样多的显存。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只持有其参数份额的优化器状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
     </message>
     <message>
         <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers' Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
-        <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。每个张量一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，没有时在主机上，每一步经总线取回。</translation>
+        <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。优化器步对每个张量运行一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，否则在主机上，每一步经总线取回。</translation>
     </message>
     <message>
         <source>Each parameter is updated when its gradient is complete, and the gradient is then freed. Gradients need only the memory of the largest parameter instead of all parameters.</source>
@@ -6702,7 +6702,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Forward passes without a graph: memory holds the weights, the activations of one layer at a time, and the logits.</source>
-        <translation>没有计算图的前向：权重，以及一层所需的激活值和 logits。</translation>
+        <translation>没有计算图的前向：显存中有权重、一次一层的激活值，以及 logits。</translation>
     </message>
     <message>
         <source>Frees</source>
@@ -6710,7 +6710,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>From 4.49 on, a decoder's labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
-        <translation>从 4.49 起，解码器的标签移动一位，logits 以 fp32 原样使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此旁边没有 16 位副本。损失相同。</translation>
+        <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批大小 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
     </message>
     <message>
         <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained one keep nothing for backward.</source>
@@ -6718,7 +6718,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer's gradients, trained or not, are also one tensor until they are scattered. This GPU's gradients stay in memory until the next forward, even if they are released earlier.</source>
-        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，每个 GPU 占均等的一部分。它整体收集到参数视图所在的内存中；该层的梯度在散布之前是一个张量（无论是否训练）；本 GPU 的梯度保留到下一次前向，不管何时释放。</translation>
+        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，在各 GPU 之间均分。它作为整体收集，参数是它的视图。该层的梯度（无论是否训练）在散布之前也是一个张量。本 GPU 的梯度在显存中留到下一次前向，即使更早释放也是如此。</translation>
     </message>
     <message>
         <source>Gradients of 16-bit weights are accumulated in fp32 tensors that exist for the whole run. This needs 4 more bytes per trained weight, and small gradients are not lost in the sums.</source>
@@ -6726,7 +6726,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch's default), they use no memory when activations peak.</source>
-        <translation>梯度填零时会保留到下一次前向之后；释放时（PyTorch 默认），激活值达到峰值时它们不在内存中。</translation>
+        <translation>填零的梯度在下一次前向期间仍留在显存中。若释放梯度（PyTorch 的默认行为），激活值达到峰值时它们不占显存。</translation>
     </message>
     <message>
         <source>If weights are cast on the GPU, the fp32 weights are there first, and their segments stay reserved. If they are created on the GPU, or cast before they are moved, they use only the memory that they need.</source>
@@ -6734,7 +6734,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Instead of allocating another segment, a segment grows by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.</source>
-        <translation>段在需要时在末尾以 2 或 20 MiB 的页增长，而不是申请新的段：块之间滞留的内存更少。</translation>
+        <translation>段按 2 或 20 MiB 的页增长，而不是再申请一个段：因块间空洞而浪费的显存更少。</translation>
     </message>
     <message>
         <source>Lengths of batches</source>
@@ -6766,7 +6766,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Moments are in host memory, and the step runs on the host. Gradients are copied to the host and new weights back. The GPU keeps weights, gradients and activations. nvme: the state is on disk between steps, which makes no difference for the GPU.</source>
-        <translation>矩和优化器步位于主机内存；梯度经总线传过去，新权重传回来。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘；对 GPU 来说相同。</translation>
+        <translation>矩位于主机内存，优化器步在主机上运行。梯度拷贝到主机，新权重拷回。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘，对 GPU 没有区别。</translation>
     </message>
     <message>
         <source>Muon updates every matrix, including embeddings; AdamW (foreach) updates the other parameters</source>
@@ -6794,7 +6794,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>No isolation: the program changes real files.</source>
-        <translation>未隔离：程序的写入、重命名和删除都会真实生效。</translation>
+        <translation>未隔离：程序会更改真实文件。</translation>
     </message>
     <message>
         <source>No leak: everything that {} steps allocated was freed or replaced.</source>
@@ -6814,11 +6814,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>One adapter for each whole layer instead of its linear modules. With an adapter inside each layer, the frozen trunk still needs a backward for its inputs. A tower passes nothing back to the layers, so the trunk keeps no activations.</source>
-        <translation>在每层旁边而不是线性部分旁边加适配器。在每层内时，冻结的主干仍需对其输入做反向传播；作为不向各层回传的塔时，主干不保留任何激活值。</translation>
+        <translation>每个整层一个适配器，而不是每个线性模块一个。适配器在每层之内时，冻结的主干仍需对其输入做反向传播；适配器塔不向各层回传，因此主干不保留任何激活值。</translation>
     </message>
     <message>
         <source>Only the inputs of a segment of layers are kept. Backward runs the segment again, which takes the time of one more forward. The peak then often moves to the loss.</source>
-        <translation>只保留进入一段层的内容；反向传播重新运行该段，时间上多一次前向。峰值往往因此移到损失处。</translation>
+        <translation>只保留一段层的输入。反向传播重新运行该段，多花一次前向的时间。峰值往往因此移到损失处。</translation>
     </message>
     <message>
         <source>OpenGL has no vertex arrays; OpenGL 3.3 is needed</source>
@@ -6842,7 +6842,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Products of fp32 matrices round their factors to 10 bits and run on tensor cores. This saves no memory, but makes the remaining fp32 products faster.</source>
-        <translation>fp32 矩阵乘法将因子舍入到 10 位并在张量核心上运行。不减小任何内容；fp32 的部分更快。</translation>
+        <translation>fp32 矩阵乘将因子舍入到 10 位并在张量核心上运行。不节省显存，但使其余的 fp32 乘法更快。</translation>
     </message>
     <message>
         <source>REQUIRED</source>
@@ -6874,11 +6874,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Saved activations are copied to pinned host memory in forward and back in backward. They use no GPU memory in between, but their bytes cross the bus twice.</source>
-        <translation>反向传播所需的内容在前向中拷贝到锁页主机内存，需要时拷回：激活值离开 GPU，其字节数两次经过总线。</translation>
+        <translation>保存的激活值在前向中拷贝到锁页主机内存，在反向中拷回。其间不占显存，但其字节要两次经过总线。</translation>
     </message>
     <message>
         <source>Saved activations are kept as one byte per element and a scale for each 256 elements: a quarter of fp32. Gradients become slightly inaccurate.</source>
-        <translation>反向传播所需的内容以每元素一字节保留，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
+        <translation>保存的激活值每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
     </message>
     <message>
         <source>Scales all gradients in place if their norm is too large. Needs one additional number per tensor.</source>
@@ -6886,7 +6886,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, sizes rounded and cached segments released. The requested sizes stay the same, but the reserved memory changes.</source>
-        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求不变；为其预留的内存改变。</translation>
+        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求的大小不变，但预留显存改变。</translation>
     </message>
     <message>
         <source>Settings: --set optimizer.lr=0.1, or in a run.json {"optimizer.lr": 0.1} or
@@ -6930,7 +6930,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>The model is created on the GPU (with torch.device("cuda")) instead of the host, so there is no host copy to move. A tied output layer's own weight exists until it is tied, and its segment stays reserved.</source>
-        <translation>模型直接在 GPU 上创建（torch.device("cuda")），而不是在主机上：主机没有副本，也无需移动。绑定的输出层自身的权重在绑定之前存在，其段会保留。</translation>
+        <translation>模型直接在 GPU 上创建（torch.device("cuda")），而不是在主机上，因此没有需要移动的主机副本。绑定的输出层在绑定之前有自己的权重，其段保持预留。</translation>
     </message>
     <message>
         <source>The model is frozen. Every layer attends to a few additional keys and values, and only these are trained. Activations of the whole trunk are still needed, and attention needs a mask.</source>
@@ -6942,19 +6942,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>The program's changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: copy on write in libc's functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
-        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：写时复制，通过 libc 函数和系统调用过滤器实现（限制见 docs/security.md，包括静态链接的程序）。</translation>
+        <translation>程序对文件的更改保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：libc 函数中的写时复制，以及系统调用过滤器（限制，例如静态链接的程序：docs/security.md）。</translation>
     </message>
     <message>
         <source>The program's changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
-        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
+        <translation>程序对文件的更改保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制：docs/security.md）。</translation>
     </message>
     <message>
         <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop as large as the largest one, fused none.</source>
-        <translation>其状态从第一步起存在：Adam 为两个与可训练参数同样大的张量，SGD 没有。foreach 产生同样大的临时张量，loop 为最大参数的大小，fused 没有。</translation>
+        <translation>状态从第一步起存在：Adam 为两个与全部可训练参数同样大的张量，SGD 没有。foreach 的临时张量与全部可训练参数同样大，loop 的与最大的参数同样大，fused 没有。</translation>
     </message>
     <message>
         <source>The worker ended with exit status {}</source>
-        <translation>工作进程自行结束，退出状态为 {}</translation>
+        <translation>工作进程结束，退出状态为 {}</translation>
     </message>
     <message>
         <source>The worker's events are inconsistent: {}</source>
@@ -6970,11 +6970,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer's input is not kept for the adapter.</source>
-        <translation>在每个选定的线性层旁训练两个小矩阵，其余冻结：只有它们有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会以 fp32 生成与权重同样大的适配器乘积来测量长度。LoRA-FA 只训练上侧矩阵：可训练数减半，且不为适配器保留层的输入。</translation>
+        <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练升维矩阵：可训练的数减半，且不为适配器保留层的输入。</translation>
     </message>
     <message>
         <source>Unused segments are released to the driver after each step. The peak does not change. Other processes can use the memory in between; the next step allocates from the driver again, which waits for the GPU.</source>
-        <translation>每步之后将不含内容的段归还驱动。峰值不变；其他进程在此期间看到空闲内存，下一步再向驱动申请，会等待 GPU。</translation>
+        <translation>每步之后将未使用的段归还驱动。峰值不变。其间其他进程可以使用这些显存；下一步再向驱动申请，要等待 GPU。</translation>
     </message>
     <message>
         <source>Usage</source>
@@ -7066,7 +7066,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>all sequences of a run have the same length, because a sequence that is too short for its blocks would switch the model to full attention permanently</source>
-        <translation>一次运行的所有序列长度相同：对块来说太短的序列会使模型永久改用完整注意力</translation>
+        <translation>一次运行的所有序列长度相同，因为对块来说太短的序列会使模型永久改用完整注意力</translation>
     </message>
     <message>
         <source>allocated by</source>
@@ -7078,7 +7078,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>allocated in each step and live at the end</source>
-        <translation>每步中创建且结束时存活</translation>
+        <translation>每步中分配且结束时存活</translation>
     </message>
     <message>
         <source>allocations inside torch.utils.checkpoint, but no recomputation</source>
@@ -7090,7 +7090,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>an allocation beyond it fails, as on a smaller GPU</source>
-        <translation>超出的请求会失败，如同在较小的 GPU 上</translation>
+        <translation>超出的分配会失败，如同在较小的 GPU 上</translation>
     </message>
     <message>
         <source>append the verdict and the tables of the peak to this file as Markdown ($GITHUB_STEP_SUMMARY)</source>
@@ -7134,7 +7134,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>avoid record_stream: wait for the other stream before the tensor is freed</source>
-        <translation>不用 record_stream：释放张量之前先等待该流</translation>
+        <translation>不用 record_stream：释放张量之前先等待另一个流</translation>
     </message>
     <message>
         <source>backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in a virtual environment and name its Python with --python VENV/bin/python</source>
@@ -7154,7 +7154,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>blocks that were freed but are still in use by another stream</source>
-        <translation>已释放但仍在等待另一个流的块</translation>
+        <translation>已释放但仍被另一个流使用的块</translation>
     </message>
     <message>
         <source>buffers take at least 5 % of the peak</source>
@@ -7162,7 +7162,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>bytes allocated in each step and live at the end</source>
-        <translation>每步中创建且结束时存活的字节</translation>
+        <translation>每步中分配且结束时存活的字节</translation>
     </message>
     <message>
         <source>bytes live when the last step ends</source>
@@ -7170,11 +7170,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>call requires_grad_(False) on weights that are not to be trained; for the others, remove detach() or no_grad() between them and the loss</source>
-        <translation>不需训练之处使用 requires_grad_(False)；否则在参数与损失之间不要使用 detach() 或 no_grad()</translation>
+        <translation>对不需训练的权重调用 requires_grad_(False)；对其余权重，去掉它们与损失之间的 detach() 或 no_grad()</translation>
     </message>
     <message>
         <source>cast unquantized 16-bit weights to fp32, like PEFT's prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
-        <translation>将未量化的部分从 16 位转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时本来就是 fp32</translation>
+        <translation>将未量化的 16 位权重转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时它们本来就是 fp32</translation>
     </message>
     <message>
         <source>casts of weights are freed after their product</source>
@@ -7202,7 +7202,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, which for shards is only supported with FSDP1; use amp-bf16, or shard.implementation=fsdp1</source>
-        <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，分片中只支持规划 FSDP1；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
+        <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，对分片只有 FSDP1 支持；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
     </message>
     <message>
         <source>compare every figure of a file or run across all commands</source>
@@ -7246,7 +7246,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>ddp: find parameters that a forward does not use (find_unused_parameters), which models with unused parts need; the model's outputs are copied</source>
-        <translation>ddp：查找前向未使用的参数（find_unused_parameters），用于并非所有部分都被使用的模型；模型的返回值会被复制</translation>
+        <translation>ddp：查找前向未使用的参数（find_unused_parameters），有未用部分的模型需要它；模型的输出会被复制</translation>
     </message>
     <message>
         <source>del tensors that only the first step needs, or keep them on the CPU</source>
@@ -7294,7 +7294,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>each layer, except operators that are slow to recompute</source>
-        <translation>每一层，但不含计算慢的部分</translation>
+        <translation>每一层，但不含重新计算较慢的算子</translation>
     </message>
     <message>
         <source>each layer, except what fits into a budget</source>
@@ -7350,7 +7350,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>every layer has a mask, which flash kernels do not accept: use attention=efficient, which keeps no scores either</source>
-        <translation>每层都有掩码，flash 内核不支持：attention=efficient 同样不保留分数</translation>
+        <translation>每层都有掩码，flash 内核不支持：请用 attention=efficient，它同样不保留分数</translation>
     </message>
     <message>
         <source>evidence</source>
@@ -7370,7 +7370,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>expected one JSON object without nested lists or objects</source>
-        <translation>应为一个不含列表和对象的 JSON 对象</translation>
+        <translation>应为一个不含嵌套列表或对象的 JSON 对象</translation>
     </message>
     <message>
         <source>experiments (A1-vanilla, A1, or C for a whole document); default: all</source>
@@ -7454,7 +7454,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fraction of the allowed memory above which cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
-        <translation>长期未用的缓存段从允许内存的这一比例起归还（需要 per_process_memory_fraction）；留空：从不</translation>
+        <translation>已用显存超过允许显存的这一比例时，归还长期未用的缓存段（需要 per_process_memory_fraction）；留空：从不</translation>
     </message>
     <message>
         <source>free bytes in partly used segments at the peak of reserved memory</source>
@@ -7474,7 +7474,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>freed by the program, but still in use by another stream</source>
-        <translation>已被程序释放；另一个流尚未用完</translation>
+        <translation>已被程序释放，但仍被另一个流使用</translation>
     </message>
     <message>
         <source>fsdp1: gradients of all micro-batches but the last are accumulated unsharded (no_sync)</source>
@@ -7482,7 +7482,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fsdp1: number of groups of GPUs, which each split one copy of the model (HYBRID_SHARD); gradients are scattered within a group and summed over the groups; 1: all GPUs form one group</source>
-        <translation>fsdp1：GPU 分组，每组以分片持有整个模型（HYBRID_SHARD）；梯度在组内散布并在组间求和；1：所有 GPU 为一组</translation>
+        <translation>fsdp1：GPU 的组数，每组切分一份模型副本（HYBRID_SHARD）；梯度在组内散布，并在组间求和；1：所有 GPU 为一组</translation>
     </message>
     <message>
         <source>fsdp1: the optimizer gets this GPU's part of each parameter (use_orig_params); false: the flat parameters</source>
@@ -7498,15 +7498,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>galore.rank: GaLore is a form of AdamW: set optimizer.name=adamw</source>
-        <translation>galore.rank：它是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
+        <translation>galore.rank：GaLore 是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
     </message>
     <message>
         <source>galore.rank: GaLore supports only fp32 moments here: set optimizer.bits=32</source>
-        <translation>galore.rank：其矩在这里是 fp32：请设 optimizer.bits=32</translation>
+        <translation>galore.rank：GaLore 在这里只支持 fp32 的矩：请设 optimizer.bits=32</translation>
     </message>
     <message>
         <source>galore.rank: GaLore's state is on the GPU: set offload.optimizer=none</source>
-        <translation>galore.rank：其状态位于 GPU：请设 offload.optimizer=none</translation>
+        <translation>galore.rank：GaLore 的状态位于 GPU：请设 offload.optimizer=none</translation>
     </message>
     <message>
         <source>galore.rank: a part of a gradient has different singular vectors: use shard.strategy=ddp, or none</source>
@@ -7526,11 +7526,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>generate.cache=static and sliding use a mask, which flash kernels do not accept: use attention=efficient</source>
-        <translation>generate.cache=static 和 sliding 通过掩码计算注意力，flash 内核不支持：请用 attention=efficient</translation>
+        <translation>generate.cache=static 和 sliding 使用掩码，flash 内核不支持：请用 attention=efficient</translation>
     </message>
     <message>
         <source>generate.cache=static and sliding: {model} has no such cache in transformers 4.51, or it is not supported; set generate.cache=dynamic</source>
-        <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或不支持规划；请设 generate.cache=dynamic</translation>
+        <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或尚不支持；请设 generate.cache=dynamic</translation>
     </message>
     <message>
         <source>generate.cache=static has the weights' type, but autocast's keys have another; use generate.cache=dynamic</source>
@@ -7538,35 +7538,35 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>generate.lengths needs generated tokens, but generate.tokens is 0: set generate.tokens=64</source>
-        <translation>generate.lengths 是生成词元的长度，而其数量为 0：请设 generate.tokens=64</translation>
+        <translation>generate.lengths 需要生成的词元，但 generate.tokens 为 0：请设 generate.tokens=64</translation>
     </message>
     <message>
         <source>generate.lengths: where values are computed, the tokens determine the end of a sequence; use backend=plan</source>
-        <translation>generate.lengths：真正计算数值时，序列在其词元指示处结束；请用 backend=plan</translation>
+        <translation>generate.lengths：真正计算数值时，序列的结束由词元决定；请用 backend=plan</translation>
     </message>
     <message>
         <source>generate.tokens is only supported on one GPU: set shard.strategy=none</source>
-        <translation>generate.tokens 只规划单个 GPU：请设 shard.strategy=none</translation>
+        <translation>generate.tokens 只支持单个 GPU：请设 shard.strategy=none</translation>
     </message>
     <message>
         <source>generate.tokens is only supported with weights on the GPU: set offload.parameters=none</source>
-        <translation>generate.tokens 只规划权重在 GPU 上的情况：请设 offload.parameters=none</translation>
+        <translation>generate.tokens 只支持权重在 GPU 上的情况：请设 offload.parameters=none</translation>
     </message>
     <message>
         <source>generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and similar models; other models have caches of their own, which are not supported</source>
-        <translation>generate.tokens：支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 等的键值缓存；其他模型有自己的缓存，不支持规划</translation>
+        <translation>generate.tokens 支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 等模型；其他模型有自己的缓存，尚不支持</translation>
     </message>
     <message>
         <source>generate.tokens with attention=flash-2 uses other functions of the package, which are not supported; use attention=flash</source>
-        <translation>generate.tokens 配合 attention=flash-2 走其软件包的另一路径，不支持规划；请用 attention=flash</translation>
+        <translation>generate.tokens 配合 attention=flash-2 时使用该软件包的其他函数，尚不支持；请用 attention=flash</translation>
     </message>
     <message>
         <source>generate.tokens: generation follows transformers 4.51; set loss_path=labels-shifted</source>
-        <translation>generate.tokens：生成按 transformers 4.51 规划；请设 loss_path=labels-shifted</translation>
+        <translation>generate.tokens：生成遵循 transformers 4.51；请设 loss_path=labels-shifted</translation>
     </message>
     <message>
         <source>generate.tokens: mode=inference runs only forward passes; set mode=generate</source>
-        <translation>generate.tokens：mode=inference 是普通前向；请设 mode=generate</translation>
+        <translation>generate.tokens：mode=inference 只运行前向；请设 mode=generate</translation>
     </message>
     <message>
         <source>gradients of amp-fp16 are unscaled before their norm is computed, as by GradScaler.unscale_</source>
@@ -7578,11 +7578,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>gradients.dtype=fp32: only one GPU is supported: set shard.strategy=none</source>
-        <translation>gradients.dtype=fp32：只规划单个 GPU：请设 shard.strategy=none</translation>
+        <translation>gradients.dtype=fp32：只支持单个 GPU：请设 shard.strategy=none</translation>
     </message>
     <message>
         <source>gradients.dtype=fp32: only the sums would be filled with zeros; set zero_grad=none</source>
-        <translation>gradients.dtype=fp32：填零的是累加和；请设 zero_grad=none</translation>
+        <translation>gradients.dtype=fp32：只会将累加和填零；请设 zero_grad=none</translation>
     </message>
     <message>
         <source>half a byte per moment element, a scale for each 128</source>
@@ -7606,7 +7606,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>how the loss is computed from logits and labels: as in transformers 4.49 and later (labels-shifted), 4.46 to 4.48 (logits-cut), or before (upcast-in-model)</source>
-        <translation>到损失途中的 logits 和标签，按 transformers 4.49 起（labels-shifted）、4.46 到 4.48（logits-cut）或更早（upcast-in-model）</translation>
+        <translation>如何由 logits 和标签计算损失：与 transformers 4.49 及以后（labels-shifted）、4.46 到 4.48（logits-cut）或更早（upcast-in-model）相同</translation>
     </message>
     <message>
         <source>ids decrease</source>
@@ -7662,7 +7662,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>its output could not be decoded ({})</source>
-        <translation>无法解读它发送的内容（{}）</translation>
+        <translation>无法解读其输出（{}）</translation>
     </message>
     <message>
         <source>its torch is built for ROCm: install the build for CUDA (pip install torch), which needs no GPU</source>
@@ -7674,7 +7674,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>its torch is older than 2.0, the first version that records a memory history</source>
-        <translation>其 torch 早于 2.0，即最早提供内存历史的版本</translation>
+        <translation>其 torch 早于 2.0，即首个可记录显存历史的版本</translation>
     </message>
     <message>
         <source>keep keys and values of every layer during forward and loss (use_cache=True in training)</source>
@@ -7686,15 +7686,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>kernels=fused is not supported with split layers: set kernels=eager</source>
-        <translation>不支持在切分的层旁规划 kernels=fused：请设 kernels=eager</translation>
+        <translation>切分的层不支持 kernels=fused：请设 kernels=eager</translation>
     </message>
     <message>
         <source>kernels=fused is only supported for RMS norms and silu(gate) * up of Llama, Qwen, Mistral and Mixtral; set kernels=eager</source>
-        <translation>kernels=fused 用于 Llama、Qwen、Mistral 和 Mixtral 的 RMS 归一化和 silu(gate) * up；请设 kernels=eager</translation>
+        <translation>kernels=fused 只支持 Llama、Qwen、Mistral 和 Mixtral 的 RMS 归一化和 silu(gate) * up；请设 kernels=eager</translation>
     </message>
     <message>
         <source>keys and values are kept until the loss</source>
-        <translation>键和值在损失之前一直被引用</translation>
+        <translation>键和值保留到损失</translation>
     </message>
     <message>
         <source>language: en or zh_CN; default: $LANG, or in the window the last choice</source>
@@ -7722,11 +7722,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lengths of samples: a file of lines "length,count", from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
-        <translation>样本长度：由 "length,count" 行组成的文件，每个微批次从中抽取样本：由 seq=FILE 设置；超过数值 seq 的会被截断</translation>
+        <translation>样本长度：由 "length,count" 行组成的文件，每个微批次从中抽取样本（由 seq=FILE 设置）；若 seq 是数，超过它的样本会被截断</translation>
     </message>
     <message>
         <source>lengths of the micro-batches in turn, such as "400,1536,400", or a range to draw from, such as "256-1024" (seq=LIST sets this); empty: all have the length seq</source>
-        <translation>各微批次的长度依次为 "400,1536,400"，或从范围 "256-1024" 中抽取：由 seq=LIST 设置；留空：都与 seq 相同</translation>
+        <translation>各微批次依次的长度，例如 "400,1536,400"，或从中抽取长度的范围，例如 "256-1024"（由 seq=LIST 设置）；留空：长度均为 seq</translation>
     </message>
     <message>
         <source>library of the optimizer with 8-bit moments</source>
@@ -7794,7 +7794,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>live after the range</source>
-        <translation>之后仍在</translation>
+        <translation>区间之后仍存活</translation>
     </message>
     <message>
         <source>live at the end of the trace or of the selected range</source>
@@ -7810,7 +7810,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>load with map_location="cpu" or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
-        <translation>map_location="cpu"、load_state_dict(assign=True)，或在 from_pretrained 中指定 dtype</translation>
+        <translation>加载时使用 map_location="cpu" 或 load_state_dict(assign=True)，或向 from_pretrained 传入 dtype</translation>
     </message>
     <message>
         <source>load=cast-on-device has no effect: these weights stay fp32</source>
@@ -7818,27 +7818,27 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because it dequantizes them in each forward to measure their rows; use lora.kind=lora</source>
-        <translation>不支持在 4 或 8 位权重旁规划 lora.kind=dora：它每次前向都展开权重以测量各行；请用 lora.kind=lora</translation>
+        <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重：它每次前向都反量化权重以测量各行；请用 lora.kind=lora</translation>
     </message>
     <message>
         <source>lora.placement has no effect without adapters, and lora.rank is 0: set lora.rank=8</source>
-        <translation>没有适配器时 lora.placement 不起作用，而 lora.rank 为 0：请设 lora.rank=8</translation>
+        <translation>lora.placement 没有适配器时不起作用，而 lora.rank 为 0：请设 lora.rank=8</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and tower are only supported for unquantized weights: set quantization=none</source>
-        <translation>lora.placement=layer-parallel 和 tower 只规划未量化的权重：请设 quantization=none</translation>
+        <translation>lora.placement=layer-parallel 和 tower 只支持未量化的权重：请设 quantization=none</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and tower are only supported on one GPU: set shard.strategy=none</source>
-        <translation>lora.placement=layer-parallel 和 tower 只规划单个 GPU：请设 shard.strategy=none</translation>
+        <translation>lora.placement=layer-parallel 和 tower 只支持单个 GPU：请设 shard.strategy=none</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and tower require a model with one stack of layers over tokens; the torch.nn.Transformer presets have built-in adapters</source>
-        <translation>lora.placement=layer-parallel 和 tower 用于对词元只有一个层栈的模型；torch.nn.Transformer 预设已内置</translation>
+        <translation>lora.placement=layer-parallel 和 tower 需要只有一个词元层栈的模型；torch.nn.Transformer 预设已内置适配器</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and tower support only one kind of adapter: set lora.kind=lora</source>
-        <translation>lora.placement=layer-parallel 和 tower 只有一种适配器：请设 lora.kind=lora</translation>
+        <translation>lora.placement=layer-parallel 和 tower 只支持一种适配器：请设 lora.kind=lora</translation>
     </message>
     <message>
         <source>lora.trunk=cached can only be planned, because the data of a second epoch differ here from those of the first; use backend=plan</source>
@@ -7862,11 +7862,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lora.trunk=cached needs a trunk that does not depend on the adapters: set lora.placement=tower</source>
-        <translation>lora.trunk=cached 需要适配器不回传的主干：请设 lora.placement=tower</translation>
+        <translation>lora.trunk=cached 需要不依赖适配器的主干：请设 lora.placement=tower</translation>
     </message>
     <message>
         <source>loss=chunked: the basics model's script computes its loss as a whole</source>
-        <translation>loss=chunked：基础模型的脚本一次计算损失</translation>
+        <translation>loss=chunked：基础模型的脚本整体计算损失</translation>
     </message>
     <message>
         <source>loss_path has no effect with loss=chunked; set loss_path=labels-shifted</source>
@@ -7874,11 +7874,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>loss_path: transformers before 4.49 did not have {model}; set loss_path=labels-shifted</source>
-        <translation>loss_path：{model} 不在 transformers 4.49 之前的解码器之列；请设 loss_path=labels-shifted</translation>
+        <translation>loss_path：4.49 之前的 transformers 没有 {model}；请设 loss_path=labels-shifted</translation>
     </message>
     <message>
         <source>loss_path=upcast-in-model: GPT-2 never converted its logits and computed the loss in their type, which is not supported; set loss_path=logits-cut</source>
-        <translation>loss_path=upcast-in-model：GPT-2 从未如此，其损失使用 logits 的类型，不支持规划；请设 loss_path=logits-cut</translation>
+        <translation>loss_path=upcast-in-model：GPT-2 从不转换其 logits，而是以其类型计算损失，这不受支持；请设 loss_path=logits-cut</translation>
     </message>
     <message>
         <source>low-rank adapters, all other weights frozen</source>
@@ -7886,7 +7886,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lower per_device_eval_batch_size, set eval_accumulation_steps=1, or evaluate smaller batches</source>
-        <translation>per_device_eval_batch_size、eval_accumulation_steps=1，或在评估中使用更小的批</translation>
+        <translation>减小 per_device_eval_batch_size，设置 eval_accumulation_steps=1，或用更小的批次评估</translation>
     </message>
     <message>
         <source>maximum GPU memory, such as 24GiB; default for a RUN or a program with --device: the memory of that GPU</source>
@@ -7902,7 +7902,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>mode=generate needs a number of tokens, but generate.tokens is 0: set generate.tokens=64</source>
-        <translation>mode=generate 生成 generate.tokens 个词元，而其为 0：请设 generate.tokens=64</translation>
+        <translation>mode=generate 需要词元数，但 generate.tokens 为 0：请设 generate.tokens=64</translation>
     </message>
     <message>
         <source>modules of the model, outermost first</source>
@@ -7970,7 +7970,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>no stack while other entries have one: autograd's thread</source>
-        <translation>其他有栈之处没有栈：自动求导的线程</translation>
+        <translation>其他条目有调用栈而此处没有：自动求导的线程</translation>
     </message>
     <message>
         <source>no state; with momentum, one tensor as large as the trained parameters</source>
@@ -7990,11 +7990,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>number of chunks for loss=chunked</source>
-        <translation>loss=chunked 将词元切成的份数</translation>
+        <translation>loss=chunked 的分块数</translation>
     </message>
     <message>
         <source>number of new tokens of each sequence up to its end token, such as "40,120" in turn, or a range, whose maximum is used; generation ends with the longest sequence; empty: no end token</source>
-        <translation>每个序列到其结束词元的新词元数，依次 "40,120"，或一个范围，取其最大值：生成随最长者结束；留空：没有结束词元</translation>
+        <translation>每个序列到结束词元为止的新词元数，例如依次为 "40,120"，或一个范围（取其最大值）；生成随最长的序列结束；留空：没有结束词元</translation>
     </message>
     <message>
         <source>number of steps between two computations of the projection</source>
@@ -8010,7 +8010,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>number of trained keys and values before the sequence in each layer; 0: none</source>
-        <translation>每层在序列之前的可训练键和值；0：无</translation>
+        <translation>每层中置于序列之前的可训练键和值的数量；0：无</translation>
     </message>
     <message>
         <source>offload.activations and activation_compression both change how saved activations are kept; choose one</source>
@@ -8070,7 +8070,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>one process represents one rank of shard.ranks; batch is that of one GPU (with shard.strategy=tensor, all GPUs have the same batch)</source>
-        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批（shard.strategy=tensor 时所有 GPU 的批相同）</translation>
+        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批大小（shard.strategy=tensor 时所有 GPU 使用相同的批次）</translation>
     </message>
     <message>
         <source>only findings, fragmentation, segments, reclaim, leaks, sites or oom</source>
@@ -8082,15 +8082,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>optimizer without foreach (foreach=False)</source>
-        <translation>逐个更新的优化器（foreach=False）</translation>
+        <translation>不用 foreach 的优化器（foreach=False）</translation>
     </message>
     <message>
         <source>optimizer.bits=4 requires Adam: set optimizer.name to adam or adamw</source>
-        <translation>optimizer.bits=4 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
+        <translation>optimizer.bits=4 需要 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
     </message>
     <message>
         <source>optimizer.bits=8 requires Adam: set optimizer.name to adam or adamw</source>
-        <translation>optimizer.bits=8 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
+        <translation>optimizer.bits=8 需要 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
     </message>
     <message>
         <source>optimizer.in_backward frees gradients; set zero_grad=none</source>
@@ -8106,11 +8106,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>optimizer.paged is only supported for 8-bit moments: set optimizer.bits=8</source>
-        <translation>optimizer.paged 只规划 8 位矩：请设 optimizer.bits=8</translation>
+        <translation>optimizer.paged 只支持 8 位矩：请设 optimizer.bits=8</translation>
     </message>
     <message>
         <source>optimizer.paged requires bitsandbytes: set optimizer.library=bitsandbytes</source>
-        <translation>optimizer.paged 属于 bitsandbytes：请设 optimizer.library=bitsandbytes</translation>
+        <translation>optimizer.paged 需要 bitsandbytes：请设 optimizer.library=bitsandbytes</translation>
     </message>
     <message>
         <source>order of call sites: held (bytes times time), count, bytes, life or peak</source>
@@ -8178,15 +8178,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>prefix.tokens: generation from a prefix is not supported: set generate.tokens=0</source>
-        <translation>prefix.tokens：不支持规划带前缀的生成：请设 generate.tokens=0</translation>
+        <translation>prefix.tokens：不支持从前缀生成：请设 generate.tokens=0</translation>
     </message>
     <message>
         <source>prefix.tokens: only Llama, Qwen, Mistral, Mixtral and Phi are supported, whose attention reads keys from a cache; set prefix.tokens=0</source>
-        <translation>prefix.tokens：只规划从缓存取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
+        <translation>prefix.tokens：只支持从缓存读取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
     </message>
     <message>
         <source>prefix.tokens: only one GPU is supported: set shard.strategy=none</source>
-        <translation>prefix.tokens：只规划单个 GPU：请设 shard.strategy=none</translation>
+        <translation>prefix.tokens：只支持单个 GPU：请设 shard.strategy=none</translation>
     </message>
     <message>
         <source>prefix.tokens: only one kind of adapter is allowed: set lora.rank=0</source>
@@ -8194,11 +8194,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>prefix.tokens: only unquantized weights are supported: set quantization=none</source>
-        <translation>prefix.tokens：只规划未量化的权重：请设 quantization=none</translation>
+        <translation>prefix.tokens：只支持未量化的权重：请设 quantization=none</translation>
     </message>
     <message>
         <source>prefix.tokens: the prefix uses the cache: set use_cache=false</source>
-        <translation>prefix.tokens：缓存用于前缀：请设 use_cache=false</translation>
+        <translation>prefix.tokens：前缀使用该缓存：请设 use_cache=false</translation>
     </message>
     <message>
         <source>prefix.tokens: the weights are already frozen: set trainable=all</source>
@@ -8246,11 +8246,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>recomputed forward within backward: freed in it</source>
-        <translation>反向中的再次前向：在其中释放</translation>
+        <translation>反向中重新计算的前向：在其中释放</translation>
     </message>
     <message>
         <source>recomputed forward within backward: kept for backward</source>
-        <translation>反向中的再次前向：为反向保留</translation>
+        <translation>反向中重新计算的前向：为反向保留</translation>
     </message>
     <message>
         <source>releases segments unused for long when memory is short</source>
@@ -8274,27 +8274,27 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>resume is not supported for the basics model, whose script has its own optimizer</source>
-        <translation>不支持规划基础模型的 resume，其脚本自带优化器</translation>
+        <translation>不支持基础模型的 resume，其脚本自带优化器</translation>
     </message>
     <message>
         <source>resume is only supported for complete state dicts: use shard.strategy=ddp, or none</source>
-        <translation>resume 只规划完整的状态字典：请用 shard.strategy=ddp 或 none</translation>
+        <translation>resume 只支持完整的状态字典：请用 shard.strategy=ddp 或 none</translation>
     </message>
     <message>
         <source>resume is only supported for one optimizer: set optimizer.in_backward=false</source>
-        <translation>resume 只规划一个优化器：请设 optimizer.in_backward=false</translation>
+        <translation>resume 只支持一个优化器：请设 optimizer.in_backward=false</translation>
     </message>
     <message>
         <source>resume is only supported for state in the weights' type: set optimizer.bits=32</source>
-        <translation>resume 只规划与权重同类型的状态：请设 optimizer.bits=32</translation>
+        <translation>resume 只支持与权重同类型的状态：请设 optimizer.bits=32</translation>
     </message>
     <message>
         <source>resume is only supported for state on the GPU: set offload.optimizer=none</source>
-        <translation>resume 只规划 GPU 上的状态：请设 offload.optimizer=none</translation>
+        <translation>resume 只支持 GPU 上的状态：请设 offload.optimizer=none</translation>
     </message>
     <message>
         <source>resume is only supported for the state of Adam and SGD: use optimizer.name=adamw</source>
-        <translation>resume 只规划 Adam 和 SGD 的状态：请用 optimizer.name=adamw</translation>
+        <translation>resume 只支持 Adam 和 SGD 的状态：请用 optimizer.name=adamw</translation>
     </message>
     <message>
         <source>resume is only supported for unquantized weights: set quantization=none</source>
@@ -8302,7 +8302,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>resume is only supported for weights on the GPU: set offload.parameters=none</source>
-        <translation>resume 只规划 GPU 上的权重：请设 offload.parameters=none</translation>
+        <translation>resume 只支持 GPU 上的权重：请设 offload.parameters=none</translation>
     </message>
     <message>
         <source>resume.keeps has no effect without resume.map_location</source>
@@ -8330,11 +8330,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>samples.batches=packed: explicit attention would compute the scores of a whole row; use attention=efficient or flash</source>
-        <translation>samples.batches=packed：显式注意力会产生整行的分数；请用 attention=efficient 或 flash</translation>
+        <translation>samples.batches=packed：显式注意力会计算整行的分数；请用 attention=efficient 或 flash</translation>
     </message>
     <message>
         <source>samples.file has lengths of token sequences, which are not this model's input</source>
-        <translation>samples.file 针对词元序列，此模型不使用</translation>
+        <translation>samples.file 是词元序列的长度，而此模型的输入不是词元序列</translation>
     </message>
     <message>
         <source>samples.file sets lengths of samples, lengths those of batches: set only one of them</source>
@@ -8346,11 +8346,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>save=step is only supported for complete state dicts, not for those of sharded runs: set save=none</source>
-        <translation>save=step 只规划完整的状态字典；分片运行的不支持：请设 save=none</translation>
+        <translation>save=step 只支持完整的状态字典，不支持分片运行的：请设 save=none</translation>
     </message>
     <message>
         <source>save=step is only supported for weights on the GPU: set save=none</source>
-        <translation>save=step 只规划 GPU 上的权重：请设 save=none</translation>
+        <translation>save=step 只支持 GPU 上的权重：请设 save=none</translation>
     </message>
     <message>
         <source>scores are capped only with attention=eager, because SDPA has no cap</source>
@@ -8390,27 +8390,27 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.implementation=fsdp1: FSDP1 gathers at most one layer ahead; set shard.forward_prefetch=1</source>
-        <translation>shard.implementation=fsdp1：最多提前收集一层；请设 shard.forward_prefetch=1</translation>
+        <translation>shard.implementation=fsdp1：FSDP1 最多提前收集一层；请设 shard.forward_prefetch=1</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: FSDP1 gathers one layer ahead in backward, at the time of shard.backward_prefetch_at; set shard.backward_prefetch=1</source>
-        <translation>shard.implementation=fsdp1：反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
+        <translation>shard.implementation=fsdp1：FSDP1 在反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: FSDP1 on one GPU is NO_SHARD, which is not supported; use shard.implementation=fsdp2</source>
-        <translation>shard.implementation=fsdp1：单个 GPU 上即为 NO_SHARD，不支持规划；请用 shard.implementation=fsdp2</translation>
+        <translation>shard.implementation=fsdp1：单个 GPU 上的 FSDP1 即 NO_SHARD，不受支持；请用 shard.implementation=fsdp2</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: FSDP1's load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
-        <translation>shard.implementation=fsdp1：其 load_state_dict 会收集模型，不支持规划；请设 resume.map_location=none</translation>
+        <translation>shard.implementation=fsdp1：FSDP1 的 load_state_dict 会收集模型，不受支持；请设 resume.map_location=none</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: FSDP1's state_dict gathers the model, which is not supported; set save=none</source>
-        <translation>shard.implementation=fsdp1：其 state_dict 会收集模型，不支持规划；请设 save=none</translation>
+        <translation>shard.implementation=fsdp1：FSDP1 的 state_dict 会收集模型，不受支持；请设 save=none</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: GaLore projects matrices, but a part of a flat parameter is one-dimensional; set galore.rank=0</source>
-        <translation>shard.implementation=fsdp1：GaLore 投影矩阵，而扁平参数的一部分是一行；请设 galore.rank=0</translation>
+        <translation>shard.implementation=fsdp1：GaLore 投影矩阵，而扁平参数的一部分是一维的；请设 galore.rank=0</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: PyTorch does not accumulate gradients on the host; set shard.no_sync=true</source>
@@ -8418,7 +8418,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.implementation=fsdp1: PyTorch refuses to flatten fp32 adapters and 16-bit weights into one tensor; set lora.dtype=weights</source>
-        <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个；请设 lora.dtype=weights</translation>
+        <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个张量；请设 lora.dtype=weights</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit's weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
@@ -8426,11 +8426,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.implementation=fsdp1: gradients arrive at flat parameters, so no hook of a parameter is called; set gradients.dtype=weights</source>
-        <translation>shard.implementation=fsdp1：梯度进入扁平参数，参数的钩子看不到；请设 gradients.dtype=weights</translation>
+        <translation>shard.implementation=fsdp1：梯度到达扁平参数，因此不会调用参数的钩子；请设 gradients.dtype=weights</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: units are moved to the GPU one by one; set load=device</source>
-        <translation>shard.implementation=fsdp1：单元逐个到达 GPU；请设 load=device</translation>
+        <translation>shard.implementation=fsdp1：单元逐个移动到 GPU；请设 load=device</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: with use_orig_params=False, PyTorch refuses units that are only partly trained; set shard.original_parameters=true</source>
@@ -8438,11 +8438,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.replicas requires FSDP1 (HYBRID_SHARD); set shard.implementation=fsdp1</source>
-        <translation>shard.replicas 是 FSDP1 的分组（HYBRID_SHARD）；请设 shard.implementation=fsdp1</translation>
+        <translation>shard.replicas 需要 FSDP1（HYBRID_SHARD）；请设 shard.implementation=fsdp1</translation>
     </message>
     <message>
         <source>shard.replicas: groups that split the model require shard.strategy=zero3 or zero2</source>
-        <translation>shard.replicas：每组以分片持有模型，由 shard.strategy=zero3 和 zero2 实现</translation>
+        <translation>shard.replicas：切分模型的组需要 shard.strategy=zero3 或 zero2</translation>
     </message>
     <message>
         <source>shard.strategy applies only to training, not to inference and generation</source>
@@ -8466,39 +8466,39 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.strategy=tensor: PyTorch refuses a common norm of split and unsplit gradients; set clip_grad_norm=0</source>
-        <translation>shard.strategy=tensor：PyTorch 拒绝同时对切分和完整的梯度求范数；请设 clip_grad_norm=0</translation>
+        <translation>shard.strategy=tensor：PyTorch 拒绝对切分和未切分的梯度求共同的范数；请设 clip_grad_norm=0</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: PyTorch refuses lists of split and unsplit parameters and uses the loop by default; set optimizer.impl=loop</source>
-        <translation>shard.strategy=tensor：PyTorch 不支持切分和完整参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
+        <translation>shard.strategy=tensor：PyTorch 不支持切分和未切分参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: infinite gradients are not detected over all ranks; use precision=amp-bf16</source>
-        <translation>shard.strategy=tensor：不会向所有 rank 查询梯度是否为无穷；请用 precision=amp-bf16</translation>
+        <translation>shard.strategy=tensor：不会检测所有 rank 上的无穷梯度；请用 precision=amp-bf16</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: moments in fewer bits are not supported for split parameters; set optimizer.bits=32</source>
-        <translation>shard.strategy=tensor：不支持规划切分参数的低位矩；请设 optimizer.bits=32</translation>
+        <translation>shard.strategy=tensor：切分的参数不支持位数更少的矩；请设 optimizer.bits=32</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: other ranks' parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=tensor：这里不计算其他 rank 加到和中的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+        <translation>shard.strategy=tensor：不计算其他 rank 对和的贡献；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: saved distributed tensors are not compressed; set activation_compression=none</source>
-        <translation>shard.strategy=tensor：分布式张量保存的内容不压缩；请设 activation_compression=none</translation>
+        <translation>shard.strategy=tensor：保存的分布式张量不压缩；请设 activation_compression=none</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: saved distributed tensors are not offloaded; set offload.activations=none</source>
-        <translation>shard.strategy=tensor：分布式张量保存的内容不卸载；请设 offload.activations=none</translation>
+        <translation>shard.strategy=tensor：保存的分布式张量不卸载；请设 offload.activations=none</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: this optimizer is only supported for complete matrices; use adamw</source>
-        <translation>shard.strategy=tensor：此优化器只规划完整矩阵；请用 adamw</translation>
+        <translation>shard.strategy=tensor：此优化器只支持完整矩阵；请用 adamw</translation>
     </message>
     <message>
         <source>shard.strategy=zero1: updates by other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero1：这里不计算其他 rank 更新的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+        <translation>shard.strategy=zero1：不计算其他 rank 的更新；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: gathered weights would be treated as activations; set activation_compression=none</source>
@@ -8510,19 +8510,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: the state of shards is on the same device as the shards; also set offload.parameters=cpu, or set offload.optimizer=none</source>
-        <translation>shard.strategy=zero2 或 zero3：分片的状态与分片在同一处；请同时设 offload.parameters=cpu，或设 offload.optimizer=none</translation>
+        <translation>shard.strategy=zero2 或 zero3：分片的状态与分片在同一设备上；请同时设 offload.parameters=cpu，或设 offload.optimizer=none</translation>
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: this optimizer is only supported for complete matrices; use adamw, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero2 或 zero3：此优化器只规划完整矩阵；请用 adamw 或 shard.strategy=ddp</translation>
+        <translation>shard.strategy=zero2 或 zero3：此优化器只支持完整矩阵；请用 adamw 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: values of other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero2 或 zero3：这里不计算其他 rank 持有的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+        <translation>shard.strategy=zero2 或 zero3：不计算其他 rank 的值；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.vocabulary is only supported if everything is trained: set trainable=all</source>
-        <translation>shard.vocabulary 只规划全部训练的情况：请设 trainable=all</translation>
+        <translation>shard.vocabulary 只支持训练全部参数的情况：请设 trainable=all</translation>
     </message>
     <message>
         <source>shard.vocabulary=loss computes the loss of all logits together: set loss=full</source>
@@ -8594,7 +8594,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>stack: made in a module's forward, and live</source>
-        <translation>调用栈：在模块的前向中创建并存在</translation>
+        <translation>调用栈：在模块的前向中创建且存活</translation>
     </message>
     <message>
         <source>standard input is not a terminal, so no question can be asked; run `vramscope setup --yes` to download without one</source>
@@ -8602,7 +8602,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>state: the number of blocks of every size is a multiple of four (parameter, gradient, two moments); their categories follow from addresses alone</source>
-        <translation>状态：每种大小出现四的倍数次（参数、梯度、两个矩）；哪个块是哪个只由地址推断</translation>
+        <translation>状态：每种大小的块数都是四的倍数（参数、梯度、两个矩）；其类别只由地址推断</translation>
     </message>
     <message>
         <source>sum GPU time by kernel, op or module, or show one kernel or allocation</source>
@@ -8614,7 +8614,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>tensor: embedding and output layer are complete on every GPU, split with gathered logits, or split with a loss over the parts (loss_parallel)</source>
-        <translation>tensor：嵌入和输出层在每个 GPU 上完整、分片并收集 logits，或分片并由其计算损失（loss_parallel）</translation>
+        <translation>tensor：嵌入和输出层在每个 GPU 上完整，切分并收集 logits，或切分并按各部分计算损失（loss_parallel）</translation>
     </message>
     <message>
         <source>the CPU has no caching allocator</source>
@@ -8650,7 +8650,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the call that launched the next work began after the start of the gap</source>
-        <translation>间隙开始之后才发起下一个运行的调用</translation>
+        <translation>启动下一项工作的调用在空闲开始之后才开始</translation>
     </message>
     <message>
         <source>the category of most of its bytes</source>
@@ -8674,7 +8674,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the host spent at least a quarter of the gap in cudaMalloc or cudaFree</source>
-        <translation>主机有四分之一以上的时间在 cudaMalloc 或 cudaFree 中</translation>
+        <translation>主机在空闲期间有至少四分之一的时间用于 cudaMalloc 或 cudaFree</translation>
     </message>
     <message>
         <source>the image has a side of {} pixels; {} to {} are allowed</source>
@@ -8698,11 +8698,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the next work was queued before the gap, or its call was not recorded</source>
-        <translation>下一个已提前排队，或其调用没有记录</translation>
+        <translation>下一项工作在空闲之前已排队，或其调用未记录</translation>
     </message>
     <message>
         <source>the next work was queued, and began when work of another stream ended</source>
-        <translation>下一个已排队，另一个流在其开始时结束</translation>
+        <translation>下一项工作已排队，在另一个流的工作结束时开始</translation>
     </message>
     <message>
         <source>the optimizer that updates the weights</source>
@@ -8718,11 +8718,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the peak is in the optimizer step and includes its temporaries</source>
-        <translation>峰值在优化器步中，且有其自身的临时张量</translation>
+        <translation>峰值在优化器步中，并包含其临时张量</translation>
     </message>
     <message>
         <source>the program's changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it changes real files</source>
-        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会真正写入、重命名和删除文件</translation>
+        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会更改真实文件</translation>
     </message>
     <message>
         <source>the program's history is incomplete: {}</source>
@@ -8746,7 +8746,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the request passes; later requests were not checked</source>
-        <translation>该请求能通过；其后的内容未检查</translation>
+        <translation>该请求能通过；其后的请求未检查</translation>
     </message>
     <message>
         <source>the run produced no trace</source>
@@ -8758,7 +8758,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the share of steps that left bytes behind</source>
-        <translation>按留下内容的步所占比例</translation>
+        <translation>留下字节的步所占的比例</translation>
     </message>
     <message>
         <source>the snapshot: the state at one time, without a history</source>
@@ -8834,11 +8834,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>torch.save of model and optimizer after each step: the tensors are copied to the host one after another. The GPU needs no memory for this, but waits until all bytes have been copied.</source>
-        <translation>每步之后用 torch.save 保存模型和优化器：每个张量依次拷贝到主机。GPU 无需额外内存，但要等待所有字节经过总线。</translation>
+        <translation>每步之后用 torch.save 保存模型和优化器：张量依次拷贝到主机。GPU 无需为此额外占用显存，但要等待所有字节拷贝完成。</translation>
     </message>
     <message>
         <source>torch.utils.checkpoint's use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
-        <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后所需张量时结束的第二次运行（false）；selective 和 budget 总是后者</translation>
+        <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后一个所需张量时结束的第二次运行（false）；selective 和 budget 总是使用 false</translation>
     </message>
     <message>
         <source>traces to open in the window</source>
@@ -8858,7 +8858,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>transformers' generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer's cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
-        <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值：dynamic 每个词元都将各层的缓存重建长一个词元；static 从一开始就为全部留出空间，并屏蔽尚不存在的部分；sliding 保留一个窗口；none 对每个词元重新计算整个序列。</translation>
+        <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值。dynamic 为每个词元重新分配各层的缓存，长度加一。static 一开始就为所有词元分配空间，并屏蔽未用的位置。sliding 只保留一个窗口。none 对每个词元重新计算整个序列。</translation>
     </message>
     <message>
         <source>tries the remedy without editing the program: vramscope plan --toggle NAME -- python train.py</source>
@@ -8886,11 +8886,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>unmarked: blocks saved for backward accumulate, until the loss</source>
-        <translation>无标记：为反向保存的内容增长，直到损失</translation>
+        <translation>无标记：为反向保存的块不断累积，直到损失</translation>
     </message>
     <message>
         <source>unmarked: from the loss until all saved blocks are freed</source>
-        <translation>无标记：从损失到所有保存内容释放</translation>
+        <translation>无标记：从损失到所有保存的块释放</translation>
     </message>
     <message>
         <source>unused</source>
@@ -8926,11 +8926,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>use_cache: the cache of {model} is not supported in training; set use_cache=false</source>
-        <translation>use_cache：{model} 没有支持在训练中规划的键值缓存；请设 use_cache=false</translation>
+        <translation>use_cache：训练中不支持 {model} 的缓存；请设 use_cache=false</translation>
     </message>
     <message>
         <source>used by</source>
-        <translation>用于</translation>
+        <translation>使用者</translation>
     </message>
     <message>
         <source>vramscope COMMAND --help shows details. Exit status: 0 done, 1 the answer is no,
@@ -9160,7 +9160,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} are attention scores (tokens x tokens) that are kept for backward</source>
-        <translation>{} 是为反向传播保留的注意力分数（每个 token 对其他每个 token）</translation>
+        <translation>{} 是为反向传播保留的注意力分数（词元数 × 词元数）</translation>
     </message>
     <message>
         <source>{} are cached keys and values, which training does not need (use_cache)</source>
@@ -9176,7 +9176,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} at the peak were allocated in step {} and are still live</source>
-        <translation>峰值时有 {} 是在第 {} 步创建的，并且仍被持有</translation>
+        <translation>峰值处有 {} 在第 {} 步分配，且仍然存活</translation>
     </message>
     <message>
         <source>{} entries and the data that they refer to</source>
@@ -9188,7 +9188,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} is a link and is not deleted: delete its target by hand</source>
-        <translation>{} 是链接，因此保留：请手动删除它指向的内容</translation>
+        <translation>{} 是链接，不会删除：请手动删除其目标</translation>
     </message>
     <message>
         <source>{} look like a second copy of the weights: their blocks have the same sizes</source>
@@ -9208,7 +9208,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} of {} highlighted; Esc clears</source>
-        <translation>突出显示 {1} 中的 {0}；按 Esc 结束</translation>
+        <translation>{1} 中有 {0} 突出显示；按 Esc 清除</translation>
     </message>
     <message>
         <source>{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not where, so holes and free segments cannot be told apart.</source>
@@ -9220,7 +9220,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} per step are never freed, from {} call site{}.</source>
-        <translation>每步 {0} 来自 {1} 个调用点的内存未释放。</translation>
+        <translation>每步有 {0} 从未释放，来自 {1} 个调用点。</translation>
     </message>
     <message>
         <source>{} values of torch.cuda.memory_stats(), no blocks and no segments</source>
@@ -9232,7 +9232,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} were freed but are still in use by another stream (record_stream)</source>
-        <translation>{} 已释放，但仍在等待另一个流（record_stream）</translation>
+        <translation>{} 已释放，但仍被另一个流使用（record_stream）</translation>
     </message>
     <message>
         <source>{} · driver memory</source>
@@ -9273,7 +9273,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
   After an allocation that fails, the replay continues as if it had succeeded.
 </source>
         <translation>
-  分配失败之后，重放按其成功继续进行。
+  分配失败之后，重放会当作分配成功继续进行。
 </translation>
     </message>
     <message>
@@ -9676,7 +9676,7 @@ under {}{}{}
     </message>
     <message>
         <source>Rank</source>
-        <translation>秩</translation>
+        <translation>rank</translation>
     </message>
     <message>
         <source>Read by the program</source>
@@ -9800,7 +9800,7 @@ under {}{}{}
     </message>
     <message>
         <source>another one</source>
-        <translation>有所不同</translation>
+        <translation>改变</translation>
     </message>
     <message>
         <source>applied</source>
@@ -10064,7 +10064,7 @@ under {}{}{}
     </message>
     <message>
         <source>split off</source>
-        <translation>已拆分</translation>
+        <translation>已切分</translation>
     </message>
     <message>
         <source>starting the worker</source>
@@ -10186,7 +10186,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} entries, {} stream{}, {} different stacks; {} older</source>
-        <translation>{0} 条记录，{1} 个流，{3} 个不同的调用栈；{4}更早</translation>
+        <translation>{0} 个条目，{1} 个流，{3} 个不同的调用栈；{4}早于录制</translation>
     </message>
     <message>
         <source>{} failed{}</source>
@@ -11338,7 +11338,7 @@ under {}{}{}
     </message>
     <message>
         <source>ranks</source>
-        <translation>秩数</translation>
+        <translation>rank 数</translation>
     </message>
     <message>
         <source>run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU memory</source>
@@ -12074,7 +12074,7 @@ under {}{}{}
     </message>
     <message>
         <source>the allocator's default settings are assumed: {}</source>
-        <translation>按分配器的默认设置处理：{}</translation>
+        <translation>假定使用分配器的默认设置：{}</translation>
     </message>
     <message>
         <source>the blocks that a kernel accesses are unknown</source>
@@ -12174,7 +12174,7 @@ under {}{}{}
     </message>
     <message>
         <source>the program's own allocator keeps no history, so PyTorch's is used instead, which reserves memory differently</source>
-        <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其保留显存的方式不同</translation>
+        <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其预留显存的方式不同</translation>
     </message>
     <message>
         <source>the program's readings of PyTorch's memory counters are not recorded</source>
@@ -12238,7 +12238,7 @@ under {}{}{}
     </message>
     <message>
         <source>torchao's compiled step is modelled after Inductor's code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
-        <translation>torchao 编译后的步按 Inductor 的代码建模：原地计算，行数不是 256 倍数的张量的两个矩为 fp32</translation>
+        <translation>torchao 编译后的优化器步按 Inductor 的代码建模：原地计算，行长不是 256 的倍数的张量的两个矩为 fp32</translation>
     </message>
     <message>
         <source>values read back through it may be 0</source>
@@ -12568,7 +12568,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source> At most {} of {} were reserved.</source>
-        <translation> 最多预留 {}，共 {}。</translation>
+        <translation> {1} 中最多预留 {0}。</translation>
     </message>
     <message>
         <source> The GPU has room for {} of segments ({}).</source>
@@ -12696,7 +12696,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>NVML reported no memory of the GPU that this process uses, or an allocation failed</source>
-        <translation>NVML 没有报告本进程所用 GPU 的显存，或者一次分配失败</translation>
+        <translation>NVML 没有报告本进程占用的显存，或有一次分配失败</translation>
     </message>
     <message>
         <source>NVML's total minus this process (at {}); without other processes, the driver's own memory</source>
@@ -13170,7 +13170,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>not recorded; entry numbers are shown instead</source>
-        <translation>条目没有时间，因此以条目编号代替</translation>
+        <translation>未记录；以条目编号代替</translation>
     </message>
     <message>
         <source>of all processes (not reported separately)</source>
@@ -13234,7 +13234,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>rotary positions on a part of a head are not supported here</source>
-        <translation>此处不支持只用于部分注意力头的旋转位置编码</translation>
+        <translation>此处不支持只用于头的一部分的旋转位置编码</translation>
     </message>
     <message>
         <source>rows + columns, summed over the trained matrices</source>
@@ -13632,7 +13632,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{}: reserved memory grows by {}, the peak by {}. Up to {} of reserved memory is unused at the peak ({} before), in blocks too small for later allocations. `explain --page fragmentation` shows them; alloc_conf=expandable_segments:True avoids most of them.</source>
-        <translation>{}：预留显存增加 {}，峰值变化 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
+        <translation>{}：预留显存增加 {}，峰值增加 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
     </message>
     <message>
         <source>{}: there is no formula for this model's weights</source>
@@ -14102,7 +14102,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>no model is called in evaluation mode with gradients enabled</source>
-        <translation>没有模型在评估模式下启用梯度而被调用</translation>
+        <translation>没有在评估模式下启用梯度调用的模型</translation>
     </message>
     <message>
         <source>no optimizer of torch.optim steps</source>
@@ -14366,7 +14366,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} has no list of blocks of the same class</source>
-        <translation>{} 没有由同一类的块组成的列表</translation>
+        <translation>{} 没有由同类模块组成的列表</translation>
     </message>
     <message>
         <source>{} has sdpa by default</source>
@@ -14856,7 +14856,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>live over steps: allocated where batches are made, or sized like pairs of integers</source>
-        <translation>跨步保留：在创建批的地方创建，或为整数对的大小</translation>
+        <translation>跨步存活：在创建批次的地方分配，或大小与整数对相同</translation>
     </message>
     <message>
         <source>live over steps: most of the model has no gradients</source>
@@ -14884,11 +14884,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>older than the recording: has the size of a parameter, freed outside of the optimizer</source>
-        <translation>早于录制：参数大小，在优化器之外释放</translation>
+        <translation>早于录制：大小与参数相同，在优化器之外释放</translation>
     </message>
     <message>
         <source>one element per trainable parameter, kept from backward until zero_grad</source>
-        <translation>每个可训练参数一个元素，从反向传播中累积起，到 zero_grad 为止</translation>
+        <translation>每个可训练参数一个元素，从反向传播保留到 zero_grad</translation>
     </message>
     <message>
         <source>only that request</source>
@@ -14976,11 +14976,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the result of softmax in fp32, and a copy of it in the model's type</source>
-        <translation>fp32 的 softmax，另有一份模型类型的副本</translation>
+        <translation>fp32 的 softmax 结果，另有一份模型类型的副本</translation>
     </message>
     <message>
         <source>the result of softmax in the model's type</source>
-        <translation>模型类型的 softmax</translation>
+        <translation>模型类型的 softmax 结果</translation>
     </message>
     <message>
         <source>the same, with older blocks allocated anew</source>
@@ -15156,7 +15156,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>: {} are missing; {} of the {} reserved are in use.</source>
-        <translation>：缺少 {}；{} 正在使用，共预留 {}。</translation>
+        <translation>：缺少 {0}；预留的 {2} 中有 {1} 在使用。</translation>
     </message>
     <message>
         <source>Alt++ / Alt+-</source>
@@ -15340,7 +15340,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} in {} from a forward pass are still live when the recording ends, but the recording has no backward pass. If the program needs no backward pass, run the model under torch.no_grad() or torch.inference_mode(): autograd then keeps no activations.</source>
-        <translation>{} 在{}中来自前向传播，录制结束时仍然存活，但录制中没有反向传播。如果程序不需要反向传播，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导便不保留任何激活。</translation>
+        <translation>{}（{}）来自前向传播，录制结束时仍然存活，但录制中没有反向传播。如果程序不需要反向传播，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导便不保留任何激活值。</translation>
     </message>
     <message>
         <source>{} of frozen weights are stored in 32 bits; in 16 bits, these weights need half of that</source>
@@ -15488,7 +15488,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>B's peak is {} {} ({} against {}); </source>
-        <translation>B 的峰值相差 {}，{}（{} 对 {}）；</translation>
+        <translation>B 的峰值{1} {0}（{2} 对 {3}）；</translation>
     </message>
     <message>
         <source>Both peaks are {}; </source>
@@ -15728,7 +15728,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Does not fit into %1: an allocation failed</source>
-        <translation>放不进 %1：有一个请求没有空间</translation>
+        <translation>放不进 %1：有一次分配失败</translation>
     </message>
     <message>
         <source> and %1 GiB that libraries allocate outside the allocator</source>
@@ -16021,7 +16021,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Align all allocations and frees of a step in both runs, and show where they first differ</source>
-        <translation>两者某一步的每次分配和释放，对齐显示：首次出现差异的位置</translation>
+        <translation>对齐两次运行中某一步的全部分配和释放，并显示首次出现差异的位置</translation>
     </message>
     <message>
         <source>Hide rows that are the same in both</source>
@@ -16387,7 +16387,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Still loading: this page needs the whole file.</source>
-        <translation>仍在打开：本页需要完整文件，加载完即显示。</translation>
+        <translation>仍在加载：本页需要完整文件。</translation>
     </message>
     <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O).</source>
@@ -16541,7 +16541,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source> The time limit was reached: other combinations may fit with smaller changes.</source>
-        <translation> 随后时间用尽：可能还有改动更小的可行方案。</translation>
+        <translation> 已达时间上限：可能还有改动更小且放得下的组合。</translation>
     </message>
     <message>
         <source>The run already fits.</source>
@@ -16576,7 +16576,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Combinations of techniques that make the run on the left fit; each one is planned.</source>
-        <translation>使左侧运行放得下的方案：三种技术组合，每种都经过规划。</translation>
+        <translation>使左侧运行放得下的技术组合；每个组合都经过规划。</translation>
     </message>
     <message>
         <source>These results precede your last change. "Use" undoes that change; "Make it fit" plans again.</source>
@@ -16615,7 +16615,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Go to the time with the most memory reserved but unused</source>
-        <translation>跳到预留最多而使用最少的时刻</translation>
+        <translation>跳到未用预留显存最多的时刻</translation>
     </message>
     <message>
         <source>Go to the peak of allocated memory</source>
@@ -18138,7 +18138,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source> The current view stays.</source>
-        <translation> 当前内容保留。</translation>
+        <translation> 当前视图保持不变。</translation>
     </message>
     <message>
         <source>%1 opened with warnings</source>
@@ -18146,7 +18146,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1. The current view stays.</source>
-        <translation>%1。当前内容保留。</translation>
+        <translation>%1。当前视图保持不变。</translation>
     </message>
     <message>
         <source>Stop it? What has arrived so far is kept.</source>
@@ -18228,7 +18228,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1 The current view stays. The Log tab has its last output.</source>
-        <translation>%1 当前内容保留。其最后的输出见“日志”标签页。</translation>
+        <translation>%1 当前视图保持不变。其最后的输出见“日志”标签页。</translation>
     </message>
     <message>
         <source>Cancelled: %1 is unchanged</source>
@@ -18446,7 +18446,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>No baseline: runs are compared with the previous run</source>
-        <translation>没有基线了：运行与上一次比较</translation>
+        <translation>没有基线：运行与上一次运行比较</translation>
     </message>
     <message>
         <source> Your settings are kept: %1.</source>
@@ -18562,7 +18562,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>No sample run has these settings</source>
-        <translation>没有附带此配置的运行</translation>
+        <translation>没有使用这些设置的示例运行</translation>
     </message>
     <message>
         <source>Planning needs LibTorch. Download it in the panel on the left, or with `vramscope setup`.</source>
@@ -18570,7 +18570,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>no sample run has these settings, and LibTorch is not installed</source>
-        <translation>不在附带的运行中，且未安装 LibTorch</translation>
+        <translation>没有使用这些设置的示例运行，且未安装 LibTorch</translation>
     </message>
     <message>
         <source>LibTorch is not installed, and this build has no sample runs</source>
@@ -18602,7 +18602,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>%1. Change that setting to run again, or undo the last change with Ctrl+Z.</source>
-        <translation>%1。更改所指的设置即会自动重新运行；Ctrl+Z 撤销上一次更改。</translation>
+        <translation>%1。更改该设置即可再次运行，或按 Ctrl+Z 撤销上一次更改。</translation>
     </message>
     <message>
         <source>%1 The events that arrived are shown.</source>
@@ -18614,7 +18614,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Computing memory use … · Ctrl+. cancels</source>
-        <translation>正在汇总内存内容… · 按 Ctrl+. 取消</translation>
+        <translation>正在计算显存占用… · 按 Ctrl+. 取消</translation>
     </message>
     <message>
         <source>One device, entry range or time range of a large file</source>
@@ -18894,7 +18894,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>What would avoid it</source>
-        <translation>怎样才能通过</translation>
+        <translation>如何避免</translation>
     </message>
     <message>
         <source>Searching …</source>
@@ -18910,11 +18910,11 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>What used the memory</source>
-        <translation>被谁占用</translation>
+        <translation>显存被什么占用</translation>
     </message>
     <message>
         <source>Cancelled: the replayed results are missing.</source>
-        <translation>已取消：不含需要重放的部分。</translation>
+        <translation>已取消：缺少重放结果。</translation>
     </message>
     <message>
         <source>Replaying remedies …</source>
@@ -19071,7 +19071,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>copy</source>
-        <translation>拷贝</translation>
+        <translation>复制</translation>
     </message>
     <message>
         <source>none found</source>
@@ -19539,7 +19539,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Compute for the time with the most memory reserved but unused</source>
-        <translation>针对预留最多而使用最少的时刻计算</translation>
+        <translation>针对未用预留显存最多的时刻计算</translation>
     </message>
     <message>
         <source>%1: %2 Double-click settings to open them as a what-if.</source>
@@ -19804,7 +19804,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>freed by the program, but still in use by another stream</source>
-        <translation>已被程序释放；另一个流尚未用完</translation>
+        <translation>已被程序释放，但仍被另一个流使用</translation>
     </message>
     <message>
         <source>lifetime: %1</source>
@@ -19827,7 +19827,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>Click a block in the timeline, or a row of a table, to see what it is, where it was allocated and how long it lives.</source>
-        <translation>单击时间线中的块或表格的行，查看它是什么、由谁请求、存活多久。</translation>
+        <translation>单击时间线中的块或表格的行，查看它是什么、在哪里分配、存活多久。</translation>
     </message>
     <message>
         <source>Click a block in the segment map, or a row of a table, to see what it is and where it was allocated.</source>
@@ -20295,7 +20295,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source> Under the recorded settings the model places %1 of %2 blocks at their recorded addresses.</source>
-        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
+        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在录制时的地址。</translation>
     </message>
     <message>
         <source>Under %1 the peak of reserved memory would stay at %2.</source>
