@@ -197,7 +197,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>The file has no categories. The categories of the memory at the peak were inferred by these rules:</source>
-        <translation>文件没有类别。峰值处内存的类别由以下推断：</translation>
+        <translation>文件没有类别。峰值处显存的类别按以下规则推断：</translation>
     </message>
     <message>
         <source>Assumptions of this plan. Click to list them.</source>
@@ -245,7 +245,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other libraries is not included.</source>
-        <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序是建模的。不包括其他库占用的内存。</translation>
+        <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序为建模值。不包括其他库占用的显存。</translation>
     </message>
     <message>
         <source>%1 ran on an emulated %2, with PyTorch's own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
@@ -336,7 +336,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source> · memory</source>
-        <translation> · 内存</translation>
+        <translation> · 显存</translation>
     </message>
     <message>
         <source> · {:.0f} % read</source>
@@ -1612,7 +1612,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>another scale; the same memory</source>
-        <translation>另一种缩放；内存相同</translation>
+        <translation>另一种缩放；显存相同</translation>
     </message>
     <message>
         <source>another stream</source>
@@ -1940,7 +1940,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>driver memory</source>
-        <translation>驱动内存</translation>
+        <translation>驱动显存</translation>
     </message>
     <message>
         <source>dropout</source>
@@ -2044,7 +2044,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>fp32 products on tensor cores, no memory</source>
-        <translation>fp32 乘法使用张量核心，不占内存</translation>
+        <translation>fp32 矩阵乘使用张量核心，不占显存</translation>
     </message>
     <message>
         <source>fp32 weights, bf16 compute</source>
@@ -2264,7 +2264,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>learning rate falls to 0; no memory</source>
-        <translation>学习率降到 0；不占内存</translation>
+        <translation>学习率降到 0；不占显存</translation>
     </message>
     <message>
         <source>length</source>
@@ -2368,11 +2368,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>memory</source>
-        <translation>内存</translation>
+        <translation>显存</translation>
     </message>
     <message>
         <source>memory by category</source>
-        <translation>按类别的内存</translation>
+        <translation>按类别的显存</translation>
     </message>
     <message>
         <source>memset</source>
@@ -3468,7 +3468,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} {}memory</source>
-        <translation>{} {}内存</translation>
+        <translation>{}{}内存</translation>
     </message>
     <message>
         <source>{} · collectives of stream {}</source>
@@ -5822,7 +5822,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the file holds the state of memory at one time and no history to replay; record one with torch.cuda.memory._record_memory_history()</source>
-        <translation>文件只有某一时刻的内存状态，没有可重放的历史；请用 torch.cuda.memory._record_memory_history() 录制</translation>
+        <translation>文件只有某一时刻的显存状态，没有可重放的历史；请用 torch.cuda.memory._record_memory_history() 录制</translation>
     </message>
     <message>
         <source>the file is empty</source>
@@ -6612,7 +6612,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Change of allocated memory from begin to end</source>
-        <translation>已分配内存从开始到结束的变化</translation>
+        <translation>已分配显存从开始到结束的变化</translation>
     </message>
     <message>
         <source>Create weights on the GPU</source>
@@ -6730,7 +6730,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>If weights are cast on the GPU, the fp32 weights are there first, and their segments stay reserved. If they are created on the GPU, or cast before they are moved, they use only the memory that they need.</source>
-        <translation>在 GPU 上转换类型时，fp32 权重先到达 GPU：它们的段保持预留。直接在 GPU 上创建，或移动前先转换，则权重只占所需的内存。</translation>
+        <translation>在 GPU 上转换类型时，fp32 权重先到达 GPU，其段保持预留。直接在 GPU 上创建，或移动前先转换，则权重只占所需的显存。</translation>
     </message>
     <message>
         <source>Instead of allocating another segment, a segment grows by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.</source>
@@ -6778,7 +6778,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>NVML's figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
-        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的内存</translation>
+        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的显存</translation>
     </message>
     <message>
         <source>NVML's figure {} at the first query (at {}), minus the parts above</source>
@@ -6802,11 +6802,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>No memory is in use.</source>
-        <translation>内存中没有内容。</translation>
+        <translation>没有占用显存。</translation>
     </message>
     <message>
         <source>Nothing is reserved at this time.</source>
-        <translation>此刻没有预留。</translation>
+        <translation>此刻没有预留显存。</translation>
     </message>
     <message>
         <source>OPTIONS</source>
@@ -6898,7 +6898,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Share of all bytes allocated at this time</source>
-        <translation>占当时全部已分配内存的比例</translation>
+        <translation>占此刻全部已分配字节的比例</translation>
     </message>
     <message>
         <source>Share of the total duration in this table</source>
@@ -6982,7 +6982,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>With a batch in k passes, only 1/k of the activations is kept at a time. Gradients stay in memory during all passes.</source>
-        <translation>分 k 次处理一个批只保留 1/k 的激活值；梯度在各次之间一直留在内存中。</translation>
+        <translation>分 k 次处理一个批次时，一次只保留 1/k 的激活值。梯度在各次之间一直留在显存中。</translation>
     </message>
     <message>
         <source>a .trace or CUDA memory snapshot ('-': standard input)</source>
@@ -7330,7 +7330,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>estimate memory with closed formulas</source>
-        <translation>用解析公式估算内存</translation>
+        <translation>用解析公式估算显存</translation>
     </message>
     <message>
         <source>eval_keeps_logits has no effect without an evaluation</source>
@@ -7378,7 +7378,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>explain memory use: fragmentation, unused memory, leaks, out of memory</source>
-        <translation>分析内存使用：碎片、未使用的内存、泄漏、内存不足</translation>
+        <translation>分析显存使用：碎片、未使用的显存、泄漏、内存不足</translation>
     </message>
     <message>
         <source>feed-forward parts are not checkpointed</source>
@@ -7450,7 +7450,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fraction of the GPU's memory that may be used; empty: all</source>
-        <translation>可使用的 GPU 显存比例；留空：全部</translation>
+        <translation>可使用的显存比例；留空：全部</translation>
     </message>
     <message>
         <source>fraction of the allowed memory above which cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
@@ -7754,7 +7754,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>limit memory as on a smaller device</source>
-        <translation>限制内存，如同在较小的设备上</translation>
+        <translation>限制显存，如同在较小的设备上</translation>
     </message>
     <message>
         <source>linear layers that get an adapter, such as "q_proj,v_proj"</source>
@@ -7790,7 +7790,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>list the techniques that save memory, with their settings and exclusions</source>
-        <translation>列出节省内存的技术，及其设置和互斥关系</translation>
+        <translation>列出节省显存的技术，及其设置和互斥关系</translation>
     </message>
     <message>
         <source>live after the range</source>
@@ -7926,11 +7926,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>more values than the memory limit allows</source>
-        <translation>值超过内存可容纳的数量</translation>
+        <translation>值超过内存上限容许的数量</translation>
     </message>
     <message>
         <source>moved in fp32 first: reserved memory stays twice as large</source>
-        <translation>先以 fp32 移动：预留保持两倍大</translation>
+        <translation>先以 fp32 移动：预留显存保持两倍大</translation>
     </message>
     <message>
         <source>name, op, module, phase, step, stream or kind</source>
@@ -7954,7 +7954,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>no memory is allocated here</source>
-        <translation>此处内存中没有内容</translation>
+        <translation>此处没有分配显存</translation>
     </message>
     <message>
         <source>no permission to read '{}'</source>
@@ -8058,7 +8058,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>one call, but scores are still in memory</source>
-        <translation>一次调用，分数仍在内存中</translation>
+        <translation>一次调用，分数仍在显存中</translation>
     </message>
     <message>
         <source>one moment for each matrix, half of Adam's state; the step multiplies each matrix fifteen times in 16 bits</source>
@@ -8130,7 +8130,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>page-locked host memory; GPU memory does not change</source>
-        <translation>锁页主机内存；GPU 内存不变</translation>
+        <translation>锁页主机内存；显存不变</translation>
     </message>
     <message>
         <source>part of allocated: remainders that are too small to be split off</source>
@@ -8542,7 +8542,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>show memory at the peak, or at another time</source>
-        <translation>显示峰值处或其他时刻的内存</translation>
+        <translation>显示峰值处或其他时刻的显存</translation>
     </message>
     <message>
         <source>show one kernel by its number: its call, op, module, the allocations of that op, and the blocks that the kernel uses</source>
@@ -8945,7 +8945,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>vramscope: shows the contents of GPU memory while a neural network trains.
 Without a command, opens the FILEs in the window.</source>
-        <translation>vramscope：显示神经网络训练时 GPU 显存中的内容。
+        <translation>vramscope：显示神经网络训练期间显存中的内容。
 不带命令时，在窗口中打开各个 FILE。</translation>
     </message>
     <message>
@@ -9030,7 +9030,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with -- PROGRAM: record only memory, without kernels, memcpys and API calls</source>
-        <translation>用于 -- PROGRAM：只记录内存，不记录内核、拷贝和 API 调用</translation>
+        <translation>用于 -- PROGRAM：只记录显存，不记录内核、拷贝和 API 调用</translation>
     </message>
     <message>
         <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step's CPU time)</source>
@@ -9090,7 +9090,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with weights and optimizer state in memory</source>
-        <translation>内存中有权重和优化器状态</translation>
+        <translation>显存中有权重和优化器状态</translation>
     </message>
     <message>
         <source>without autocast there are no casts: set precision=amp-bf16</source>
@@ -9122,7 +9122,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>yes: the free memory would have sufficed in one piece</source>
-        <translation>是：空闲内存若连续即足够</translation>
+        <translation>是：空闲显存若连续则已足够</translation>
     </message>
     <message>
         <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2's default, more need set_modules_to_backward_prefetch</source>
@@ -9236,7 +9236,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} · driver memory</source>
-        <translation>{} · 驱动的内存</translation>
+        <translation>{} · 驱动显存</translation>
     </message>
     <message>
         <source>{}: "{}" is not a time such as 1.5 s or 200 ms</source>
@@ -9248,7 +9248,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{}: the memory at one time, without a history.</source>
-        <translation>{}：内存中的内容，没有历史。</translation>
+        <translation>{}：某一时刻的显存，没有历史。</translation>
     </message>
     <message>
         <source>{}: the screenshot could not be written</source>
@@ -10548,35 +10548,35 @@ under {}{}{}
     </message>
     <message>
         <source>Kept by all layers</source>
-        <translation>所有层保留的内存</translation>
+        <translation>所有层保留的显存</translation>
     </message>
     <message>
         <source>Kept by flash attention</source>
-        <translation>Flash attention 保留的内存</translation>
+        <translation>Flash attention 保留的显存</translation>
     </message>
     <message>
         <source>Kept by math attention</source>
-        <translation>math 注意力保留的内存</translation>
+        <translation>math 注意力保留的显存</translation>
     </message>
     <message>
         <source>Kept by memory-efficient attention</source>
-        <translation>内存高效注意力保留的内存</translation>
+        <translation>内存高效注意力保留的显存</translation>
     </message>
     <message>
         <source>Kept by one layer</source>
-        <translation>一层保留的内存</translation>
+        <translation>一层保留的显存</translation>
     </message>
     <message>
         <source>Kept by the last norm</source>
-        <translation>最后的归一化保留的内存</translation>
+        <translation>最后的归一化保留的显存</translation>
     </message>
     <message>
         <source>Kept by the last norm and the output layer, autocast</source>
-        <translation>最后的归一化和输出层保留的内存，autocast</translation>
+        <translation>最后的归一化和输出层保留的显存，autocast</translation>
     </message>
     <message>
         <source>Kept by the loss</source>
-        <translation>损失保留的内存</translation>
+        <translation>损失保留的显存</translation>
     </message>
     <message>
         <source>Kernels</source>
@@ -10974,7 +10974,7 @@ under {}{}{}
     </message>
     <message>
         <source>no gradients, no optimizer state, no activations kept: the memory of inference, two passes per step</source>
-        <translation>没有梯度、优化器状态，也不保留激活值：与推理的内存相同，每步两次前向</translation>
+        <translation>没有梯度、优化器状态，也不保留激活值：与推理的显存相同，每步两次前向</translation>
     </message>
     <message>
         <source>number of allocations</source>
@@ -11260,7 +11260,7 @@ under {}{}{}
     </message>
     <message>
         <source>Kept by checkpointing every k layers</source>
-        <translation>每 k 层一个检查点时保留的内存</translation>
+        <translation>每 k 层一个检查点时保留的显存</translation>
     </message>
     <message>
         <source>the file is not a vramscope notes file, or was written by another version</source>
@@ -12733,7 +12733,7 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>This file does not record which memory a kernel used; the kernels above ran during these ops.
 </source>
-        <translation>该文件没有录制内核使用了哪些内存；以上内核在这些算子期间运行。
+        <translation>该文件未记录内核使用了哪些显存；以上内核在这些算子期间运行。
 </translation>
     </message>
     <message>
@@ -12986,7 +12986,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>expected a size up to 64 GiB and below the GPU's memory, such as 300MiB</source>
-        <translation>应为不超过 64 GiB 且小于显存的大小，例如 300MiB</translation>
+        <translation>应为不超过 64 GiB 且小于 GPU 显存的大小，例如 300MiB</translation>
     </message>
     <message>
         <source>expected the path of a file, at most 4096 characters</source>
@@ -13022,7 +13022,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>foreach copies the trained weights once; fused and for-loop optimizers need hardly any memory</source>
-        <translation>foreach 会复制一份可训练权重；fused 和逐张量循环的优化器几乎不需要额外内存</translation>
+        <translation>foreach 会复制一份可训练权重；fused 和逐张量循环的优化器几乎不需要额外显存</translation>
     </message>
     <message>
         <source>frame at byte {}: it states {} bytes ({} decompressed); the limit is {}</source>
@@ -13078,7 +13078,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>kept by the middle layer after the forward pass, requested bytes</source>
-        <translation>前向之后中间层保留的内存，按请求大小</translation>
+        <translation>前向之后中间层保留的显存，按请求大小</translation>
     </message>
     <message>
         <source>last op before it was freed</source>
@@ -13106,7 +13106,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>memory over time, or with --size the timeline</source>
-        <translation>内存随时间的变化；给出 --size 时为时间线</translation>
+        <translation>显存随时间的变化；给出 --size 时为时间线</translation>
     </message>
     <message>
         <source>memory that CUPTI saw allocated outside the caching allocator: </source>
@@ -13122,7 +13122,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>most free first; # in use, + mostly, - partly, . free, blank: no memory mapped</source>
-        <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：没有内存的地址</translation>
+        <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：未映射显存</translation>
     </message>
     <message>
         <source>needs the GPU's memory size, which this file does not state</source>
@@ -13198,7 +13198,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>peak above the memory at the start: {} (A), {} (B)</source>
-        <translation>高出起始内存的峰值：{}（A），{}（B）</translation>
+        <translation>高出起始显存的峰值：{}（A），{}（B）</translation>
     </message>
     <message>
         <source>pinned host memory is not shown: {} ({} bytes); in use: {} ({} bytes); {}</source>
@@ -13462,7 +13462,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>total GPU memory</source>
-        <translation>GPU 显存总量</translation>
+        <translation>显存总量</translation>
     </message>
     <message>
         <source>unknown whether it fits, because reserved memory was not recorded: {} allocated + {} CUDA context fit, but more may have been reserved</source>
@@ -13726,19 +13726,19 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Kept by a transformer layer with GELU</source>
-        <translation>使用 GELU 的 Transformer 层保留的内存</translation>
+        <translation>使用 GELU 的 Transformer 层保留的显存</translation>
     </message>
     <message>
         <source>Kept by a transformer layer with GELU, autocast</source>
-        <translation>使用 GELU 的 Transformer 层保留的内存，autocast</translation>
+        <translation>使用 GELU 的 Transformer 层保留的显存，autocast</translation>
     </message>
     <message>
         <source>Kept by a transformer layer with SwiGLU</source>
-        <translation>使用 SwiGLU 的 Transformer 层保留的内存</translation>
+        <translation>使用 SwiGLU 的 Transformer 层保留的显存</translation>
     </message>
     <message>
         <source>Kept by a transformer layer with SwiGLU, autocast</source>
-        <translation>使用 SwiGLU 的 Transformer 层保留的内存，autocast</translation>
+        <translation>使用 SwiGLU 的 Transformer 层保留的显存，autocast</translation>
     </message>
     <message>
         <source>an assignment computed on the GPU is assumed to give the first worker the first task, and so on</source>
@@ -14636,7 +14636,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the exponentials of a batch of matrices are assumed to be computed one after the other, which needs less memory</source>
-        <translation>假定一批矩阵的指数逐个计算，这样所需内存较少</translation>
+        <translation>假定一批矩阵的指数逐个计算，这样所需显存较少</translation>
     </message>
     <message>
         <source>  start state     {} of {} possible states {} with the recording ({} older block{} may have an unsplit tail</source>
@@ -14712,15 +14712,15 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Kept by eager attention</source>
-        <translation>逐步展开的注意力保留的内存</translation>
+        <translation>eager 注意力保留的显存</translation>
     </message>
     <message>
         <source>Kept by the embedding and the last norm</source>
-        <translation>嵌入和最后的归一化保留的内存</translation>
+        <translation>嵌入和最后的归一化保留的显存</translation>
     </message>
     <message>
         <source>Kept by the embedding, the last norm and the output layer, autocast</source>
-        <translation>嵌入、最后的归一化和输出层保留的内存，autocast</translation>
+        <translation>嵌入、最后的归一化和输出层保留的显存，autocast</translation>
     </message>
     <message>
         <source>Kept for a backward pass</source>
@@ -15228,7 +15228,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>free old cached segments while more memory than this share is used</source>
-        <translation>当内存使用超过此比例时释放旧的缓存段</translation>
+        <translation>当显存使用超过此比例时，归还旧的缓存段</translation>
     </message>
     <message>
         <source>go to the peak</source>
@@ -15368,15 +15368,15 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and they take as much host memory as they took on the GPU</source>
-        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并在主机上占用与 GPU 上同样多的内存</translation>
+        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并占用与 GPU 上同样多的主机内存</translation>
     </message>
     <message>
         <source>The gradient of a linear layer is projected to a few dimensions, and Adam's moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
-        <translation>线性层的梯度被投影到少数维度，Adam 只保留投影的矩：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身保持完整，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
+        <translation>线性层的梯度被投影到少数维度，Adam 的矩只对投影保留：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身大小不变，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要显存。</translation>
     </message>
     <message>
         <source>The learning rate sets the size of the updates in each step, and takes no memory and no time. If it falls at the end of a run, an optimizer with little state (SGD) often keeps up with Adam.</source>
-        <translation>学习率决定每一步更新的幅度，不占用内存和时间。若学习率在运行末尾下降，状态少的优化器（SGD）往往跟得上 Adam。</translation>
+        <translation>学习率决定每一步更新的幅度，不占显存和时间。若学习率在运行末尾下降，状态少的优化器（SGD）往往跟得上 Adam。</translation>
     </message>
     <message>
         <source>for a recording: read only these entries, counted from 0; earlier entries form the initial state</source>
@@ -15578,7 +15578,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} [memory] event has no address ("Addr"), as in files before PyTorch 1.11: earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：更早的内存不显示</translation>
+        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：更早的显存不显示</translation>
     </message>
     <message>
         <source>{} [memory] event has no address and is left out</source>
@@ -15689,7 +15689,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>No allocation is live in this range.</source>
-        <translation>此区间内没有存活的内存。</translation>
+        <translation>此区间内没有存活的分配。</translation>
     </message>
     <message>
         <source>This trace has no allocations.</source>
@@ -15767,7 +15767,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>IN MEMORY</source>
-        <translation>内存内容</translation>
+        <translation>显存内容</translation>
     </message>
     <message>
         <source>step %1</source>
@@ -16044,7 +16044,7 @@ the file does not mention {}, but with these settings every decision is as recor
     <name>vramscope::ui::CurvePlot</name>
     <message>
         <source>Reserved memory, recorded and under other settings</source>
-        <translation>预留内存：录制值与其他设置下的值</translation>
+        <translation>预留显存：录制值与其他设置下的值</translation>
     </message>
     <message>
         <source>reserved, recorded</source>
@@ -16399,7 +16399,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>This trace contains no memory events. Run or record it again.</source>
-        <translation>此跟踪不含内存事件。请重新运行或录制。</translation>
+        <translation>此跟踪不含显存事件。请重新运行或录制。</translation>
     </message>
 </context>
 <context>
@@ -16454,7 +16454,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Explain: how to reclaim memory</source>
-        <translation>分析：如何回收内存</translation>
+        <translation>分析：如何回收显存</translation>
     </message>
     <message>
         <source>Explain: segments and their owners</source>
@@ -16474,7 +16474,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Explain: what is allocated at the cursor</source>
-        <translation>分析：光标处已分配的内存</translation>
+        <translation>分析：光标处已分配的显存</translation>
     </message>
     <message>
         <source>Explain: difference from another trace</source>
@@ -16482,7 +16482,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Explain: call sites by memory and number of allocations</source>
-        <translation>分析：调用点的占用与分配频度</translation>
+        <translation>分析：按显存和分配次数排列的调用点</translation>
     </message>
 </context>
 <context>
@@ -16564,7 +16564,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Memory budget, for example 24GiB; empty: the device's memory</source>
-        <translation>设备可用的显存，如 24GiB；留空：设备自身显存</translation>
+        <translation>显存预算，例如 24GiB；留空：设备的显存</translation>
     </message>
     <message>
         <source>Plan combinations of techniques, as `vramscope fit` does</source>
@@ -16619,7 +16619,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Go to the peak of allocated memory</source>
-        <translation>跳到已分配内存的峰值</translation>
+        <translation>跳到已分配显存的峰值</translation>
     </message>
     <message>
         <source>Holes by call site</source>
@@ -16963,7 +16963,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Nothing is allocated at this moment.</source>
-        <translation>此刻没有已分配的内存。</translation>
+        <translation>此刻没有已分配的显存。</translation>
     </message>
     <message>
         <source>No live block matches the filter.</source>
@@ -16999,7 +16999,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Group the live blocks</source>
-        <translation>存活内存的分组方式</translation>
+        <translation>存活块的分组方式</translation>
     </message>
     <message>
         <source>Show the blocks as a table, as a flame graph by call stack, or as a treemap</source>
@@ -17418,7 +17418,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>memory</source>
-        <translation>内存</translation>
+        <translation>显存</translation>
     </message>
     <message>
         <source>mig</source>
@@ -17526,7 +17526,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>&lt;b&gt;vramscope&lt;/b&gt;&lt;br&gt;What is in GPU memory while a neural network trains.&lt;br&gt;&lt;br&gt;Worker: %1&lt;br&gt;Qt %2</source>
-        <translation>&lt;b&gt;vramscope&lt;/b&gt;&lt;br&gt;神经网络训练时 GPU 显存中的内容。&lt;br&gt;&lt;br&gt;工作进程：%1&lt;br&gt;Qt %2</translation>
+        <translation>&lt;b&gt;vramscope&lt;/b&gt;&lt;br&gt;神经网络训练期间显存中的内容。&lt;br&gt;&lt;br&gt;工作进程：%1&lt;br&gt;Qt %2</translation>
     </message>
     <message>
         <source>not running</source>
@@ -18376,15 +18376,15 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Memory over time</source>
-        <translation>内存随时间的变化</translation>
+        <translation>显存随时间的变化</translation>
     </message>
     <message>
         <source>One axis for phases, memory, blocks, modules and kernels. Each color is a category of memory. The wheel pans, Ctrl+wheel or W and S zoom, P goes to the peak, a drag selects a range.</source>
-        <translation>阶段、内存、块、模块和内核共用一条时间轴。每种颜色是一类内存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
+        <translation>阶段、显存、块、模块和内核共用一条时间轴。每种颜色是一类显存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
     </message>
     <message>
         <source>What is in memory</source>
-        <translation>内存里有什么</translation>
+        <translation>显存里有什么</translation>
     </message>
     <message>
         <source>What would change it</source>
@@ -18506,11 +18506,11 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Each technique shows what it saves and what it costs in time before you switch it on. Ctrl+Z undoes it; the history below lists every result.</source>
-        <translation>每项技术在启用前就显示它节省多少内存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录有每个结果。</translation>
+        <translation>每项技术在启用前就显示它节省多少显存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录列出每个结果。</translation>
     </message>
     <message>
         <source>Why memory is used</source>
-        <translation>内存为何被占用</translation>
+        <translation>显存为何被占用</translation>
     </message>
     <message>
         <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds anything in the timeline.</source>
@@ -18646,11 +18646,11 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>The memory at the peak, or at the cursor if you click in the curve. Click a category to hide it. The selection is shown below, with its call stack and links to its op, kernels and module.</source>
-        <translation>峰值处的内存；如果单击曲线，则为光标处的内存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
+        <translation>峰值处的显存；如果单击曲线，则为光标处的显存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
     </message>
     <message>
         <source>Adds a note with the range's peak, change in memory, and bytes allocated and freed</source>
-        <translation>添加备注，包含该区间的峰值、内存变化以及分配和释放的字节数</translation>
+        <translation>添加备注，包含该区间的峰值、显存变化以及分配和释放的字节数</translation>
     </message>
     <message>
         <source>As a run.json, which “Open config.json” and `vramscope plan --config` read</source>
@@ -18941,7 +18941,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>This trace contains no memory events.</source>
-        <translation>此跟踪不含内存事件。</translation>
+        <translation>此跟踪不含显存事件。</translation>
     </message>
 </context>
 <context>
@@ -18952,7 +18952,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>GPU memory that the program may need, such as 24GiB</source>
-        <translation>程序可以需要的显存，例如 24GiB</translation>
+        <translation>允许程序使用的显存，例如 24GiB</translation>
     </message>
     <message>
         <source>Open %1</source>
@@ -19223,7 +19223,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>A plan needs no GPU. A recording measures memory, kernels and memcpys of a real run</source>
-        <translation>规划不需要 GPU。录制测量真实运行的内存、内核和拷贝</translation>
+        <translation>规划不需要 GPU。录制测量真实运行的显存、内核和拷贝</translation>
     </message>
     <message>
         <source>Path of vramscope on that computer, if ssh does not find it in the PATH</source>
@@ -19255,7 +19255,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>The script runs on this computer's GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
-        <translation>脚本会在本机 GPU 上真正运行，与不用 vramscope 时一样：写入的内容会保留。运行时测量内存、内核和拷贝。</translation>
+        <translation>脚本在本机 GPU 上运行，与不用 vramscope 时一样，其写入的文件会保留。运行期间测量显存、内核和拷贝。</translation>
     </message>
     <message>
         <source>All steps are done; Python is exiting</source>
@@ -20089,7 +20089,7 @@ If the technique is on, −1.41 GiB means that turning it off would add 1.41 GiB
 “1.18× time”: a step takes 1.18 times as long with it as without it.
 Computed in the background by plans with and without the technique.</source>
         <translation>每项技术对峰值的影响（其余不变）：启用时的峰值减去不启用时的峰值。
-绿色 −：节省内存。红色 +：增加内存。灰色：小于峰值的 1 %。
+绿色 −：节省显存。红色 +：增加显存。灰色：小于峰值的 1 %。
 对已启用的技术，“−1.41 GiB”表示关闭它会增加 1.41 GiB。
 “1.18× 时间”：启用后一步的时间是不启用时的 1.18 倍。
 在后台通过规划启用和不启用该技术的运行得出。</translation>
@@ -20130,7 +20130,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>GPU memory that the program may need, such as 24GiB</source>
-        <translation>程序可以需要的显存，例如 24GiB</translation>
+        <translation>允许程序使用的显存，例如 24GiB</translation>
     </message>
     <message>
         <source>Budget</source>
@@ -20283,7 +20283,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Under %1 the peak of reserved memory would be %2 instead of %3 (%4).</source>
-        <translation>在 %1 下，预留内存的峰值为 %2，而不是 %3（%4）。</translation>
+        <translation>在 %1 下，预留显存的峰值为 %2，而不是 %3（%4）。</translation>
     </message>
     <message>
         <source>Cancelled. Press Enter to start again.</source>
@@ -20291,7 +20291,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Known settings without effect on memory: %1</source>
-        <translation>已知但不影响内存的设置：%1</translation>
+        <translation>已知但不影响显存的设置：%1</translation>
     </message>
     <message>
         <source> Under the recorded settings the model places %1 of %2 blocks at their recorded addresses.</source>
@@ -20464,7 +20464,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Memory over time: wheel zooms, drag selects a range, click selects an allocation, P goes to the peak.</source>
-        <translation>内存随时间的变化：滚轮缩放，拖动选择区间，单击选择分配，P 跳到峰值。</translation>
+        <translation>显存随时间的变化：滚轮缩放，拖动选择区间，单击选择分配，P 跳到峰值。</translation>
     </message>
     <message>
         <source>No run yet</source>
