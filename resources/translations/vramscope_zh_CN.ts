@@ -45,7 +45,7 @@
     </message>
     <message>
         <source>batch %1 × %2</source>
-        <translation>批 %1 × %2</translation>
+        <translation>批大小 %1 × %2</translation>
     </message>
     <message>
         <source>recorded file</source>
@@ -876,7 +876,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Fused norm and SwiGLU</source>
-        <translation>融合归一化和 SwiGLU</translation>
+        <translation>融合的归一化和 SwiGLU</translation>
     </message>
     <message>
         <source>Fused step</source>
@@ -1212,11 +1212,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Pin batches</source>
-        <translation>锁页批</translation>
+        <translation>批次锁页</translation>
     </message>
     <message>
         <source>Pinned batches</source>
-        <translation>锁页的批</translation>
+        <translation>锁页的批次</translation>
     </message>
     <message>
         <source>Planned</source>
@@ -1408,7 +1408,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Sure</source>
-        <translation>确定度</translation>
+        <translation>置信度</translation>
     </message>
     <message>
         <source>T5, mT5</source>
@@ -1416,7 +1416,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>TF32 products</source>
-        <translation>TF32 乘法</translation>
+        <translation>TF32 矩阵乘</translation>
     </message>
     <message>
         <source>Temporary</source>
@@ -1488,7 +1488,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Zero gradients in place</source>
-        <translation>就地清零梯度</translation>
+        <translation>原地清零梯度</translation>
     </message>
     <message>
         <source>ZeroRedundancyOptimizer over ddp</source>
@@ -1684,11 +1684,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>batches</source>
-        <translation>批</translation>
+        <translation>批次</translation>
     </message>
     <message>
         <source>batches in page-locked host memory</source>
-        <translation>锁页主机内存中的批</translation>
+        <translation>锁页主机内存中的批次</translation>
     </message>
     <message>
         <source>before</source>
@@ -1752,7 +1752,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>by the norm of all of them, in place</source>
-        <translation>按所有梯度的范数，就地</translation>
+        <translation>按全部梯度的范数，原地进行</translation>
     </message>
     <message>
         <source>bytes</source>
@@ -1808,7 +1808,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>chunks</source>
-        <translation>块数</translation>
+        <translation>分块数</translation>
     </message>
     <message>
         <source>clear the selection</source>
@@ -1816,7 +1816,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>collect the logits of all evaluation batches on the GPU</source>
-        <translation>在 GPU 上收集所有评估批的 logits</translation>
+        <translation>在 GPU 上收集所有评估批次的 logits</translation>
     </message>
     <message>
         <source>collection</source>
@@ -2164,7 +2164,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>host </source>
-        <translation>主机 </translation>
+        <translation>主机</translation>
     </message>
     <message>
         <source>how saved activations are kept</source>
@@ -2364,7 +2364,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>memcpy</source>
-        <translation>memcpy</translation>
+        <translation>拷贝</translation>
     </message>
     <message>
         <source>memory</source>
@@ -2376,7 +2376,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>memset</source>
-        <translation>memset</translation>
+        <translation>填充</translation>
     </message>
     <message>
         <source>micro-batch</source>
@@ -2752,7 +2752,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>products of fp32 matrices on tensor cores (torch.backends.cuda.matmul.allow_tf32)</source>
-        <translation>fp32 矩阵乘法使用张量核心（torch.backends.cuda.matmul.allow_tf32）</translation>
+        <translation>fp32 矩阵乘使用张量核心（torch.backends.cuda.matmul.allow_tf32）</translation>
     </message>
     <message>
         <source>program</source>
@@ -3068,7 +3068,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>stated</source>
-        <translation>文件说明</translation>
+        <translation>文件注明</translation>
     </message>
     <message>
         <source>step</source>
@@ -3516,7 +3516,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>… {} more frames</source>
-        <translation>… 另外 {} 帧</translation>
+        <translation>… 另外 {} 个栈帧</translation>
     </message>
     <message>
         <source>call site</source>
@@ -3564,7 +3564,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Duration</source>
-        <translation>耗时</translation>
+        <translation>时长</translation>
     </message>
     <message>
         <source>Kernel, memcpy or memset</source>
@@ -3580,7 +3580,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Sum of durations; concurrent work counts twice</source>
-        <translation>耗时之和；同时运行的计两次</translation>
+        <translation>时长之和；同时运行的计两次</translation>
     </message>
     <message>
         <source>Total bytes</source>
@@ -3608,7 +3608,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>memset {}</source>
-        <translation>memset {}</translation>
+        <translation>填充 {}</translation>
     </message>
     <message>
         <source>memsets</source>
@@ -3784,7 +3784,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>compute the loss in parts: a fused linear cross entropy, or chunks of tokens</source>
-        <translation>分块计算损失：融合的线性交叉熵，或按 token 分块</translation>
+        <translation>分块计算损失：融合的线性交叉熵，或按词元分块</translation>
     </message>
     <message>
         <source>del loss, outputs after backward(); no retain_graph=True; detach() the tensors that are kept</source>
@@ -3832,7 +3832,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>step {} needs {} more than the median step: its batch is larger</source>
-        <translation>第 {} 步比中位数的步多需要 {}：它的批更大</translation>
+        <translation>第 {} 步比中位数步多需要 {}：其批次更大</translation>
     </message>
     <message>
         <source>{} are 16-bit copies of fp32 weights that autocast makes in every forward pass</source>
@@ -3852,7 +3852,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} are inputs of other steps: more than one batch is on the GPU</source>
-        <translation>{} 是其他步的输入：GPU 上不止一个批</translation>
+        <translation>{} 是其他步的输入：GPU 上不止一个批次</translation>
     </message>
     <message>
         <source>{} copies of the logits take {}, at most {} each</source>
@@ -3908,7 +3908,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>note</source>
-        <translation>笔记</translation>
+        <translation>备注</translation>
     </message>
     <message>
         <source>
@@ -4030,7 +4030,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>GPU memory was not recorded, so there is nothing to compare with the budget; record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
-        <translation>没有录制显存，无法与预算比较；请用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+        <translation>未记录显存，无法与预算比较；请用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
     </message>
     <message>
         <source>backend=cuda needs this computer's GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
@@ -4286,7 +4286,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the call stacks have more than {} bytes or {} frames</source>
-        <translation>调用栈超过 {} 字节或 {} 帧</translation>
+        <translation>调用栈超过 {} 字节或 {} 个栈帧</translation>
     </message>
     <message>
         <source>the command line and the environment are too large</source>
@@ -4354,7 +4354,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the program recorded no memory history</source>
-        <translation>程序没有录制显存历史</translation>
+        <translation>程序没有记录显存历史</translation>
     </message>
     <message>
         <source>the program was ended by signal {} ({}{})</source>
@@ -4434,7 +4434,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>{}its PyTorch {} is older than 2.0, the first version that records a memory history</source>
-        <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可录制显存历史的版本</translation>
+        <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可记录显存历史的版本</translation>
     </message>
     <message>
         <source> (did you mean "{}"?)</source>
@@ -5078,7 +5078,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>a frame</source>
-        <translation>帧</translation>
+        <translation>栈帧</translation>
     </message>
     <message>
         <source>a frame has {} bytes, which is too large</source>
@@ -5114,7 +5114,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>a list of annotations</source>
-        <translation>注释列表</translation>
+        <translation>标注列表</translation>
     </message>
     <message>
         <source>a list of blocks</source>
@@ -5122,7 +5122,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>a list of frames</source>
-        <translation>帧列表</translation>
+        <translation>栈帧列表</translation>
     </message>
     <message>
         <source>a list of segments</source>
@@ -5258,7 +5258,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>an annotation</source>
-        <translation>注释</translation>
+        <translation>标注</translation>
     </message>
     <message>
         <source>an empty dict</source>
@@ -5338,11 +5338,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>call stacks: frame {} has an undefined string</source>
-        <translation>调用栈：帧 {} 的字符串未定义</translation>
+        <translation>调用栈：栈帧 {} 的字符串未定义</translation>
     </message>
     <message>
         <source>call stacks: the columns of frames differ in length</source>
-        <translation>调用栈：帧的各列长度不同</translation>
+        <translation>调用栈：栈帧的各列长度不同</translation>
     </message>
     <message>
         <source>cannot open '{}': {}</source>
@@ -5430,7 +5430,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>footer</source>
-        <translation>尾部</translation>
+        <translation>文件尾</translation>
     </message>
     <message>
         <source>formula {}: {} ({}) is not given</source>
@@ -5470,7 +5470,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>freed twice</source>
-        <translation>释放两次</translation>
+        <translation>重复释放</translation>
     </message>
     <message>
         <source>frees allocation {}, but there are {}</source>
@@ -5830,7 +5830,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the filter has {1} bytes; at most {0} are allowed</source>
-        <translation>筛选器有 {1} 字节；最多允许 {0} 字节</translation>
+        <translation>筛选条件有 {1} 字节；最多允许 {0} 字节</translation>
     </message>
     <message>
         <source>the first {} events and {} activities of the trace</source>
@@ -5898,7 +5898,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the search has {1} bytes; at most {0} are allowed</source>
-        <translation>搜索有 {1} 字节；最多允许 {0} 字节</translation>
+        <translation>搜索文本有 {1} 字节；最多允许 {0} 字节</translation>
     </message>
     <message>
         <source>the trace has format version {} (written by '{}'), and this vramscope reads versions up to {}; install a newer vramscope</source>
@@ -5926,7 +5926,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>there is a frame after the footer</source>
-        <translation>尾部之后还有帧</translation>
+        <translation>文件尾之后还有帧</translation>
     </message>
     <message>
         <source>there is a second header frame</source>
@@ -6654,7 +6654,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Excludes</source>
-        <translation>不能同时使用</translation>
+        <translation>互斥</translation>
     </message>
     <message>
         <source>Exit status: 1 if a decision differs; with other settings, if the run still runs out
@@ -6738,7 +6738,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Lengths of batches</source>
-        <translation>批的长度</translation>
+        <translation>批次的长度</translation>
     </message>
     <message>
         <source>Limit to a part of the GPU</source>
@@ -6758,7 +6758,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Logits of a large vocabulary, their fp32 copy and their gradient are often the peak. With c chunks, only 1/c of them exists at a time. The output layer runs once more in backward.</source>
-        <translation>大词表的 logits、其 32 位副本和梯度往往就是峰值；分成 c 块后一次只有 1/c。输出层在反向传播中再运行一次。</translation>
+        <translation>大词表的 logits、其 fp32 副本和梯度往往就是峰值；分成 c 块后一次只有 1/c。输出层在反向传播中再运行一次。</translation>
     </message>
     <message>
         <source>MiB per bucket</source>
@@ -6854,7 +6854,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Release unused cached segments</source>
-        <translation>释放未使用的缓存段</translation>
+        <translation>归还未使用的缓存段</translation>
     </message>
     <message>
         <source>Resume through the GPU</source>
@@ -6882,7 +6882,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Scales all gradients in place if their norm is too large. Needs one additional number per tensor.</source>
-        <translation>当梯度范数过大时就地缩放所有梯度；每个张量另加一个数。</translation>
+        <translation>当梯度范数过大时原地缩放所有梯度。每个张量另需一个数。</translation>
     </message>
     <message>
         <source>Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, sizes rounded and cached segments released. The requested sizes stay the same, but the reserved memory changes.</source>
@@ -6902,7 +6902,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Share of the total duration in this table</source>
-        <translation>占此表总时间的比例</translation>
+        <translation>占此表总时长的比例</translation>
     </message>
     <message>
         <source>Subcommands</source>
@@ -6938,7 +6938,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>The program runs on this computer's GPU and its allocator's history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host's.</source>
-        <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核与拷贝，时间为主机时间。</translation>
+        <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间为主机时间。</translation>
     </message>
     <message>
         <source>The program's changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: copy on write in libc's functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
@@ -6998,7 +6998,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>a batch of {batch} can't be split into 2 to 4 equal passes</source>
-        <translation>大小为 {batch} 的批无法切成 2 到 4 个相等的部分</translation>
+        <translation>大小为 {batch} 的批次无法分成 2 到 4 个相等的部分</translation>
     </message>
     <message>
         <source>a kill signal (from another process, or because the system ran out of memory)</source>
@@ -7006,7 +7006,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>a list of frames also contains {}</source>
-        <translation>帧列表还包含{}</translation>
+        <translation>栈帧列表还包含{}</translation>
     </message>
     <message>
         <source>a list of traces also contains {}</source>
@@ -7046,7 +7046,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>a value that the publication does not state could not be found</source>
-        <translation>未能求出其出版物没有给出的值</translation>
+        <translation>未能求出论文未给出的值</translation>
     </message>
     <message>
         <source>a variable refers to the loaded checkpoint until the run ends</source>
@@ -7098,7 +7098,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>at least 10 % of the trainable parameters in optimizers got no gradient in any step</source>
-        <translation>优化器中可训练参数的十分之一或更多在任何一步都没有得到梯度</translation>
+        <translation>优化器中至少 10 % 的可训练参数在任何一步都没有得到梯度</translation>
     </message>
     <message>
         <source>at most 20 % of the weights are trained, and each weight takes 4 bytes</source>
@@ -7110,7 +7110,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>at the peak, temporaries whose sizes match at least 80 % of the gradients</source>
-        <translation>峰值处有临时张量，其大小与至少五分之四的梯度相同</translation>
+        <translation>峰值处有临时张量，其大小与至少 80 % 的梯度相同</translation>
     </message>
     <message>
         <source>at the start</source>
@@ -7146,7 +7146,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>blocks from before the first step whose sizes match at least 80 % of the weights</source>
-        <translation>第一步之前分配的块，其大小与至少五分之四的权重相同</translation>
+        <translation>第一步之前分配的块，其大小与至少 80 % 的权重相同</translation>
     </message>
     <message>
         <source>blocks of at least this size are not split, in MiB; empty: all are split</source>
@@ -7158,7 +7158,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>buffers take at least 5 % of the peak</source>
-        <translation>缓冲区占峰值的二十分之一或更多</translation>
+        <translation>缓冲区至少占峰值的 5 %</translation>
     </message>
     <message>
         <source>bytes allocated in each step and live at the end</source>
@@ -7234,7 +7234,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>cuBLAS workspaces take at least 5 % of the peak and at least 64 MiB</source>
-        <translation>cuBLAS 工作区占峰值的二十分之一或更多，且至少 64 MiB</translation>
+        <translation>cuBLAS 工作区至少占峰值的 5 %，且至少 64 MiB</translation>
     </message>
     <message>
         <source>dark, light or system</source>
@@ -7422,15 +7422,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>for a tower: its frozen trunk runs for each batch, or only in the first step, which stores the outputs of its layers in host memory (later steps represent later epochs)</source>
-        <translation>关于塔：其冻结的主干对每个批运行，或只在第一步运行并将各层结果放入主机内存（之后的步代表后续轮次）</translation>
+        <translation>用于塔：其冻结的主干对每个批次都运行，或只在第一步运行并将各层的输出存入主机内存（之后的步代表后续轮次）</translation>
     </message>
     <message>
         <source>for loss=chunked: each chunk is recomputed in a nested backward (use_reentrant), or in a second run</source>
-        <translation>关于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
+        <translation>用于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
     </message>
     <message>
         <source>for loss=chunked: keep nothing (a chunk's logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
-        <translation>关于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
+        <translation>用于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
     </message>
     <message>
         <source>for one GPU: print it as a device file, which can be edited and passed to --device</source>
@@ -7462,7 +7462,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>free, but in segments with live blocks: it cannot be released</source>
-        <translation>空闲，但位于含有存活块的段中：无法释放</translation>
+        <translation>空闲，但位于含有存活块的段中：无法归还</translation>
     </message>
     <message>
         <source>free, in segments with live blocks</source>
@@ -7614,7 +7614,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>in a run of at least five steps, the peak of one step exceeds the median by at least 10 %</source>
-        <translation>在五步或更多步中，某一步的峰值高出中位数十分之一或更多</translation>
+        <translation>在至少五步的运行中，某一步的峰值比中位数至少高 10 %</translation>
     </message>
     <message>
         <source>in completely free segments</source>
@@ -7666,11 +7666,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>its torch is built for ROCm: install the build for CUDA (pip install torch), which needs no GPU</source>
-        <translation>其 torch 是为 ROCm 构建的：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
+        <translation>其 torch 是 ROCm 构建：请安装 CUDA 构建（pip install torch），它不需要 GPU</translation>
     </message>
     <message>
         <source>its torch is built for the CPU only: install the build for CUDA (pip install torch), which needs no GPU</source>
-        <translation>其 torch 为仅 CPU 构建：需要 CUDA 构建，且不需要 GPU（pip install torch）</translation>
+        <translation>其 torch 是仅支持 CPU 的构建：请安装 CUDA 构建（pip install torch），它不需要 GPU</translation>
     </message>
     <message>
         <source>its torch is older than 2.0, the first version that records a memory history</source>
@@ -7682,7 +7682,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>keeps the products with the highest cost per byte</source>
-        <translation>保留单位字节代价最大的乘法</translation>
+        <translation>保留单位字节代价最大的矩阵乘</translation>
     </message>
     <message>
         <source>kernels=fused is not supported with split layers: set kernels=eager</source>
@@ -7766,7 +7766,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>list only GPUs with all of these words in key, name, family or architecture; or one GPU in the form of --device (a MIG slice, a file, figures)</source>
-        <translation>只列出键、名称、系列或架构中包含所有这些词的 GPU；或按 --device 的形式给出一个 GPU（MIG 切片、文件、数值）</translation>
+        <translation>只列出标识、名称、系列或架构中包含所有这些词的 GPU；或按 --device 的形式给出一个 GPU（MIG 切片、文件、数值）</translation>
     </message>
     <message>
         <source>list only GPUs with this compute capability, such as 8.6 or '&gt;=8.0'</source>
@@ -8254,7 +8254,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>releases segments unused for long when memory is short</source>
-        <translation>长期闲置且内存不足时归还</translation>
+        <translation>显存紧张时归还长期未用的段</translation>
     </message>
     <message>
         <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; "": the defaults</source>
@@ -8338,7 +8338,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>samples.file sets lengths of samples, lengths those of batches: set only one of them</source>
-        <translation>samples.file 是样本的长度，lengths 是批的长度：只能设置其一</translation>
+        <translation>samples.file 设置样本的长度，lengths 设置批次的长度：只能设置其一</translation>
     </message>
     <message>
         <source>save the state of model and optimizer with torch.save</source>
@@ -8362,11 +8362,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>segments grow, with fewer holes between blocks</source>
-        <translation>段可增长：块之间滞留更少</translation>
+        <translation>段可增长，块之间的空洞更少</translation>
     </message>
     <message>
         <source>serve agents over the Model Context Protocol, on standard input and output</source>
-        <translation>通过标准输入和输出，以 Model Context Protocol 为代理提供服务</translation>
+        <translation>通过标准输入和输出，以 Model Context Protocol 为智能体提供服务</translation>
     </message>
     <message>
         <source>set CUBLAS_WORKSPACE_CONFIG=:4096:2, and use fewer streams</source>
@@ -8570,15 +8570,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>split embedding and output layer</source>
-        <translation>嵌入和输出层分片</translation>
+        <translation>切分嵌入和输出层</translation>
     </message>
     <message>
         <source>split loss, too</source>
-        <translation>损失也分片</translation>
+        <translation>也切分损失</translation>
     </message>
     <message>
         <source>split the batch into smaller passes</source>
-        <translation>将批分成较小的几次处理</translation>
+        <translation>将批次分成较小的几次处理</translation>
     </message>
     <message>
         <source>stack: a model is built, moved or loaded</source>
@@ -8730,7 +8730,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the program's stack frame and the operator</source>
-        <translation>调用点：程序的帧和算子</translation>
+        <translation>程序的栈帧和算子</translation>
     </message>
     <message>
         <source>the projected linear layers: layers (all in the model's layers, like transformers' optim_target_modules=["attn", "mlp"] for Llama and similar models), parts of their paths, or all-linear (including the output layer if it is not tied to the embedding)</source>
@@ -8778,7 +8778,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the sum of the caching allocator's segments</source>
-        <translation>由缓存分配器占有：其所有段之和</translation>
+        <translation>缓存分配器的段之和</translation>
     </message>
     <message>
         <source>the timeline as the window draws it</source>
@@ -9078,7 +9078,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with 16-bit weights there are no fp32 products to speed up</source>
-        <translation>16 位权重没有可加速的 fp32 乘法</translation>
+        <translation>16 位权重没有可加速的 fp32 矩阵乘</translation>
     </message>
     <message>
         <source>with a copy of the fp32 logits</source>
@@ -9281,7 +9281,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
   Assumed:
 </source>
         <translation>
-  假设：
+  假定：
 </translation>
     </message>
     <message>
@@ -9305,7 +9305,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
   Times are modelled.
 </source>
         <translation>
-  时间为模型估算。
+  时间为建模值。
 </translation>
     </message>
     <message>
@@ -9421,7 +9421,7 @@ under {}{}{}
     <message>
         <source>  the blocks that it uses are not recorded
 </source>
-        <translation>  它使用的块未被录制
+        <translation>  它使用的块未记录
 </translation>
     </message>
     <message>
@@ -9474,7 +9474,7 @@ under {}{}{}
     </message>
     <message>
         <source>, reserved memory is not recorded</source>
-        <translation>，预留的显存未录制</translation>
+        <translation>，未记录预留显存</translation>
     </message>
     <message>
         <source>, the first of {}</source>
@@ -9518,7 +9518,7 @@ under {}{}{}
     </message>
     <message>
         <source>; reserved memory is not recorded</source>
-        <translation>；预留的显存未录制</translation>
+        <translation>；未记录预留显存</translation>
     </message>
     <message>
         <source>; {} must have one)
@@ -9888,7 +9888,7 @@ under {}{}{}
     </message>
     <message>
         <source>made by</source>
-        <translation>产生者</translation>
+        <translation>分配者</translation>
     </message>
     <message>
         <source>maximum number of rows of a table ({})</source>
@@ -9933,7 +9933,7 @@ under {}{}{}
     <message>
         <source>no kernels or copies are in this file
 </source>
-        <translation>该文件中没有内核或复制
+        <translation>该文件中没有内核或拷贝
 </translation>
     </message>
     <message>
@@ -9972,11 +9972,11 @@ under {}{}{}
     </message>
     <message>
         <source>of blocks (multiples of 512 bytes), because requested sizes are not recorded</source>
-        <translation>为块的大小（512 字节的倍数），因为请求的大小未录制</translation>
+        <translation>为块的大小（512 字节的倍数），因为未记录请求的大小</translation>
     </message>
     <message>
         <source>only the total is recorded, without the segments</source>
-        <translation>只录制了总量，没有各个段</translation>
+        <translation>只记录了总量，没有各个段</translation>
     </message>
     <message>
         <source>operands {}, </source>
@@ -10068,7 +10068,7 @@ under {}{}{}
     </message>
     <message>
         <source>starting the worker</source>
-        <translation>正在启动 worker</translation>
+        <translation>正在启动工作进程</translation>
     </message>
     <message>
         <source>stays</source>
@@ -10111,7 +10111,7 @@ under {}{}{}
     <message>
         <source>used by {} kernels, memcpys and memsets
 </source>
-        <translation>被 {} 个内核、memcpy 和 memset 使用
+        <translation>被 {} 个内核、拷贝和填充使用
 </translation>
     </message>
     <message>
@@ -10158,11 +10158,11 @@ under {}{}{}
     </message>
     <message>
         <source>{} ({} allocations, {} ranges), {} activities</source>
-        <translation>{}（{} 次分配，{} 个范围），{} 个活动</translation>
+        <translation>{}（{} 次分配，{} 个区间），{} 个活动</translation>
     </message>
     <message>
         <source>{} ({} allocations, {} segments, {} ranges)</source>
-        <translation>{}（{} 次分配，{} 个段，{} 个范围）</translation>
+        <translation>{}（{} 次分配，{} 个段，{} 个区间）</translation>
     </message>
     <message>
         <source>{} + {} CUDA context, of {}</source>
@@ -10285,13 +10285,13 @@ under {}{}{}
   {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi shows a few percent more). Assumed: figures without a source for this GPU. `vramscope devices NAME` shows details of one GPU, --json all sources.
 </source>
         <translation>
-  {} 个 GPU，共 {} 个。稠密速率以 TFLOP/s 为单位。显存为 CUDA 报告的值（nvidia-smi 显示的值高百分之几）。假定：此 GPU 没有来源的数值。`vramscope devices NAME` 显示单个 GPU 的详细信息，--json 显示全部来源。
+  {} 个 GPU，共 {} 个。稠密算力以 TFLOP/s 为单位。显存为 CUDA 报告的值（nvidia-smi 显示的值高百分之几）。假定：此 GPU 没有来源的数值。`vramscope devices NAME` 显示单个 GPU 的详细信息，--json 显示全部来源。
 </translation>
     </message>
     <message>
         <source>           ({} more frames)
 </source>
-        <translation>           （另外 {} 帧）
+        <translation>           （另外 {} 个栈帧）
 </translation>
     </message>
     <message>
@@ -10438,7 +10438,7 @@ under {}{}{}
     </message>
     <message>
         <source>Assumed</source>
-        <translation>假设</translation>
+        <translation>假定</translation>
     </message>
     <message>
         <source>At that time</source>
@@ -10516,11 +10516,11 @@ under {}{}{}
     </message>
     <message>
         <source>Confidence</source>
-        <translation>确定度</translation>
+        <translation>置信度</translation>
     </message>
     <message>
         <source>Dense rates</source>
-        <translation>稠密速率</translation>
+        <translation>稠密算力</translation>
     </message>
     <message>
         <source>Family</source>
@@ -10528,7 +10528,7 @@ under {}{}{}
     </message>
     <message>
         <source>Findings</source>
-        <translation>发现</translation>
+        <translation>问题</translation>
     </message>
     <message>
         <source>Formulas. `estimate --plan` adds the figures of a plan, `estimate --formulas` explains every letter.</source>
@@ -10628,7 +10628,7 @@ under {}{}{}
     </message>
     <message>
         <source>Logits</source>
-        <translation>Logits</translation>
+        <translation>logits</translation>
     </message>
     <message>
         <source>MIG profiles</source>
@@ -10866,7 +10866,7 @@ under {}{}{}
     </message>
     <message>
         <source>completely free: empty_cache() releases it; {} of {} segments</source>
-        <translation>完全空闲，empty_cache() 可将其释放：{} 个段，共 {} 个</translation>
+        <translation>完全空闲，empty_cache() 可归还：{} / {} 个段</translation>
     </message>
     <message>
         <source>compressed key-value size</source>
@@ -11074,7 +11074,7 @@ under {}{}{}
     </message>
     <message>
         <source>sizes of blocks, because requested sizes are not recorded</source>
-        <translation>块的大小，因为没有录制请求大小</translation>
+        <translation>块的大小，因为未记录请求的大小</translation>
     </message>
     <message>
         <source>sliding window</source>
@@ -11294,7 +11294,7 @@ under {}{}{}
     </message>
     <message>
         <source>compare the allocator's recorded decisions with the model, or replay them with other settings</source>
-        <translation>将分配器被录制的决策与模型对比，或在其他设置下重放</translation>
+        <translation>将录制的分配器决策与模型比较，或用其他设置重放</translation>
     </message>
     <message>
         <source>compiled</source>
@@ -11314,7 +11314,7 @@ under {}{}{}
     </message>
     <message>
         <source>figures</source>
-        <translation>数据</translation>
+        <translation>数值</translation>
     </message>
     <message>
         <source>find techniques with which a run fits; those that do not change the training come first</source>
@@ -11414,7 +11414,7 @@ under {}{}{}
     </message>
     <message>
         <source>(made before the profiler, not freed while it ran)</source>
-        <translation>（在分析器启动前分配，运行期间未释放）</translation>
+        <translation>（在性能分析器启动前分配，运行期间未释放）</translation>
     </message>
     <message>
         <source>, {} failed</source>
@@ -11454,7 +11454,7 @@ under {}{}{}
     </message>
     <message>
         <source>CUPTI dropped {} records for lack of space: kernels and memcpys are missing</source>
-        <translation>CUPTI 因空间不足丢弃了 {} 条记录：内核和 memcpy 有缺失</translation>
+        <translation>CUPTI 因空间不足丢弃了 {} 条记录：内核和拷贝有缺失</translation>
     </message>
     <message>
         <source>CUPTI finds no driver</source>
@@ -11606,7 +11606,7 @@ under {}{}{}
     </message>
     <message>
         <source>all computed classes are assumed to be equally frequent (tokens go to experts evenly)</source>
-        <translation>假定计算出的各类别出现次数相同（token 均匀分配给各专家）</translation>
+        <translation>假定计算出的各类别出现次数相同（词元均匀分配给各专家）</translation>
     </message>
     <message>
         <source>all rows in the decomposition of weights without initial values are equal; their clusters are assumed to be equally large</source>
@@ -11630,7 +11630,7 @@ under {}{}{}
     </message>
     <message>
         <source>another profiler uses CUPTI in this process</source>
-        <translation>本进程中另一个 profiler 正在使用 CUPTI</translation>
+        <translation>本进程中另一个性能分析器正在使用 CUPTI</translation>
     </message>
     <message>
         <source>attention of a packed row allocates as for one sequence of its length; the start positions of samples (a few bytes) are not allocated</source>
@@ -11638,7 +11638,7 @@ under {}{}{}
     </message>
     <message>
         <source>bitsandbytes' 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input's type, even for few tokens, where newer versions need no copy</source>
-        <translation>对 bitsandbytes 的 4 位内核建模：乘法会分配 fp32 的缩放系数和一份输入类型的权重副本，token 很少时也如此，而较新版本此时不需要副本</translation>
+        <translation>对 bitsandbytes 的 4 位内核建模：乘法会分配 fp32 的缩放因子和一份输入类型的权重副本，词元很少时也如此，而较新版本此时不需要副本</translation>
     </message>
     <message>
         <source>bitsandbytes' 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
@@ -11850,11 +11850,11 @@ under {}{}{}
     </message>
     <message>
         <source>kernels and copies are not recorded</source>
-        <translation>不记录内核和复制</translation>
+        <translation>不记录内核和拷贝</translation>
     </message>
     <message>
         <source>kernels and copies are not recorded while the program's own profiler runs</source>
-        <translation>程序自己的 profiler 运行期间不记录内核和复制</translation>
+        <translation>程序自己的性能分析器运行期间不记录内核和拷贝</translation>
     </message>
     <message>
         <source>kernels of libraries are really compiled</source>
@@ -11862,7 +11862,7 @@ under {}{}{}
     </message>
     <message>
         <source>kernels, memcpys and calls are not shown</source>
-        <translation>不显示内核、memcpy 和调用</translation>
+        <translation>不显示内核、拷贝和调用</translation>
     </message>
     <message>
         <source>large checkpoints are written with their full size</source>
@@ -11898,11 +11898,11 @@ under {}{}{}
     </message>
     <message>
         <source>memcpys are not shown</source>
-        <translation>不显示 memcpy</translation>
+        <translation>不显示拷贝</translation>
     </message>
     <message>
         <source>memcpys between GPUs are not shown</source>
-        <translation>不显示 GPU 之间的 memcpy</translation>
+        <translation>不显示 GPU 之间的拷贝</translation>
     </message>
     <message>
         <source>memory is recorded incompletely</source>
@@ -11922,7 +11922,7 @@ under {}{}{}
     </message>
     <message>
         <source>memsets are not shown</source>
-        <translation>不显示 memset</translation>
+        <translation>不显示填充</translation>
     </message>
     <message>
         <source>model: {}</source>
@@ -12158,7 +12158,7 @@ under {}{}{}
     </message>
     <message>
         <source>the producer stopped without ending the trace</source>
-        <translation>生成程序在结束 trace 之前停止</translation>
+        <translation>生成程序在结束跟踪之前停止</translation>
     </message>
     <message>
         <source>the program ended with {}</source>
@@ -12198,7 +12198,7 @@ under {}{}{}
     </message>
     <message>
         <source>the step with 4-bit moments is modelled after Inductor's code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
-        <translation>使用 4 位矩的步按 Inductor 为 torchao 生成的代码建模：原地计算，每个张量的两个矩为 fp32，其编码为 64 位</translation>
+        <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，每个张量的两个矩为 fp32，其编码为 64 位</translation>
     </message>
     <message>
         <source>there</source>
@@ -12282,7 +12282,7 @@ under {}{}{}
     </message>
     <message>
         <source>writing files is assumed to take no time: torch.save's copies to the host are made, but no file is written</source>
-        <translation>假定写文件不花时间：会执行 torch.save 到主机的复制，但不写文件</translation>
+        <translation>假定写文件不花时间：会执行 torch.save 到主机的拷贝，但不写文件</translation>
     </message>
     <message>
         <source>{:.1f} % of {} launches run known kernels</source>
@@ -12364,7 +12364,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} in the trace</source>
-        <translation>trace 中有 {} 个</translation>
+        <translation>跟踪中有 {} 个</translation>
     </message>
     <message>
         <source>{} invalid records of CUPTI are left out</source>
@@ -12392,7 +12392,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} marks are after the end of the recorded history</source>
-        <translation>{} 个标记位于所录历史结束之后</translation>
+        <translation>{} 个标记位于录制的历史结束之后</translation>
     </message>
     <message>
         <source>{} marks could not be read</source>
@@ -12404,7 +12404,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} processes are left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
-        <translation>已略去 {} 个进程：一个 trace 最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
+        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
     </message>
     <message>
         <source>{} records from before the first use of a GPU were dropped</source>
@@ -12547,7 +12547,7 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>  its API call was not recorded
 </source>
-        <translation>  其 API 调用未被录制
+        <translation>  其 API 调用未记录
 </translation>
     </message>
     <message>
@@ -12559,12 +12559,12 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>  {} of the allocated memory is in no recorded segment.
 </source>
-        <translation>  已分配的显存中有 {} 不在任何已录制的段中。
+        <translation>  已分配的显存中有 {} 不在任何已记录的段中。
 </translation>
     </message>
     <message>
         <source> (sizes of blocks, because requested sizes are not recorded)</source>
-        <translation>（按块的大小计，因为没有录制请求的大小）</translation>
+        <translation>（按块的大小计，因为未记录请求的大小）</translation>
     </message>
     <message>
         <source> At most {} of {} were reserved.</source>
@@ -12675,7 +12675,7 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown, because the run ran out of memory at an allocation that the budget allows, or because reserved memory (for --host-budget: the driver's allocations) was not recorded.
 </source>
-        <translation>退出状态：超出任一预算时为 1；无法判断时为 3，即运行在预算容许的一次分配处显存不足，或未录制预留显存（对于 --host-budget：驱动的分配）。
+        <translation>退出状态：超出任一预算时为 1；无法判断时为 3，即运行在预算容许的一次分配处显存不足，或未记录预留显存（对于 --host-budget：驱动的分配）。
 </translation>
     </message>
     <message>
@@ -12684,7 +12684,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
-        <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向 profiler 报告；显示的是 CPU 的内存</translation>
+        <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
         <source>It records neither order nor times, so there is no timeline.</source>
@@ -12874,7 +12874,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>at one time {} reserved + {} outside the allocator</source>
-        <translation>同时预留 {} + 分配器之外 {}</translation>
+        <translation>同一时刻预留 {} + 分配器之外 {}</translation>
     </message>
     <message>
         <source>at that time, relative to the replay as recorded</source>
@@ -12910,11 +12910,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>call stacks begin at frame {}, stack {} instead of frame {}, stack {}</source>
-        <translation>调用栈从帧 {}、栈 {} 开始，而不是帧 {}、栈 {}</translation>
+        <translation>调用栈从栈帧 {}、栈 {} 开始，而不是栈帧 {}、栈 {}</translation>
     </message>
     <message>
         <source>call stacks: frame {} is used, but there are {}</source>
-        <translation>调用栈：使用了帧 {}，但只有 {} 帧</translation>
+        <translation>调用栈：使用了栈帧 {}，但只有 {} 个</translation>
     </message>
     <message>
         <source>cannot read the current folder: {}</source>
@@ -12978,7 +12978,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>expected a list ("400,1536,400") or ranges ("256-1024") of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
-        <translation>应为依次用于最多 4096 个微批次的长度列表（"400,1536,400"）或区间（"256-1024"），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
+        <translation>应为依次用于最多 4096 个微批次的长度列表（"400,1536,400"）或范围（"256-1024"），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
     </message>
     <message>
         <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
@@ -12994,7 +12994,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>expected the tokens of a sample, from 1 to 1048576; or a list ("400,1536,400") or ranges ("256-1024") for at most 4096 successive micro-batches; or a file with lines "length,count", from which each micro-batch draws its samples</source>
-        <translation>应为样本的 token 数，1 到 1048576；或依次用于最多 4096 个微批次的列表（"400,1536,400"）或区间（"256-1024"）；或由 "length,count" 行组成的文件，各微批次从中抽取样本</translation>
+        <translation>应为样本的词元数，1 到 1048576；或依次用于最多 4096 个微批次的列表（"400,1536,400"）或范围（"256-1024"）；或由 "length,count" 行组成的文件，各微批次从中抽取样本</translation>
     </message>
     <message>
         <source>expected true (GPU and processor share memory) or false</source>
@@ -13010,11 +13010,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>figures at one time, without blocks</source>
-        <translation>某一时刻的数据，不含块</translation>
+        <translation>某一时刻的数值，不含块</translation>
     </message>
     <message>
         <source>for a GPU with room for {} of segments ({})</source>
-        <translation>按可容纳 {} 段的 GPU（{}）</translation>
+        <translation>按可容纳 {} 的段的 GPU（{}）</translation>
     </message>
     <message>
         <source>for a GPU with {}, the smallest that holds the peak, because the file names no GPU</source>
@@ -13090,7 +13090,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>layers for multi-token prediction are not supported</source>
-        <translation>不支持多 token 预测层</translation>
+        <translation>不支持多词元预测层</translation>
     </message>
     <message>
         <source>layers per checkpointed segment</source>
@@ -13186,7 +13186,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>only driver calls were recorded: without Python's hooks, the memory's purpose is unknown</source>
-        <translation>仅录制了驱动调用：没有 Python 钩子，显存的用途未知</translation>
+        <translation>仅记录了驱动调用：没有 Python 钩子，显存的用途未知</translation>
     </message>
     <message>
         <source>optimizer state after the last step, requested bytes</source>
@@ -13206,7 +13206,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>planned for {}, not for the publications' GPUs; published figures are shown but not judged</source>
-        <translation>针对 {} 而非各出版物的 GPU 规划；公布的数据只显示，不作评判</translation>
+        <translation>针对 {} 而非论文中的 GPU 规划；发表的数值只显示，不作评判</translation>
     </message>
     <message>
         <source>projections in slices are not supported; set it to 1</source>
@@ -13230,7 +13230,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>reserved memory not recorded</source>
-        <translation>未记录预留的显存</translation>
+        <translation>未记录预留显存</translation>
     </message>
     <message>
         <source>rotary positions on a part of a head are not supported here</source>
@@ -13466,7 +13466,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>unknown whether it fits, because reserved memory was not recorded: {} allocated + {} CUDA context fit, but more may have been reserved</source>
-        <translation>无法确定是否放得下，因为没有录制预留显存：已分配 {} + CUDA 上下文 {} 放得下，但预留的可能更多</translation>
+        <translation>无法确定是否放得下，因为未记录预留显存：已分配 {} + CUDA 上下文 {} 放得下，但预留的可能更多</translation>
     </message>
     <message>
         <source>unknown whether it fits: {}. A budget of {} allows that allocation, but what the run needs after it is unknown</source>
@@ -13494,7 +13494,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} [memory] events have no addresses ("Addr"), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
+        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
     </message>
     <message>
         <source>{} active ({} according to torch.cuda.max_memory_allocated())</source>
@@ -13530,7 +13530,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (In brackets: another model's figure, if nothing was published.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。公布的数值：{} / {} 在容差内。顺序与比例：{} / {} 成立。（括号内：若无公布数值，则为另一模型的数据。）</translation>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。发表的数值：{} / {} 在容差内。次序和比例：{} / {} 成立。（括号内：若无发表的数值，则为另一模型的数值。）</translation>
     </message>
     <message>
         <source>{} from call to start</source>
@@ -13538,7 +13538,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} in {} blocks is modelled: {} ({})</source>
-        <translation>{1} 个块中的 {0} 为模型估算：{2}（{3}）</translation>
+        <translation>{1} 个块中的 {0} 为建模值：{2}（{3}）</translation>
     </message>
     <message>
         <source>{} is a file; give a file with --device, --set device=... or in a run.json</source>
@@ -13570,7 +13570,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
-        <translation>{} 次规划，用时 {:.0f} 秒{}。时间为模型估算。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
+        <translation>{} 次规划，用时 {:.0f} 秒{}。时间为建模值。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
     </message>
     <message>
         <source>{} the run exceeds the limit by {} at its peak</source>
@@ -13672,7 +13672,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the file has no history entries, only the state at one time; open it without a range</source>
-        <translation>文件没有历史条目，只有某一时刻的状态；请不带范围打开</translation>
+        <translation>文件没有历史条目，只有某一时刻的状态；请不带区间打开</translation>
     </message>
     <message>
         <source>category, module, op, stack, phase, file, size, age, annotation; or several: "module:2, category"; "module:*" puts equal layers together, "stack:3" adds callers</source>
@@ -13688,7 +13688,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>A part of the cache was released {} (garbage collection, or a private pool that was no longer used).</source>
-        <translation>部分缓存被释放了{}（垃圾回收，或不再使用的私有池）。</translation>
+        <translation>部分缓存被归还了{}（垃圾回收，或不再使用的私有池）。</translation>
     </message>
     <message>
         <source>The allocator flushed its cache {} because the GPU was full.</source>
@@ -13708,7 +13708,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the trace does not record its blocks' segments, so a replay has nothing to compare with</source>
-        <translation>trace 没有记录块所在的段，因此重放没有可比较的对象</translation>
+        <translation>跟踪没有记录块所在的段，因此重放没有可比较的对象</translation>
     </message>
     <message>
         <source>there is no program after --; for example: vramscope {} -- python train.py</source>
@@ -13750,7 +13750,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>captured graphs keep a pool that nothing else can use. vramscope cannot add graphs to a run, but opens snapshots with such pools</source>
-        <translation>已捕获的图保留一个其他内容无法使用的内存池。vramscope 不能为运行加入图，但可以打开含有此类池的快照</translation>
+        <translation>已捕获的图占有一个其他内容无法使用的内存池。vramscope 不能为运行加入图，但可以打开含有此类池的快照</translation>
     </message>
     <message>
         <source>device {}: {} bytes that were allocated before the first event, and never freed, are not shown: at some event, fewer bytes are reserved</source>
@@ -13832,7 +13832,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Early release of cached blocks</source>
-        <translation>提早释放缓存的块</translation>
+        <translation>提早归还缓存的块</translation>
     </message>
     <message>
         <source>Emptying of the cache after steps</source>
@@ -13860,7 +13860,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Host memory, by call site</source>
-        <translation>主机内存（按调用位置）</translation>
+        <translation>主机内存，按调用点</translation>
     </message>
     <message>
         <source>Implementation of the optimizer step</source>
@@ -13948,7 +13948,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Smaller batches in evaluation</source>
-        <translation>评估时用较小的批</translation>
+        <translation>评估时用较小的批次</translation>
     </message>
     <message>
         <source>Smaller micro-batches with accumulation</source>
@@ -14058,7 +14058,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>gradients of several batches are accumulated</source>
-        <translation>累积了多个批的梯度</translation>
+        <translation>累积了多个批次的梯度</translation>
     </message>
     <message>
         <source>inferred: at most {} were reserved, and {} did not fit ({})</source>
@@ -14122,7 +14122,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>passes that the batch is split into before the optimizer steps</source>
-        <translation>优化器更新之前，批被分成的次数</translation>
+        <translation>优化器更新之前，一个批次分成的次数</translation>
     </message>
     <message>
         <source>pickle, protocol {}</source>
@@ -14234,7 +14234,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the program creates its batches itself; vary its own argument: vramscope fit --vary=--batch-size=1..64</source>
-        <translation>程序自行创建批；请改变其自身的参数：vramscope fit --vary=--batch-size=1..64</translation>
+        <translation>程序自行创建批次；请改变其自身的参数：vramscope fit --vary=--batch-size=1..64</translation>
     </message>
     <message>
         <source>the program creates no optimizer of torch.optim</source>
@@ -14619,7 +14619,7 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>host memory unknown: not all of the driver's allocations were recorded (--no-activities, a built-in model, or memory that was pinned before the program initialized CUDA)
 </source>
-        <translation>主机内存未知：驱动的分配未全部录制（--no-activities、内置模型，或程序初始化 CUDA 之前锁页的内存）
+        <translation>主机内存未知：驱动的分配未全部记录（--no-activities、内置模型，或程序初始化 CUDA 之前锁页的内存）
 </translation>
     </message>
     <message>
@@ -14640,7 +14640,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>  start state     {} of {} possible states {} with the recording ({} older block{} may have an unsplit tail</source>
-        <translation>  起始状态        {1} 个可能的状态中有 {0} 个与录制{2}（{3} 个更早的块可能有未拆分的尾部</translation>
+        <translation>  起始状态        {1} 个可能的状态中有 {0} 个与录制{2}（{3} 个较早的块可能有未切分的块尾</translation>
     </message>
     <message>
         <source> During the run, {}; the program caught the error and continued.</source>
@@ -14652,7 +14652,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>, with older blocks left in place</source>
-        <translation>，更早的块留在原处</translation>
+        <translation>，较早的块留在原处</translation>
     </message>
     <message>
         <source>-o -: standard output is used for the verdict; name a file for the trace</source>
@@ -14668,7 +14668,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Call site that keeps segments from being released</source>
-        <translation>使段无法释放的调用点</translation>
+        <translation>使段无法归还的调用点</translation>
     </message>
     <message>
         <source>Formula only, not planned: CUDA graphs</source>
@@ -14708,7 +14708,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Held by</source>
-        <translation>被占住于</translation>
+        <translation>占用者</translation>
     </message>
     <message>
         <source>Kept by eager attention</source>
@@ -14728,7 +14728,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>No request fails: some exceed {} at first, but fit after the allocator has released its cache.</source>
-        <translation>没有请求失败：有些起初超过 {}，但在分配器释放缓存后即可放下。</translation>
+        <translation>没有请求失败：有些起初超过 {}，但在分配器归还缓存后即可放下。</translation>
     </message>
     <message>
         <source>Other settings can be judged only with a history of allocations, which this file lacks. To record one, call torch.cuda.memory._record_memory_history() before the run.</source>
@@ -14748,7 +14748,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>There is no closed formula for the layers of this model family.</source>
-        <translation>对该模型家族的层没有封闭公式。</translation>
+        <translation>此模型系列的层没有解析公式。</translation>
     </message>
     <message>
         <source>a setting of the baseline, from which the bars start (repeatable); batch and sequence are those of the run</source>
@@ -14772,7 +14772,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>at the peak, each weight also exists as a cast copy of half its size</source>
-        <translation>峰值处每个权重都有一个大小为其一半的类型转换结果</translation>
+        <translation>峰值处每个权重都有一个大小为其一半的类型转换副本</translation>
     </message>
     <message>
         <source>bits of an embedding's moments with bitsandbytes' 8-bit optimizer; 32: as registered by transformers' Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
@@ -14792,7 +14792,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>call stacks: the lengths of the stacks do not match the number of frames</source>
-        <translation>调用栈：各栈的长度与帧数不符</translation>
+        <translation>调用栈：各栈的长度与栈帧数不符</translation>
     </message>
     <message>
         <source>compare a plan A with a recording B of the same run: errors of the plan, allocations, kernels</source>
@@ -14800,7 +14800,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>elements per token that linear layers keep for backward</source>
-        <translation>线性层为反向传播保留的每个 token 的元素数</translation>
+        <translation>线性层为反向传播保留的每个词元的元素数</translation>
     </message>
     <message>
         <source>events of another process are treated as completed</source>
@@ -14848,11 +14848,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>let agents plan programs. Their code is executed, isolated from the user's files, which protects against accidents but not against malice</source>
-        <translation>允许代理规划程序。程序的代码会被执行，并与用户的文件隔离；这能防止意外，但不能防止恶意行为</translation>
+        <translation>允许智能体规划程序。程序的代码会被执行，并与用户的文件隔离；这能防止意外，但不能防止恶意行为</translation>
     </message>
     <message>
         <source>lifetime: born in the optimizer's step, never freed</source>
-        <translation>生命周期：在优化器步中诞生，从未释放</translation>
+        <translation>生命周期：在优化器步中创建，从未释放</translation>
     </message>
     <message>
         <source>live over steps: allocated where batches are made, or sized like pairs of integers</source>
@@ -14860,11 +14860,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>live over steps: most of the model has no gradients</source>
-        <translation>跨步保留：模型的大部分没有梯度</translation>
+        <translation>跨步存活：模型的大部分没有梯度</translation>
     </message>
     <message>
         <source>live over steps: no gradient has its size</source>
-        <translation>跨步保留：没有同大小的梯度</translation>
+        <translation>跨步存活：没有同大小的梯度</translation>
     </message>
     <message>
         <source>loss_reentrant determines how chunks are recomputed, but loss_keeps=logits recomputes none; set loss_reentrant=false</source>
@@ -14876,11 +14876,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>needed as a segment</source>
-        <translation>作为段所需</translation>
+        <translation>需要的段大小</translation>
     </message>
     <message>
         <source>no score matrices, also with fp32</source>
-        <translation>没有分数矩阵，32 位也适用</translation>
+        <translation>没有分数矩阵，fp32 也适用</translation>
     </message>
     <message>
         <source>older than the recording: has the size of a parameter, freed outside of the optimizer</source>
@@ -15000,7 +15000,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>tokens in a sample; or the lengths of successive micro-batches: a list ("400,1536,400"), ranges ("256-1024"), or a file with lines "length,count", from which lengths are drawn</source>
-        <translation>一个样本的词元数；或依次各微批的长度：列表（"400,1536,400"）、范围（"256-1024"），或由 "length,count" 行组成、从中抽取长度的文件</translation>
+        <translation>一个样本的词元数；或依次各微批次的长度：列表（"400,1536,400"）、范围（"256-1024"），或由 "length,count" 行组成、从中抽取长度的文件</translation>
     </message>
     <message>
         <source>weights are {} in memory (precision={}), although the checkpoint contains {}</source>
@@ -15076,15 +15076,15 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Above this fraction of the memory, the allocator releases blocks that have not been used for long</source>
-        <translation>显存占用超过此比例时，分配器释放长时间未使用的块</translation>
+        <translation>显存占用超过此比例时，分配器归还长时间未使用的块</translation>
     </message>
     <message>
         <source>Blocks above this size in MiB are not split, so that later large allocations can reuse them</source>
-        <translation>大于此值（MiB）的块不会被拆分，以便之后的大块分配可以复用</translation>
+        <translation>大于此值（MiB）的块不会被切分，以便之后的大块分配可以重用</translation>
     </message>
     <message>
         <source>Cached memory is released to the driver every N steps and allocated again: slower</source>
-        <translation>每 N 步将缓存的显存释放给驱动并重新分配：速度较慢</translation>
+        <translation>每 N 步将缓存的显存归还驱动并重新分配：速度较慢</translation>
     </message>
     <message>
         <source>Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time</source>
@@ -15128,7 +15128,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>The output layer and the loss are computed together, without storing the logits of all tokens</source>
-        <translation>输出层与损失一起计算，不存储所有 token 的 logits</translation>
+        <translation>输出层与损失一起计算，不存储所有词元的 logits</translation>
     </message>
     <message>
         <source>Weights, gradients and optimizer state have 16 bits: the training runs at lower precision</source>
@@ -15240,7 +15240,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>lifetime: born in the optimizer's step, replaces a state that is freed, and is not freed itself</source>
-        <translation>生命周期：在优化器步中诞生，替换一个被释放的状态，自身未释放</translation>
+        <translation>生命周期：在优化器步中创建，替换一个被释放的状态，自身未释放</translation>
     </message>
     <message>
         <source>live over steps: a replay of the first step places the block at its recorded address</source>
@@ -15356,7 +15356,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU add up.</source>
-        <translation>在验证批上运行一遍。没有 no_grad 时会为反向传播保留激活值，若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
+        <translation>在验证批次上运行一遍。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
     </message>
     <message>
         <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
@@ -15440,11 +15440,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>lora.trunk=cached needs batches of equal length: leave the setting "lengths" empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批：请将 "lengths" 设置留空</translation>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 "lengths" 设置留空</translation>
     </message>
     <message>
         <source>lora.trunk=cached needs batches of equal length: leave the setting "samples.file" empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批：请将 "samples.file" 设置留空</translation>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 "samples.file" 设置留空</translation>
     </message>
     <message>
         <source>no copy of the weights on the host; a tied output layer has its own weight until it is tied</source>
@@ -15456,11 +15456,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>prefix.tokens: needs batches of equal length: leave the setting "lengths" empty</source>
-        <translation>prefix.tokens：需要长度相同的批：请将 "lengths" 设置留空</translation>
+        <translation>prefix.tokens：需要长度相同的批次：请将 "lengths" 设置留空</translation>
     </message>
     <message>
         <source>prefix.tokens: needs batches of equal length: leave the setting "samples.file" empty</source>
-        <translation>prefix.tokens：需要长度相同的批：请将 "samples.file" 设置留空</translation>
+        <translation>prefix.tokens：需要长度相同的批次：请将 "samples.file" 设置留空</translation>
     </message>
     <message>
         <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, which may be averaged only once; set loss_reentrant=false</source>
@@ -15504,7 +15504,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
-        <translation>未录制显存：文件中有 {} 个 GPU 内核或拷贝，但其分配器没有向分析器报告；显示的是 CPU 的内存</translation>
+        <translation>未记录显存：文件中有 GPU 的 {} 个内核或拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
         <source>Host memory</source>
@@ -15574,7 +15574,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>zoom to the dragged time range</source>
-        <translation>缩放到拖出的时间范围</translation>
+        <translation>缩放到拖出的时间区间</translation>
     </message>
     <message>
         <source>{} [memory] event has no address ("Addr"), as in files before PyTorch 1.11: earlier memory is not shown</source>
@@ -15582,7 +15582,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} [memory] event has no address and is left out</source>
-        <translation>{} 个 [memory] 事件没有地址，已忽略</translation>
+        <translation>{} 个 [memory] 事件没有地址，已略去</translation>
     </message>
     <message>
         <source>{} allocated in {} block, {}</source>
@@ -15590,7 +15590,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} annotation is left out: it contains no entry</source>
-        <translation>忽略 {} 个标注：其中没有条目</translation>
+        <translation>已略去 {} 个标注：其中没有条目</translation>
     </message>
     <message>
         <source>{} clears the gradients itself</source>
@@ -15602,11 +15602,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} event without a time, size or address is left out</source>
-        <translation>忽略 {} 个没有时间、大小或地址的事件</translation>
+        <translation>已略去 {} 个没有时间、大小或地址的事件</translation>
     </message>
     <message>
         <source>{} invalid record of CUPTI is left out</source>
-        <translation>忽略 {} 条无效的 CUPTI 记录</translation>
+        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
     </message>
     <message>
         <source>{} kernel, memcpy or memset</source>
@@ -15622,7 +15622,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} mark is after the end of the recorded history</source>
-        <translation>{} 个标记位于录制历史结束之后</translation>
+        <translation>{} 个标记位于录制的历史结束之后</translation>
     </message>
     <message>
         <source>{} of {} call sites differ.</source>
@@ -15638,7 +15638,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} process is left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
-        <translation>忽略 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 运行多个 rank 中的一个</translation>
+        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
     </message>
     <message>
         <source>{} reserved in {} segment</source>
@@ -15646,7 +15646,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} row matches no block and is left out</source>
-        <translation>{} 行与任何块都不匹配，已忽略</translation>
+        <translation>{} 行与任何块都不对应，已略去</translation>
     </message>
     <message>
         <source>{} runs the optimizer steps itself</source>
@@ -15654,14 +15654,14 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>… {} more frame</source>
-        <translation>… 还有 {} 个栈帧</translation>
+        <translation>… 另外 {} 个栈帧</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
     <message>
         <source>Find module, op, frame, category; or size &gt; 10 MiB and phase = backward</source>
-        <translation>查找模块、算子、帧、类别；或 size &gt; 10 MiB and phase = backward</translation>
+        <translation>查找模块、算子、栈帧、类别；或 size &gt; 10 MiB and phase = backward</translation>
     </message>
     <message>
         <source>in the range of %1  ✕</source>
@@ -16099,7 +16099,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Assumed</source>
-        <translation>假设</translation>
+        <translation>假定</translation>
     </message>
     <message>
         <source>Compute capability</source>
@@ -16167,11 +16167,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Peers</source>
-        <translation>对等 GPU</translation>
+        <translation>GPU 互连</translation>
     </message>
     <message>
         <source>Integrated</source>
-        <translation>集成显卡</translation>
+        <translation>集成 GPU</translation>
     </message>
     <message>
         <source>ECC</source>
@@ -16294,7 +16294,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>loading</source>
-        <translation>正在读取</translation>
+        <translation>正在加载</translation>
     </message>
     <message>
         <source>loads when shown</source>
@@ -16321,7 +16321,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>keeps the current run; the file becomes its baseline</source>
-        <translation>当前内容保留；该文件成为其基线</translation>
+        <translation>保留当前运行；该文件成为其基线</translation>
     </message>
     <message>
         <source>in a new tab</source>
@@ -16391,7 +16391,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O).</source>
-        <translation>尚无内容：规划一次运行（Ctrl+R），或打开录制（Ctrl+O）。</translation>
+        <translation>尚无运行：规划一次运行（Ctrl+R），或打开录制（Ctrl+O）。</translation>
     </message>
     <message>
         <source>%1 This page covers the whole recording, not the selected range.</source>
@@ -16462,11 +16462,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Findings</source>
-        <translation>发现</translation>
+        <translation>问题</translation>
     </message>
     <message>
         <source>Explain: findings, most bytes first</source>
-        <translation>分析：发现的问题（按字节从多到少）</translation>
+        <translation>分析：问题（按字节从多到少）</translation>
     </message>
     <message>
         <source>Live set</source>
@@ -16518,7 +16518,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Cancelled. Reopen the document to evaluate the rules.</source>
-        <translation>已取消。重新打开文档以评估规则。</translation>
+        <translation>已取消。重新打开文档以检查规则。</translation>
     </message>
 </context>
 <context>
@@ -16708,7 +16708,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Notes: %1 (on the Notes page)</source>
-        <translation>笔记：%1（在笔记页）</translation>
+        <translation>备注：%1（在“备注”页）</translation>
     </message>
     <message>
         <source>The last step took %1</source>
@@ -16868,7 +16868,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>All commands have their default keys again</source>
-        <translation>所有按键均已恢复默认</translation>
+        <translation>所有命令均已恢复默认按键</translation>
     </message>
     <message>
         <source>Default</source>
@@ -18030,7 +18030,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O, or drop it here).</source>
-        <translation>尚无内容：规划一次运行（Ctrl+R），或打开录制（Ctrl+O，或拖放到此处）。</translation>
+        <translation>尚无运行：规划一次运行（Ctrl+R），或打开录制（Ctrl+O，或拖放到此处）。</translation>
     </message>
     <message>
         <source>Open a second recording or trace as the baseline of the current run</source>
@@ -18038,7 +18038,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Save the current run as a .trace file</source>
-        <translation>将当前内容保存为 .trace 文件</translation>
+        <translation>将当前运行保存为 .trace 文件</translation>
     </message>
     <message>
         <source>Export image …</source>
@@ -18054,7 +18054,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>With exact numbers (Ctrl+Shift+C in a table)</source>
-        <translation>使用原始数值（在表格中按 Ctrl+Shift+C）</translation>
+        <translation>使用精确数值（在表格中按 Ctrl+Shift+C）</translation>
     </message>
     <message>
         <source>As a GitHub table</source>
@@ -18158,7 +18158,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>No events arrived.</source>
-        <translation>没有收到任何内容。</translation>
+        <translation>没有收到任何事件。</translation>
     </message>
     <message>
         <source>The window was not closed properly last time</source>
@@ -18216,11 +18216,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>The worker reported success but sent no events. The Log tab has its output.</source>
-        <translation>工作进程报告成功，但没有发送任何内容。其输出见“日志”标签页。</translation>
+        <translation>工作进程报告成功，但没有发送任何事件。其输出见“日志”标签页。</translation>
     </message>
     <message>
         <source>The run was stopped before any events arrived.</source>
-        <translation>运行在收到任何内容之前已停止。</translation>
+        <translation>运行在收到任何事件之前已停止。</translation>
     </message>
     <message>
         <source>Change the settings on the left, or undo the last change</source>
@@ -18566,7 +18566,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Planning needs LibTorch. Download it in the panel on the left, or with `vramscope setup`.</source>
-        <translation>规划它需要 LibTorch。可用左侧面板下载，或运行 `vramscope setup`。</translation>
+        <translation>规划需要 LibTorch。请用左侧面板下载，或运行 `vramscope setup`。</translation>
     </message>
     <message>
         <source>no sample run has these settings, and LibTorch is not installed</source>
@@ -18574,15 +18574,15 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>LibTorch is not installed, and this build has no sample runs</source>
-        <translation>未安装 LibTorch，且本程序没有附带运行</translation>
+        <translation>未安装 LibTorch，且此版本没有示例运行</translation>
     </message>
     <message>
         <source>LibTorch is not installed, and no sample run was found</source>
-        <translation>未安装 LibTorch，且没有找到附带的运行</translation>
+        <translation>未安装 LibTorch，且没有找到示例运行</translation>
     </message>
     <message>
         <source>opening a sample run …</source>
-        <translation>正在打开附带的运行…</translation>
+        <translation>正在打开示例运行…</translation>
     </message>
     <message>
         <source>Cancelled: the downloaded part is kept</source>
@@ -18754,7 +18754,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Attaches to the block, range or cursor that was chosen last, or else to the peak. A note without text is a bookmark</source>
-        <translation>附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的笔记是书签</translation>
+        <translation>附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的备注是书签</translation>
     </message>
 </context>
 <context>
@@ -18918,7 +18918,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Replaying remedies …</source>
-        <translation>正在重放补救办法…</translation>
+        <translation>正在重放各项改法…</translation>
     </message>
     <message>
         <source>%1 (%2 out-of-memory errors in all)</source>
@@ -19167,11 +19167,11 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Working directory</source>
-        <translation>启动目录</translation>
+        <translation>工作目录</translation>
     </message>
     <message>
         <source>The program's working directory</source>
-        <translation>程序的启动目录</translation>
+        <translation>程序的工作目录</translation>
     </message>
     <message>
         <source>this computer's</source>
@@ -19606,7 +19606,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>ANALYSES</source>
-        <translation>可以分析</translation>
+        <translation>分析</translation>
     </message>
     <message>
         <source>Replay the recording under other settings of PYTORCH_CUDA_ALLOC_CONF</source>
@@ -19705,7 +19705,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Number of parts of a batch; each has its own forward and backward pass</source>
-        <translation>批被切分成的份数；每份各有一次前向和反向传播</translation>
+        <translation>批次被切分成的份数；每份各有一次前向和反向传播</translation>
     </message>
     <message>
         <source>A built-in model with its number of parameters, or a Hugging Face config.json</source>
@@ -19760,7 +19760,7 @@ Move the file away to write new ones.</source>
     <message>
         <source>Find blocks, kernels, memcpys, calls, ops, modules, stacks, annotations and notes by their text, or by a filter such as
 size &gt; 10 MiB and module ~ attn and phase = backward</source>
-        <translation>块、内核、拷贝、调用、算子、模块、调用栈、标注和笔记可按文本查找，或用筛选条件，如
+        <translation>块、内核、拷贝、调用、算子、模块、调用栈、标注和备注可按文本查找，或用筛选条件，如
 size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
 </context>
@@ -19835,15 +19835,15 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>Copies all frames with full paths</source>
-        <translation>复制所有帧及完整路径</translation>
+        <translation>复制所有栈帧及完整路径</translation>
     </message>
     <message>
         <source>%1 more frames; Copy includes them</source>
-        <translation>还有 %1 帧；“复制”包含它们</translation>
+        <translation>还有 %1 个栈帧；“复制”包含它们</translation>
     </message>
     <message>
         <source>%1 more frame; Copy includes it</source>
-        <translation>还有 %1 个栈帧；“复制”会包含它</translation>
+        <translation>还有 %1 个栈帧；“复制”包含它</translation>
     </message>
 </context>
 <context>
@@ -19917,7 +19917,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>Unpacking: %1 of %2</source>
-        <translation>正在解包：%1 / %2</translation>
+        <translation>正在解压：%1 / %2</translation>
     </message>
     <message>
         <source>Sample runs</source>
@@ -20449,7 +20449,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Highlight blocks of the same stack</source>
-        <translation>标记相同调用栈的块</translation>
+        <translation>突出显示相同调用栈的块</translation>
     </message>
     <message>
         <source>Add note …</source>
