@@ -5,7 +5,7 @@
     <name>QObject</name>
     <message>
         <source>No row matches the filter.</source>
-        <translation>没有行匹配该筛选。</translation>
+        <translation>没有符合筛选条件的行。</translation>
     </message>
     <message>
         <source>Choose the GPU</source>
@@ -61,7 +61,7 @@
     </message>
     <message>
         <source>Sizes and times were measured while the step ran.</source>
-        <translation>大小和时间是在该步运行时测量的。</translation>
+        <translation>大小和时间在该步运行时实测。</translation>
     </message>
     <message>
         <source>categories inferred</source>
@@ -169,7 +169,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source> − %1 that libraries allocated outside the allocator</source>
-        <translation> − 库绕过分配器占用的 %1</translation>
+        <translation> − 库在分配器之外分配的 %1</translation>
     </message>
     <message>
         <source>Ask its owner for permission to read it, or open a copy.</source>
@@ -217,7 +217,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Click to see how to reclaim some of it.</source>
-        <translation>单击：如何收回其中一部分。</translation>
+        <translation>单击查看如何收回其中一部分。</translation>
     </message>
     <message>
         <source>%1 bytes are reserved but not allocated at the peak. Click to see where they are and what keeps them reserved.</source>
@@ -225,7 +225,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Click to see what was requested, what was free and what would help</source>
-        <translation>单击：请求了什么、有什么、可行的办法</translation>
+        <translation>单击查看请求了多少、空闲多少以及可行的办法</translation>
     </message>
     <message>
         <source>%1 of GPU memory − %2 for the CUDA context and libraries − %3 reserved</source>
@@ -2200,7 +2200,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>keeps attention and every 2nd product, recomputes the rest</source>
-        <translation>保留注意力和每隔一个乘法，其余重新计算</translation>
+        <translation>保留注意力和每隔一个的矩阵乘，其余重新计算</translation>
     </message>
     <message>
         <source>kernel</source>
@@ -2628,7 +2628,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>order: a step ends with its optimizer</source>
-        <translation>顺序：一步随其优化器结束</translation>
+        <translation>顺序：一步以其优化器结束</translation>
     </message>
     <message>
         <source>order: before the first step</source>
@@ -3384,7 +3384,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} allocated in {} blocks, {}</source>
-        <translation>{} 已分配，在 {} 个块中，{}</translation>
+        <translation>已分配 {}，在 {} 个块中，{}</translation>
     </message>
     <message>
         <source>{} allocation</source>
@@ -3424,7 +3424,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} in {} block{}</source>
-        <translation>{1} 个块中 {0}</translation>
+        <translation>{1} 个块中的 {0}</translation>
     </message>
     <message>
         <source>{} more</source>
@@ -3436,7 +3436,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} of {} call sites differ, matched by {}</source>
-        <translation>{1} 个调用点中 {0} 个不同，按{2}匹配</translation>
+        <translation>{1} 个调用点中有 {0} 个不同，按{2}匹配</translation>
     </message>
     <message>
         <source>{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly free.</source>
@@ -5166,7 +5166,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
-        <translation>pprof 格式的剖析文件（jax.profiler.save_device_memory_profile() 的格式），可用 `pprof -http=: FILE` 打开</translation>
+        <translation>pprof 格式的性能分析文件（jax.profiler.save_device_memory_profile() 的格式），可用 `pprof -http=: FILE` 打开</translation>
     </message>
     <message>
         <source>a program or library</source>
@@ -6600,7 +6600,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Both peaks are the same, call site by call site.</source>
-        <translation>两个峰值的内容按调用点完全相同。</translation>
+        <translation>两个峰值在每个调用点上都相同。</translation>
     </message>
     <message>
         <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer's part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
@@ -6770,7 +6770,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Muon updates every matrix, including embeddings; AdamW (foreach) updates the other parameters</source>
-        <translation>Muon 处理每个矩阵，包括嵌入；不是矩阵的由 AdamW（foreach）处理</translation>
+        <translation>Muon 更新每个矩阵，包括嵌入；其他参数由 AdamW（foreach）更新</translation>
     </message>
     <message>
         <source>NF4, as in QLoRA: with adapters or for inference</source>
@@ -6830,7 +6830,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Phase in which the block was allocated</source>
-        <translation>分配时所处的阶段</translation>
+        <translation>OpenGL 没有顶点数组；需要 OpenGL 3.3</translation>
     </message>
     <message>
         <source>Positionals</source>
@@ -7050,7 +7050,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>a variable refers to the loaded checkpoint until the run ends</source>
-        <translation>加载的检查点在运行结束前一直被引用</translation>
+        <translation>有变量在运行结束前一直引用加载的检查点</translation>
     </message>
     <message>
         <source>activations of a forward pass, but no backward pass in the whole run</source>
@@ -7250,7 +7250,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>del tensors that only the first step needs, or keep them on the CPU</source>
-        <translation>用 del 释放只有第一步需要的内容，或将其放在 CPU 上</translation>
+        <translation>用 del 释放只有第一步需要的张量，或将其放在 CPU 上</translation>
     </message>
     <message>
         <source>delete everything that was downloaded, and the environments of plan --with</source>
@@ -7386,7 +7386,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fewer different sizes: blocks are slightly larger but reused sooner</source>
-        <translation>不同大小更少：块更快被重用，略大一些</translation>
+        <translation>不同大小更少：块略大，但更快被重用</translation>
     </message>
     <message>
         <source>file to write ('-': stdout)</source>
@@ -7494,7 +7494,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fsdp1: when backward gathers the next layer: before a layer's gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
-        <translation>fsdp1：反向中，下一层在本层梯度计算之前（BACKWARD_PRE）、之后（BACKWARD_POST）或需要时（None）收集</translation>
+        <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要时（None）</translation>
     </message>
     <message>
         <source>galore.rank: GaLore is a form of AdamW: set optimizer.name=adamw</source>
@@ -7678,7 +7678,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>keep keys and values of every layer during forward and loss (use_cache=True in training)</source>
-        <translation>每层的键和值在前向和损失期间保留（训练模型的 use_cache=True）</translation>
+        <translation>在前向和损失期间保留每层的键和值（训练时 use_cache=True）</translation>
     </message>
     <message>
         <source>keeps the products with the highest cost per byte</source>
@@ -7738,7 +7738,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lifetime: born in backward, live when it ends</source>
-        <translation>生命周期：在反向中创建，反向结束时存在</translation>
+        <translation>生命周期：在反向中创建，反向结束时存活</translation>
     </message>
     <message>
         <source>lifetime: born in forward, live when the recording ends</source>
@@ -7882,7 +7882,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>low-rank adapters, all other weights frozen</source>
-        <translation>低秩适配器，其余冻结</translation>
+        <translation>低秩适配器，其他权重全部冻结</translation>
     </message>
     <message>
         <source>lower per_device_eval_batch_size, set eval_accumulation_steps=1, or evaluate smaller batches</source>
@@ -8142,19 +8142,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>pass fused=True or foreach=False to the optimizer</source>
-        <translation>在优化器中设置 fused=True 或 foreach=False</translation>
+        <translation>向优化器传入 fused=True 或 foreach=False</translation>
     </message>
     <message>
         <source>pass torch_dtype=torch.bfloat16 to from_pretrained</source>
-        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16</translation>
+        <translation>向 from_pretrained 传入 torch_dtype=torch.bfloat16</translation>
     </message>
     <message>
         <source>pass torch_dtype=torch.bfloat16 to from_pretrained, or call model.to(torch.bfloat16)</source>
-        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16，或 model.to(torch.bfloat16)</translation>
+        <translation>向 from_pretrained 传入 torch_dtype=torch.bfloat16，或调用 model.to(torch.bfloat16)</translation>
     </message>
     <message>
         <source>peak during it</source>
-        <translation>其中峰值</translation>
+        <translation>期间峰值</translation>
     </message>
     <message>
         <source>plan published experiments, and compare predicted with published figures</source>
@@ -8166,7 +8166,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>plans of built-in models need LibTorch {}, which is not installed; `vramscope setup` downloads it ({})</source>
-        <translation>内置模型由 LibTorch {} 规划，它尚未安装；`vramscope setup` 可下载（{}）</translation>
+        <translation>规划内置模型需要 LibTorch {}，但它尚未安装；`vramscope setup` 可下载（{}）</translation>
     </message>
     <message>
         <source>prefix.tokens: PEFT refuses checkpointing, which would create the cache again: set checkpointing.mode=none</source>
@@ -8262,11 +8262,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>replay with this fraction of the device's memory</source>
-        <translation>按设备显存的此比例重放</translation>
+        <translation>以设备显存的此比例重放</translation>
     </message>
     <message>
         <source>replay with this much memory for segments, such as 24GiB; or with the memory of a GPU (a name in `vramscope devices`, a file or figures) without its CUDA context</source>
-        <translation>按这么多用于段的显存重放，例如 24GiB；或按某个 GPU 的显存（`vramscope devices` 中的名称、文件或数值）减去其 CUDA 上下文</translation>
+        <translation>以这么多可用于段的显存重放，例如 24GiB；或以某个 GPU 的显存（`vramscope devices` 中的名称、文件或数值）减去其 CUDA 上下文</translation>
     </message>
     <message>
         <source>reserved and not allocated; the trace has only this total, not the segments</source>
@@ -8310,7 +8310,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>round sizes up, so that blocks are reused</source>
-        <translation>将请求向上取整，使块可被重用</translation>
+        <translation>将大小向上取整，使块可被重用</translation>
     </message>
     <message>
         <source>run it under torch.no_grad() or torch.inference_mode()</source>
@@ -8354,7 +8354,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>scores are capped only with attention=eager, because SDPA has no cap</source>
-        <translation>只有 attention=eager 会限制分数上限：SDPA 没有上限</translation>
+        <translation>只有 attention=eager 会限制分数上限，因为 SDPA 没有上限</translation>
     </message>
     <message>
         <source>segment needed</source>
@@ -8370,15 +8370,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>set CUBLAS_WORKSPACE_CONFIG=:4096:2, and use fewer streams</source>
-        <translation>CUBLAS_WORKSPACE_CONFIG=:4096:2，并减少流的数量</translation>
+        <translation>设置 CUBLAS_WORKSPACE_CONFIG=:4096:2，并减少流的数量</translation>
     </message>
     <message>
         <source>set group_by_length=True, lower max_length, or run the longest batch first</source>
-        <translation>group_by_length=True、更小的 max_length，或先处理最长的批</translation>
+        <translation>设置 group_by_length=True、减小 max_length，或先运行最长的批次</translation>
     </message>
     <message>
         <source>set use_reentrant=False, or call model.enable_input_require_grads()</source>
-        <translation>use_reentrant=False，或 model.enable_input_require_grads()</translation>
+        <translation>设置 use_reentrant=False，或调用 model.enable_input_require_grads()</translation>
     </message>
     <message>
         <source>settings to replay with, in the syntax of PYTORCH_CUDA_ALLOC_CONF (repeatable)</source>
@@ -8618,7 +8618,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the CPU has no caching allocator</source>
-        <translation>缓存分配器属于 CUDA：CPU 没有</translation>
+        <translation>CPU 没有缓存分配器</translation>
     </message>
     <message>
         <source>the GPU that is planned, counted from 0</source>
@@ -8634,7 +8634,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the PDF could not be created</source>
-        <translation>无法开始写入 PDF</translation>
+        <translation>无法创建 PDF</translation>
     </message>
     <message>
         <source>the adapters have already frozen the weights</source>
@@ -8678,7 +8678,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the image has a side of {} pixels; {} to {} are allowed</source>
-        <translation>边长为 {} 像素：图像边长应在 {} 到 {} 之间</translation>
+        <translation>图像的一边为 {} 像素；应在 {} 到 {} 之间</translation>
     </message>
     <message>
         <source>the interpreter '{}' no longer exists</source>
@@ -8738,7 +8738,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop's settings</source>
-        <translation>代理 {} 拒绝放行（{}）；代理在 $https_proxy、$http_proxy、$all_proxy 或桌面设置中指定</translation>
+        <translation>代理 {} 不允许该连接（{}）；代理由 $https_proxy、$http_proxy、$all_proxy 或桌面设置指定</translation>
     </message>
     <message>
         <source>the request needed more than was ever reserved</source>
@@ -8786,7 +8786,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the weights and their gradients are already fp32</source>
-        <translation>权重为 fp32，其梯度也是</translation>
+        <translation>权重及其梯度已经是 fp32</translation>
     </message>
     <message>
         <source>there is no display; `vramscope plan` works without one</source>
@@ -8802,11 +8802,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>this worker does not support the backend of the run</source>
-        <translation>此工作进程不提供该运行所用的后端</translation>
+        <translation>此工作进程不支持该运行的后端</translation>
     </message>
     <message>
         <source>time in the baseline divided by the time in the shown run</source>
-        <translation>基线的时间除以当前的时间</translation>
+        <translation>基线的时间除以当前运行的时间</translation>
     </message>
     <message>
         <source>title of the image or page</source>
@@ -8826,7 +8826,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>torch {} in {} has no usable {}</source>
-        <translation>torch {}（位于 {}）没有此处可用的 {}</translation>
+        <translation>torch {}（位于 {}）没有可用的 {}</translation>
     </message>
     <message>
         <source>torch.load(map_location="cpu"): nothing exists twice</source>
@@ -8850,7 +8850,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>trained keys and values, all other weights frozen</source>
-        <translation>可训练的键和值，其余冻结</translation>
+        <translation>可训练的键和值，其他权重全部冻结</translation>
     </message>
     <message>
         <source>transformers disables the cache with checkpointing, because it would undo its effect</source>
@@ -8862,7 +8862,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>tries the remedy without editing the program: vramscope plan --toggle NAME -- python train.py</source>
-        <translation>不改代码即可试验：vramscope plan --toggle NAME -- python train.py</translation>
+        <translation>无需修改程序即可试用改法：vramscope plan --toggle NAME -- python train.py</translation>
     </message>
     <message>
         <source>two moments for each trained element, in its type</source>
@@ -8910,11 +8910,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>use F.scaled_dot_product_attention, or attn_implementation="sdpa"</source>
-        <translation>F.scaled_dot_product_attention，或 attn_implementation="sdpa"</translation>
+        <translation>使用 F.scaled_dot_product_attention 或 attn_implementation="sdpa"</translation>
     </message>
     <message>
         <source>use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype of the weights (autocast_adapter_dtype=False), no .float() on activations</source>
-        <translation>整个模型使用一种类型：model.to(torch.bfloat16)，适配器使用权重的类型（autocast_adapter_dtype=False），不对激活值调用 .float()</translation>
+        <translation>整个模型使用一种 dtype：model.to(torch.bfloat16)，适配器使用权重的 dtype（autocast_adapter_dtype=False），不对激活值调用 .float()</translation>
     </message>
     <message>
         <source>use the window that is already open, if there is one</source>
@@ -8966,7 +8966,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>what is kept of the previous tokens</source>
-        <translation>保留之前词元的内容</translation>
+        <translation>为之前的词元保留的内容</translation>
     </message>
     <message>
         <source>where saved activations are kept</source>
@@ -9062,7 +9062,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with --gpu: check the emulated platform with this GPU, in the form of `plan --device`: a name in the device table, a MIG slice, a file or figures</source>
-        <translation>配合 --gpu：用此 GPU 检查模拟的平台，形式同 `plan --device`：设备表中的名称、MIG 切片、文件或数值</translation>
+        <translation>配合 --gpu：用此 GPU 检查模拟平台，形式同 `plan --device`：设备表中的名称、MIG 切片、文件或数值</translation>
     </message>
     <message>
         <source>with --gpu: use the PyTorch of this Python</source>
@@ -9098,7 +9098,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>write a report with pictures</source>
-        <translation>写入带图片的报告</translation>
+        <translation>生成带图片的报告</translation>
     </message>
     <message>
         <source>write a trace in another format</source>
@@ -9184,7 +9184,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} in {} blocks belong to the autograd graph of an earlier step: a variable or a list still holds its loss or outputs</source>
-        <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表持有其损失或输出</translation>
+        <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表仍持有其损失或输出</translation>
     </message>
     <message>
         <source>{} is a link and is not deleted: delete its target by hand</source>
@@ -9478,7 +9478,7 @@ under {}{}{}
     </message>
     <message>
         <source>, the first of {}</source>
-        <translation>，共 {} 次中的第一次</translation>
+        <translation>，共 {} 次中的首次</translation>
     </message>
     <message>
         <source>, without imports</source>
@@ -9552,7 +9552,7 @@ under {}{}{}
     </message>
     <message>
         <source>Changes</source>
-        <translation>更改</translation>
+        <translation>变化</translation>
     </message>
     <message>
         <source>Default</source>
@@ -9564,11 +9564,11 @@ under {}{}{}
     </message>
     <message>
         <source>Does not fit on {}: {} ({}).</source>
-        <translation>{} 放不下：{}（{}）。</translation>
+        <translation>在 {} 上放不下：{}（{}）。</translation>
     </message>
     <message>
         <source>Does not fit on {}: {} too much ({}).</source>
-        <translation>{} 放不下：超出 {}（{}）。</translation>
+        <translation>在 {} 上放不下：超出 {}（{}）。</translation>
     </message>
     <message>
         <source>Download it? [y/N] </source>
@@ -9580,7 +9580,7 @@ under {}{}{}
     </message>
     <message>
         <source>Fits on {}: {} to spare ({}).{}</source>
-        <translation>{} 放得下：剩余 {}（{}）。{}</translation>
+        <translation>在 {} 上放得下：剩余 {}（{}）。{}</translation>
     </message>
     <message>
         <source>Forward</source>
@@ -9638,7 +9638,7 @@ under {}{}{}
         <source>No tried combination fits. The smallest:
 
 </source>
-        <translation>尝试过的组合都放不下。最小的是：
+        <translation>尝试过的组合都放不下。最小的组合：
 
 </translation>
     </message>
@@ -9716,7 +9716,7 @@ under {}{}{}
     </message>
     <message>
         <source>The {} largest changes of each kind; --json prints all.</source>
-        <translation>每类最大的 {} 项变化；--json 打印全部。</translation>
+        <translation>每类最大的 {} 项变化；--json 输出全部。</translation>
     </message>
     <message>
         <source>These</source>
@@ -9816,7 +9816,7 @@ under {}{}{}
     </message>
     <message>
         <source>batch {} x seq {}</source>
-        <translation>批大小 {} x 序列长度 {}</translation>
+        <translation>批大小 {} × 序列长度 {}</translation>
     </message>
     <message>
         <source>before training</source>
@@ -9918,7 +9918,7 @@ under {}{}{}
     </message>
     <message>
         <source>no display: printing what the files contain</source>
-        <translation>没有显示器：打印文件内容</translation>
+        <translation>没有显示器：输出文件内容</translation>
     </message>
     <message>
         <source>no effect</source>
@@ -10076,11 +10076,11 @@ under {}{}{}
     </message>
     <message>
         <source>step {}</source>
-        <translation>步 {}</translation>
+        <translation>第 {} 步</translation>
     </message>
     <message>
         <source>step {}/{} {}</source>
-        <translation>步 {}/{} {}</translation>
+        <translation>第 {}/{} 步 {}</translation>
     </message>
     <message>
         <source>streams {}</source>
@@ -10166,7 +10166,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} + {} CUDA context, of {}</source>
-        <translation>{} + {} CUDA 上下文，共 {}</translation>
+        <translation>{} + CUDA 上下文 {}，共 {}</translation>
     </message>
     <message>
         <source>{} allocated</source>
@@ -10914,7 +10914,7 @@ under {}{}{}
     </message>
     <message>
         <source>heads x head size</source>
-        <translation>头数 x 头大小</translation>
+        <translation>头数 × 头大小</translation>
     </message>
     <message>
         <source>hidden size</source>
@@ -10950,7 +10950,7 @@ under {}{}{}
     </message>
     <message>
         <source>maximum in {}</source>
-        <translation>{}阶段最大</translation>
+        <translation>{}阶段的最大值</translation>
     </message>
     <message>
         <source>mean lifetime</source>
@@ -11030,7 +11030,7 @@ under {}{}{}
     </message>
     <message>
         <source>parameters x bytes of a parameter</source>
-        <translation>参数数 x 每个参数的字节数</translation>
+        <translation>参数数 × 每个参数的字节数</translation>
     </message>
     <message>
         <source>peak of allocated bytes</source>
@@ -11168,7 +11168,7 @@ under {}{}{}
     </message>
     <message>
         <source>{}  {}: {} allocated at {}; {} reserved at most</source>
-        <translation>{}  {}：已分配 {}，{}；最多预留 {}</translation>
+        <translation>{}  {}：已分配 {}（{}）；最多预留 {}</translation>
     </message>
     <message>
         <source>{} ({}, {} layers): {} weights, {} in {}
@@ -11220,7 +11220,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} x {} threads</source>
-        <translation>{} x {} 线程</translation>
+        <translation>{} × {} 线程</translation>
     </message>
     <message>
         <source>{}, compute capability {}</source>
@@ -12535,7 +12535,7 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>  Phases and Busy show the GPU time of the work launched in each phase; Total shows host time, which runs ahead of the GPU.
 </source>
-        <translation>  各阶段与忙碌为各阶段启动的工作所用的 GPU 时间；总计为主机时间，主机先于 GPU 运行。
+        <translation>  “阶段”和“忙碌”列为各阶段启动的工作所用的 GPU 时间；“总计”列为主机时间，主机先于 GPU 运行。
 </translation>
     </message>
     <message>
@@ -12692,7 +12692,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; only programs whose PyTorch has them can be planned</source>
-        <translation>LibTorch 2.11（CUDA 13.0）没有用于此 GPU 的内核，只有用于 {} 的；只能规划其 PyTorch 含有这些内核的程序</translation>
+        <translation>LibTorch 2.11（CUDA 13.0）没有适用于此 GPU 的内核，只有适用于 {} 的；只能规划其 PyTorch 含有这些内核的程序</translation>
     </message>
     <message>
         <source>NVML reported no memory of the GPU that this process uses, or an allocation failed</source>
@@ -12810,11 +12810,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>a pickled CUDA memory snapshot, for PyTorch's memory_viz</source>
-        <translation>序列化为 pickle 的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
+        <translation>pickle 格式的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
     </message>
     <message>
         <source>a projection of the shorter side; two moments of size rank x longer side</source>
-        <translation>较短边的投影，以及两个“秩 x 较长边”的矩</translation>
+        <translation>较短边的投影，以及两个“秩 × 较长边”的矩</translation>
     </message>
     <message>
         <source>a quantized checkpoint (4 or 8 bits) is not supported; remove this key to plan the model unquantized</source>
@@ -12942,7 +12942,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>device: {} has compute capability {}; LibTorch 2.11 (CUDA 13.0) has no kernels for it, only for {}. Choose another device, or plan a program whose PyTorch supports it: vramscope plan --device {} -- python train.py</source>
-        <translation>device：{} 的计算能力为 {}；LibTorch 2.11（CUDA 13.0）没有其内核，只有 {} 的内核。请选择其他设备，或规划一个 PyTorch 支持它的程序：vramscope plan --device {} -- python train.py</translation>
+        <translation>device：{} 的计算能力为 {}；LibTorch 2.11（CUDA 13.0）没有适用于它的内核，只有适用于 {} 的。请选择其他设备，或规划一个 PyTorch 支持它的程序：vramscope plan --device {} -- python train.py</translation>
     </message>
     <message>
         <source>device: {} is too large for a device file</source>
@@ -13222,7 +13222,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>replayed with {} for the allocator: {}; {} reserved at the request</source>
-        <translation>按分配器有 {} 重放：{}；请求时预留 {}</translation>
+        <translation>以分配器可用 {} 重放：{}；请求时预留 {}</translation>
     </message>
     <message>
         <source>requests CSV, line {}: a quoted field has no closing quote</source>
@@ -13294,7 +13294,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the host takes as long as the one recorded with an H200, recorder included: {} us per launch and {} us per module in Python, {} us per launch in backward; this computer is not measured</source>
-        <translation>主机用时与随 H200 录制的主机相同（含录制器）：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us；未测量本机</translation>
+        <translation>主机用时与录制 H200 时的主机相同（含录制开销）：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us；未测量本机</translation>
     </message>
     <message>
         <source>the items of a container have no MARK before them</source>
@@ -13566,7 +13566,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} of {} reserved are in use</source>
-        <translation>{1} 预留中有 {0} 在使用</translation>
+        <translation>预留的 {1} 中有 {0} 在使用</translation>
     </message>
     <message>
         <source>{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
@@ -13590,7 +13590,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>{}, batch {} x seq {}: now needs {}, takes {} a step; budget {}: {}
 
 </source>
-        <translation>{}，批大小 {} x 序列 {}：目前需要 {}，每步 {}；预算 {}：{}
+        <translation>{}，批大小 {} × 序列长度 {}：目前需要 {}，每步 {}；预算 {}：{}
 
 </translation>
     </message>
@@ -14550,7 +14550,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the program already evaluates without gradients</source>
-        <translation>程序已经在无梯度下评估</translation>
+        <translation>程序评估时已不计算梯度</translation>
     </message>
     <message>
         <source>the program itself converts the weights to {}</source>
@@ -14656,7 +14656,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>-o -: standard output is used for the verdict; name a file for the trace</source>
-        <translation>-o -：标准输出用于打印结论；请为跟踪指定一个文件</translation>
+        <translation>-o -：标准输出用于输出结论；请为跟踪指定一个文件</translation>
     </message>
     <message>
         <source>; both replays start by allocating the blocks that are older than the recording</source>
@@ -15586,7 +15586,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} allocated in {} block, {}</source>
-        <translation>已分配 {}，位于 {} 个块，{}</translation>
+        <translation>已分配 {}，在 {} 个块中，{}</translation>
     </message>
     <message>
         <source>{} annotation is left out: it contains no entry</source>
@@ -15598,7 +15598,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} combination planned in {:.1f} s.</source>
-        <translation>规划了 {} 个组合，用时 {:.1f} 秒。</translation>
+        <translation>已规划 {} 种组合，用时 {:.1f} 秒。</translation>
     </message>
     <message>
         <source>{} event without a time, size or address is left out</source>
@@ -15618,7 +15618,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} long, {}; allocated {}, freed {}</source>
-        <translation>长 {}，{}；已分配 {}，已释放 {}</translation>
+        <translation>长 {}，{}；分配 {}，释放 {}</translation>
     </message>
     <message>
         <source>{} mark is after the end of the recorded history</source>
@@ -15626,15 +15626,15 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} of {} call sites differ.</source>
-        <translation>{} 个（共 {} 个）调用点不同。</translation>
+        <translation>{1} 个调用点中有 {0} 个不同。</translation>
     </message>
     <message>
         <source>{} of {} call sites differs, matched by {}</source>
-        <translation>{} 个（共 {} 个）调用点不同，按 {} 匹配</translation>
+        <translation>{1} 个调用点中有 {0} 个不同，按{2}匹配</translation>
     </message>
     <message>
         <source>{} of {} call sites differs.</source>
-        <translation>{} 个（共 {} 个）调用点不同。</translation>
+        <translation>{1} 个调用点中有 {0} 个不同。</translation>
     </message>
     <message>
         <source>{} process is left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
@@ -15642,7 +15642,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} reserved in {} segment</source>
-        <translation>预留 {}，位于 {} 个段</translation>
+        <translation>预留 {}，在 {} 个段中</translation>
     </message>
     <message>
         <source>{} row matches no block and is left out</source>
@@ -15669,7 +15669,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>No allocation matches the search.</source>
-        <translation>没有分配匹配该搜索。</translation>
+        <translation>没有符合搜索条件的分配。</translation>
     </message>
     <message>
         <source>%1 allocations</source>
@@ -15685,7 +15685,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Leave the range: show all allocations again (Esc)</source>
-        <translation>退出区间，重新显示整个跟踪的分配（Esc）</translation>
+        <translation>退出区间，重新显示全部分配（Esc）</translation>
     </message>
     <message>
         <source>No allocation is live in this range.</source>
@@ -15732,7 +15732,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source> and %1 GiB that libraries allocate outside the allocator</source>
-        <translation> 以及库绕过分配器占用的 %1 GiB</translation>
+        <translation> 以及库在分配器之外分配的 %1 GiB</translation>
     </message>
     <message>
         <source>Make it fit</source>
@@ -15817,7 +15817,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Click: hide in the timeline. Double-click: show alone. Right-click: more.</source>
-        <translation>单击：在时间线中隐藏；双击：单独显示；右键：更多</translation>
+        <translation>单击：在时间线中隐藏。双击：单独显示。右键单击：更多。</translation>
     </message>
     <message>
         <source>Show alone</source>
@@ -15825,7 +15825,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>freed in the range, by category</source>
-        <translation>区间内释放，按类别</translation>
+        <translation>区间内的释放，按类别</translation>
     </message>
     <message>
         <source>largest call sites in the range</source>
@@ -15892,11 +15892,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>%1 call site %2.</source>
-        <translation>%1 个调用点 %2。</translation>
+        <translation>%1 个调用点，%2。</translation>
     </message>
     <message>
         <source>%1 group by %2, %3.</source>
-        <translation>按 %2 分为 %1 组，%3。</translation>
+        <translation>%1 组（按%2），%3。</translation>
     </message>
 </context>
 <context>
@@ -16009,7 +16009,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Compare at the overall peaks, or at the peaks within a step</source>
-        <translation>比较的时刻：两者的峰值，或某一步内的峰值</translation>
+        <translation>在总体峰值处比较，或在某一步内的峰值处比较</translation>
     </message>
     <message>
         <source>the previous run,</source>
@@ -16025,11 +16025,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Hide rows that are the same in both</source>
-        <translation>略去两者相同的内容</translation>
+        <translation>隐藏两者相同的行</translation>
     </message>
     <message>
         <source>Aligning the two runs …</source>
-        <translation>正在对齐两个运行…</translation>
+        <translation>正在对齐两次运行…</translation>
     </message>
     <message>
         <source>Compare count and duration of each kernel in a step, for example modelled with measured</source>
@@ -16368,7 +16368,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Choose Plan all, which first finds values that the publication does not give.</source>
-        <translation>请选择“全部规划”：它先求解论文未给出的值。</translation>
+        <translation>请选择“全部规划”：它先求出论文未给出的值。</translation>
     </message>
     <message>
         <source>%1 of %2 experiments were run. %3 of %4 published figures are within tolerance. %5 of %6 orders and ratios hold.</source>
@@ -16723,7 +16723,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>No kernel matches the filter.</source>
-        <translation>没有内核匹配该筛选。</translation>
+        <translation>没有符合筛选条件的内核。</translation>
     </message>
     <message>
         <source>No kernel begins in this range.</source>
@@ -16735,7 +16735,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Leave the range: show all kernels again (Esc)</source>
-        <translation>退出区间，重新显示整个跟踪的内核（Esc）</translation>
+        <translation>退出区间，重新显示全部内核（Esc）</translation>
     </message>
     <message>
         <source>This trace has no kernels. Plans, recorded programs and torch.profiler traces have them.</source>
@@ -16774,7 +16774,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>invalid JSON at byte %1: %2</source>
-        <translation>字节 %1 处不是 JSON：%2</translation>
+        <translation>字节 %1 处的 JSON 无效：%2</translation>
     </message>
     <message>
         <source>%1: "%2" is not a key</source>
@@ -16899,7 +16899,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source> GPU memory is full after about %1 more step.</source>
-        <translation> 大约再过 %1 步显存就会占满。</translation>
+        <translation> 约再过 %1 步显存即占满。</translation>
     </message>
 </context>
 <context>
@@ -16971,15 +16971,15 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1 blocks, %2 requested</source>
-        <translation>%1 块，请求 %2</translation>
+        <translation>%1 个块，请求 %2</translation>
     </message>
     <message>
         <source>%1 of %2 blocks, %3 of %4</source>
-        <translation>%1 / %2 块，%3 / %4</translation>
+        <translation>%1 / %2 个块，%3 / %4</translation>
     </message>
     <message>
         <source>%1 allocated in %2 blocks</source>
-        <translation>%2 块中已分配 %1</translation>
+        <translation>%2 个块中已分配 %1</translation>
     </message>
     <message>
         <source>%1: %2</source>
@@ -17662,7 +17662,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1. Everything before that is shown.</source>
-        <translation>%1。显示其之前的全部内容。</translation>
+        <translation>%1。已显示此前的全部内容。</translation>
     </message>
     <message>
         <source>%1 could not be used</source>
@@ -18062,7 +18062,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Filter the current table, or the allocations</source>
-        <translation>筛选最前面的表格或分配</translation>
+        <translation>筛选当前表格或分配</translation>
     </message>
     <message>
         <source>Find next</source>
@@ -18086,7 +18086,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Undo all folding, pinning, hiding, moving and resizing</source>
-        <translation>不折叠、不固定、不隐藏、不移动、不调整大小</translation>
+        <translation>撤销所有折叠、固定、隐藏、移动和高度调整</translation>
     </message>
     <message>
         <source>System theme</source>
@@ -18102,7 +18102,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Plan combinations of techniques until the run fits its device</source>
-        <translation>规划技术组合，直到运行放得进设备</translation>
+        <translation>规划各种技术组合，直到运行放得进设备</translation>
     </message>
     <message>
         <source>Hide track</source>
@@ -18114,7 +18114,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1. The window may show an older state. Save what you need, and close other programs.</source>
-        <translation>%1。显示的内容可能已过时。请保存所需内容，并关闭其他程序。</translation>
+        <translation>%1。窗口显示的可能是较旧的状态。请保存所需内容，并关闭其他程序。</translation>
     </message>
     <message>
         <source>Which run should be compared with the recording?</source>
@@ -18134,7 +18134,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Preview: %1 events</source>
-        <translation>初步画面：%1 个事件</translation>
+        <translation>预览：%1 个事件</translation>
     </message>
     <message>
         <source> The current view stays.</source>
@@ -18176,11 +18176,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Cannot write %1</source>
-        <translation>未能写入 %1</translation>
+        <translation>无法写入 %1</translation>
     </message>
     <message>
         <source>The documents that were open when the window last closed</source>
-        <translation>上次窗口结束时打开的内容</translation>
+        <translation>上次窗口关闭时打开的文档</translation>
     </message>
     <message>
         <source>LibTorch %1, needed to plan the built-in models, is not installed</source>
@@ -18192,7 +18192,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>LibTorch is installed: everything can be planned now</source>
-        <translation>LibTorch 已就绪：现在可以规划任何内容</translation>
+        <translation>LibTorch 已安装：现在可以规划任何内容</translation>
     </message>
     <message>
         <source>With the settings of the current run, in a new tab</source>
@@ -18204,7 +18204,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>This result is no longer saved and cannot be shown again</source>
-        <translation>此结果已不再保存：无法再次显示</translation>
+        <translation>此结果已不再保存，无法再次显示</translation>
     </message>
     <message>
         <source>The worker was lost; a new one has replaced it</source>
@@ -18232,7 +18232,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Cancelled: %1 is unchanged</source>
-        <translation>已取消：%1 与之前相同</translation>
+        <translation>已取消：%1 未改变</translation>
     </message>
     <message>
         <source>range</source>
@@ -18470,7 +18470,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Open another file with Ctrl+O, or press Ctrl+R to plan a run</source>
-        <translation>用 Ctrl+O 打开另一个，或按 Ctrl+R 规划一次运行</translation>
+        <translation>用 Ctrl+O 打开另一个文件，或按 Ctrl+R 规划一次运行</translation>
     </message>
     <message>
         <source>Opening %1 for comparison</source>
@@ -18502,7 +18502,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>The window in five steps, on a sample run</source>
-        <translation>用自带的运行分五步介绍窗口</translation>
+        <translation>在示例运行上分五步介绍窗口</translation>
     </message>
     <message>
         <source>Each technique shows what it saves and what it costs in time before you switch it on. Ctrl+Z undoes it; the history below lists every result.</source>
@@ -18514,7 +18514,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds anything in the timeline.</source>
-        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找绘制的所有内容。</translation>
+        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找时间线中的任何内容。</translation>
     </message>
     <message>
         <source>The result of %1 was saved: %2</source>
@@ -18538,7 +18538,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>The figures of the selected range as TSV: time, changes, bytes allocated and freed by category</source>
-        <translation>所选区间的测量结果，TSV 格式：时间、变化、按类别分配和释放的字节数</translation>
+        <translation>所选区间的数值，TSV 格式：时间、变化、按类别分配和释放的字节数</translation>
     </message>
     <message>
         <source>Notes need a complete run with a timeline</source>
@@ -18554,7 +18554,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>The events that arrived are saved and listed in the File menu.</source>
-        <translation>已收到的内容已保留；“文件”菜单中也有列出。</translation>
+        <translation>已收到的事件已保存，并列在“文件”菜单中。</translation>
     </message>
     <message>
         <source>These were open: %1. Document &gt; Restore also reopens them.</source>
@@ -18586,7 +18586,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Cancelled: the downloaded part is kept</source>
-        <translation>已取消：已下载的内容保留</translation>
+        <translation>已取消：已下载的部分会保留</translation>
     </message>
     <message>
         <source>LibTorch was not installed: %1</source>
@@ -18594,7 +18594,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>That document becomes the baseline of the current one; you can also drag a tab onto another</source>
-        <translation>它成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
+        <translation>%1 还没有可比较的结果</translation>
     </message>
     <message>
         <source>%1 has no result to compare with yet</source>
@@ -18606,7 +18606,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>%1 The events that arrived are shown.</source>
-        <translation>%1 显示已收到的内容。</translation>
+        <translation>%1 已显示收到的事件。</translation>
     </message>
     <message>
         <source>The worker keeps crashing and is no longer restarted</source>
@@ -18670,7 +18670,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>%1. If the file existed, it is unchanged. Choose another place or free some space.</source>
-        <translation>%1。如果文件原已存在，则它未改动。请选择其他位置或腾出空间。</translation>
+        <translation>%1。如果文件原已存在，则未被改动。请选择其他位置或腾出空间。</translation>
     </message>
     <message>
         <source>Vary an argument of your program</source>
@@ -19191,7 +19191,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>skip parameter initialization</source>
-        <translation>不初始化参数</translation>
+        <translation>跳过参数初始化</translation>
     </message>
     <message>
         <source>train.py, on that computer</source>
@@ -19227,7 +19227,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Path of vramscope on that computer, if ssh does not find it in the PATH</source>
-        <translation>那台计算机上的 vramscope，用于 ssh 启动的 shell 的 PATH 中没有它时</translation>
+        <translation>那台计算机上 vramscope 的路径（ssh 在 PATH 中找不到它时）</translation>
     </message>
     <message>
         <source>The interpreter of the environment that contains your PyTorch</source>
@@ -19239,11 +19239,11 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Interrupts the program like Ctrl-C; press again to kill it. Data received so far is kept</source>
-        <translation>等同于 Ctrl-C；再按一次：强制停止。已收到的内容保留</translation>
+        <translation>像 Ctrl-C 一样中断程序；再按一次强制终止。已收到的数据会保留</translation>
     </message>
     <message>
         <source>Plan the same program for another GPU and compare it with this run, which becomes the baseline</source>
-        <translation>在其上规划同一程序并比较：当前运行为基线</translation>
+        <translation>为另一个 GPU 规划同一程序，并与此运行比较；此运行成为基线</translation>
     </message>
     <message>
         <source>The Python interpreter of the environment that contains your PyTorch (bin/python)</source>
@@ -19251,7 +19251,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>The script runs on that computer, and the files that it writes stay there. vramscope must be installed there, too. The recorded data arrives through ssh while the script runs. ssh has no terminal here, so it needs a key, not a password.</source>
-        <translation>脚本会在那台计算机上真正运行，写入的内容会保留。那里也必须有 vramscope；其钩子的数据在运行时通过 ssh 传来。这里的 ssh 没有终端：需要密钥，不能输入密码。</translation>
+        <translation>脚本在那台计算机上运行，其写入的文件保留在那里。那里也必须安装 vramscope。录制的数据在脚本运行期间通过 ssh 传来。这里的 ssh 没有终端，因此需要密钥，不能使用密码。</translation>
     </message>
     <message>
         <source>The script runs on this computer's GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
@@ -19263,11 +19263,11 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>The program has ended; reading the remaining data</source>
-        <translation>已结束；正在读取其余内容</translation>
+        <translation>程序已结束；正在读取其余数据</translation>
     </message>
     <message>
         <source>Stopped after %1 s; data received so far is kept</source>
-        <translation>%1 秒后停止；已收到的内容保留</translation>
+        <translation>%1 秒后停止；已收到的数据会保留</translation>
     </message>
     <message>
         <source>What you would type after `ssh`</source>
@@ -19303,7 +19303,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU time. A plan always records these operators</source>
-        <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步处理器时间的五分之一。规划总会记录这些算子</translation>
+        <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步 CPU 时间的五分之一。规划总会记录这些算子</translation>
     </message>
     <message>
         <source>Skips parameter initialization, which is slow on the CPU and does not change the planned memory. Turn this off if the script reads parameter values</source>
@@ -19322,11 +19322,11 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Check the free space in %1.</source>
-        <translation>%1 中是否有空间？</translation>
+        <translation>请检查 %1 中的剩余空间。</translation>
     </message>
     <message>
         <source>'vramscope', which runs the program, was not found</source>
-        <translation>没有找到启动它所需的程序 'vramscope'</translation>
+        <translation>没有找到运行程序所需的“vramscope”</translation>
     </message>
     <message>
         <source>Build it with ./vramscope, or add it to the PATH.</source>
@@ -19334,23 +19334,23 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>cannot read the program's history: %1</source>
-        <translation>无法读取其历史：%1</translation>
+        <translation>无法读取程序的历史：%1</translation>
     </message>
     <message>
         <source>cannot start '%1', which runs the program</source>
-        <translation>无法启动用于启动它的 '%1'</translation>
+        <translation>无法启动用于运行程序的“%1”</translation>
     </message>
     <message>
         <source>the process that watches the program was killed, and the program with it</source>
-        <translation>监视它的进程被终止，它也随之终止</translation>
+        <translation>监视程序的进程被终止，程序也随之终止</translation>
     </message>
     <message>
         <source>cannot write the complete history: %1</source>
-        <translation>无法完整写入其历史：%1</translation>
+        <translation>无法写入完整的历史：%1</translation>
     </message>
     <message>
         <source>Free some space in %1. The events that arrived are shown.</source>
-        <translation>请在 %1 中腾出空间；显示已收到的内容。</translation>
+        <translation>请在 %1 中腾出空间。已显示收到的事件。</translation>
     </message>
     <message>
         <source>The events that arrived are shown.</source>
@@ -19618,19 +19618,19 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>You can try other allocator settings.</source>
-        <translation>这里可以尝试分配器的设置。</translation>
+        <translation>可以尝试其他分配器设置。</translation>
     </message>
     <message>
         <source>You can try other allocator settings, or plan a similar model to compare with.</source>
-        <translation>可以尝试分配器的设置，以及对照规划一个类似模型。</translation>
+        <translation>可以尝试其他分配器设置，或规划一个类似的模型来比较。</translation>
     </message>
     <message>
         <source>You can plan a similar model to compare with.</source>
-        <translation>可以对照规划一个类似模型。</translation>
+        <translation>可以规划一个类似的模型来比较。</translation>
     </message>
     <message>
         <source>Choose a device, a range of history entries or a time range</source>
-        <translation>一个设备、一段条目、一段时间</translation>
+        <translation>选择一个设备、一段历史条目或一段时间</translation>
     </message>
     <message>
         <source>Makes the recording the baseline and shows the run's settings</source>
@@ -19755,7 +19755,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Nothing in the timeline matches.</source>
-        <translation>没有匹配项。</translation>
+        <translation>时间线中没有匹配项。</translation>
     </message>
     <message>
         <source>Find blocks, kernels, memcpys, calls, ops, modules, stacks, annotations and notes by their text, or by a filter such as
@@ -19808,7 +19808,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>lifetime: %1</source>
-        <translation>存活 %1</translation>
+        <translation>存活时间：%1</translation>
     </message>
 </context>
 <context>
@@ -19941,7 +19941,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>No connection, trying again. %1 of %2 downloaded</source>
-        <translation>目前没有连接，正在重试。已有 %2 中的 %1</translation>
+        <translation>没有连接，正在重试。已下载 %1 / %2</translation>
     </message>
     <message>
         <source>Verifying the download</source>
@@ -19957,7 +19957,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>With LibTorch, all models, settings and techniques work. Recordings and your own programs do not need it.</source>
-        <translation>有了它，所有模型、设置和技术都可用。录制和您自己的程序不需要它。</translation>
+        <translation>有了 LibTorch，所有模型、设置和技术都可用。录制和您自己的程序不需要它。</translation>
     </message>
     <message>
         <source>%1 to download, %2 on disk, in %3</source>
@@ -19965,7 +19965,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>. %1 of it is already downloaded</source>
-        <translation>。其中 %1 已存在</translation>
+        <translation>。其中 %1 已下载</translation>
     </message>
     <message>
         <source>%1. These runs were planned in advance. You can switch only those toggles that lead from one of these runs to another.</source>
@@ -20158,7 +20158,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>%1 plans in %2 s. Click a point to open its plan.</source>
-        <translation>在 %2 秒内规划了 %1 次。点击一个点可打开其规划。</translation>
+        <translation>在 %2 秒内完成 %1 次规划。单击一个点可打开其规划。</translation>
     </message>
     <message>
         <source>The largest %1 that fits is %2. %3</source>
@@ -20178,7 +20178,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>%1 plan in %2 s. Click a point to open its plan.</source>
-        <translation>%2 秒内 %1 次规划。点击一个点可打开其规划。</translation>
+        <translation>在 %2 秒内完成 %1 次规划。单击一个点可打开其规划。</translation>
     </message>
 </context>
 <context>
@@ -20240,7 +20240,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Each bar is the change of the peak when its technique is added, from the model's defaults to the current run.</source>
-        <translation>每个条形是加上其技术时峰值的变化，从模型默认设置到当前运行。</translation>
+        <translation>每个条形是加上其技术时峰值的变化，从模型默认值到当前运行。</translation>
     </message>
     <message>
         <source>The run on the left has the model's defaults: no technique is on.</source>
@@ -20279,7 +20279,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>What would have been reserved under other settings? Recorded with %1. Type settings and press Enter to replay the same requests under them.</source>
-        <translation>在其他设置下会预留多少？录制时的设置：%1。输入设置并按 Enter：在其下重放相同的请求。</translation>
+        <translation>在其他设置下会预留多少？录制时的设置：%1。输入设置并按 Enter，即可在这些设置下重放相同的请求。</translation>
     </message>
     <message>
         <source>Under %1 the peak of reserved memory would be %2 instead of %3 (%4).</source>
@@ -20441,7 +20441,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Select its time range</source>
-        <translation>选择其时间</translation>
+        <translation>选择其时间区间</translation>
     </message>
     <message>
         <source>Track</source>
@@ -20486,7 +20486,7 @@ Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.</source>
     </message>
     <message>
         <source>Close other programs, or open a part of the trace</source>
-        <translation>关闭其他程序，或打开其中一部分</translation>
+        <translation>关闭其他程序，或打开跟踪的一部分</translation>
     </message>
 </context>
 </TS>
