@@ -185,7 +185,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU's properties …</source>
-        <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数 …</translation>
+        <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数…</translation>
     </message>
     <message>
         <source> × %1 micro-batches</source>
@@ -3930,19 +3930,19 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source> ('{}', the same file)</source>
-        <translation>（'{}'，同一文件）</translation>
+        <translation>（“{}”，同一文件）</translation>
     </message>
     <message>
         <source>"{}" ends before it begins</source>
-        <translation>"{}" 的结束早于开始</translation>
+        <translation>“{}”的结束早于开始</translation>
     </message>
     <message>
         <source>"{}" is not a range; write A:B, A: or :B</source>
-        <translation>"{}" 不是区间；请写 A:B、A: 或 :B</translation>
+        <translation>“{}”不是区间；请写 A:B、A: 或 :B</translation>
     </message>
     <message>
         <source>'{}' is also an input{}; write to another file</source>
-        <translation>'{}' 也是输入{}；请写入其他文件</translation>
+        <translation>“{}”也是输入{}；请写入其他文件</translation>
     </message>
     <message>
         <source>--as-rank {}: ranks are 0 to {}</source>
@@ -3958,7 +3958,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>--compute-capability: "{}" is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or '&gt;=8.0'</source>
-        <translation>--compute-capability：不允许 "{}"；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 '&gt;=8.0'</translation>
+        <translation>--compute-capability：不允许“{}”；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 '&gt;=8.0'</translation>
     </message>
     <message>
         <source>--file writes one GPU, but {} match; name one</source>
@@ -3974,11 +3974,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>--keep: '{}' is not empty; choose another folder</source>
-        <translation>--keep：'{}' 不为空；请选择其他文件夹</translation>
+        <translation>--keep：“{}”不为空；请选择其他文件夹</translation>
     </message>
     <message>
         <source>--memory: "{}" is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as '&gt;=16GiB'</source>
-        <translation>--memory：不允许 "{}"；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 '&gt;=16GiB'</translation>
+        <translation>--memory：不允许“{}”；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 '&gt;=16GiB'</translation>
     </message>
     <message>
         <source>--vary: more than {} combinations</source>
@@ -3994,7 +3994,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>--with: '{}' is neither a Python nor a script that names one in its first line; for example: -- python -m torch.distributed.run train.py</source>
-        <translation>--with：'{}' 既不是 Python，也不是首行指定 Python 的脚本；例如：-- python -m torch.distributed.run train.py</translation>
+        <translation>--with：“{}”既不是 Python，也不是首行指定 Python 的脚本；例如：-- python -m torch.distributed.run train.py</translation>
     </message>
     <message>
         <source>--with: at most {} versions</source>
@@ -4022,7 +4022,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>; did you mean "{}"?</source>
-        <translation>；是否指 "{}"？</translation>
+        <translation>；是否指“{}”？</translation>
     </message>
     <message>
         <source>; other settings can be tried with --alloc-conf</source>
@@ -4066,11 +4066,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>no experiment is called "{}"{}</source>
-        <translation>没有名为 "{}" 的实验{}</translation>
+        <translation>没有名为“{}”的实验{}</translation>
     </message>
     <message>
         <source>no technique has "{}" in its name, explanation, group, keys or values; groups: {}</source>
-        <translation>没有技术的名称、说明、组、键或值包含 "{}"；组有：{}</translation>
+        <translation>没有技术的名称、说明、组、键或值包含“{}”；组有：{}</translation>
     </message>
     <message>
         <source>pip's report has an unknown format</source>
@@ -4146,51 +4146,51 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>'{}' cannot be read</source>
-        <translation>无法读取 '{}'</translation>
+        <translation>无法读取“{}”</translation>
     </message>
     <message>
         <source>'{}' cannot be started: {}</source>
-        <translation>无法启动 '{}'：{}</translation>
+        <translation>无法启动“{}”：{}</translation>
     </message>
     <message>
         <source>'{}' cannot be written: {}</source>
-        <translation>无法写入 '{}'：{}</translation>
+        <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
         <source>'{}' cannot enter its isolated file system: {}</source>
-        <translation>'{}' 无法进入隔离的文件系统：{}</translation>
+        <translation>“{}”无法进入隔离的文件系统：{}</translation>
     </message>
     <message>
         <source>'{}' has no '{}' on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
-        <translation>'{}' 上由 ssh 启动的 shell 的 PATH 中没有 '{}'；请在那里安装，或用 --remote-vramscope 给出路径</translation>
+        <translation>“{}”上由 ssh 启动的 shell 的 PATH 中没有“{}”；请在那里安装，或用 --remote-vramscope 给出路径</translation>
     </message>
     <message>
         <source>'{}' is not a scratch folder of vramscope</source>
-        <translation>'{}' 不是 vramscope 的临时文件夹</translation>
+        <translation>“{}”不是 vramscope 的临时文件夹</translation>
     </message>
     <message>
         <source>'{}' is not an abandoned scratch folder</source>
-        <translation>'{}' 不是遗留的临时文件夹</translation>
+        <translation>“{}”不是遗留的临时文件夹</translation>
     </message>
     <message>
         <source>'{}' sent no recording: the command there ended with {}</source>
-        <translation>'{}' 没有发送录制：那里的命令以 {} 结束</translation>
+        <translation>“{}”没有发送录制：那里的命令以 {} 结束</translation>
     </message>
     <message>
         <source>'{}': its parts do not fit together</source>
-        <translation>'{}'：各部分不能拼接</translation>
+        <translation>“{}”：各部分不能拼接</translation>
     </message>
     <message>
         <source>'{}': no such program</source>
-        <translation>'{}'：未找到程序</translation>
+        <translation>“{}”：未找到程序</translation>
     </message>
     <message>
         <source>--host: '{}' is not a host name that ssh accepts, such as user@host</source>
-        <translation>--host：'{}' 不是 ssh 接受的主机名，例如 user@host</translation>
+        <translation>--host：“{}”不是 ssh 接受的主机名，例如 user@host</translation>
     </message>
     <message>
         <source>--writable '{}': {}</source>
-        <translation>--writable '{}'：{}</translation>
+        <translation>--writable “{}”：{}</translation>
     </message>
     <message>
         <source>: by hand, or because this computer's memory ran out</source>
@@ -4294,7 +4294,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the connection to '{}' ended before the program did; what had arrived is kept</source>
-        <translation>与 '{}' 的连接先于程序结束；已收到的数据会保留</translation>
+        <translation>与“{}”的连接先于程序结束；已收到的数据会保留</translation>
     </message>
     <message>
         <source>the emulated platform was not found in {}; build it with ./vramscope, or name its folder in $VRAMSCOPE_EMULATED</source>
@@ -4382,7 +4382,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>{} cannot reach '{}'</source>
-        <translation>{} 无法连接 '{}'</translation>
+        <translation>{} 无法连接“{}”</translation>
     </message>
     <message>
         <source>{} is missing</source>
@@ -4438,11 +4438,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source> (did you mean "{}"?)</source>
-        <translation>（是否指 "{}"？）</translation>
+        <translation>（是否指“{}”？）</translation>
     </message>
     <message>
         <source>"{}" is not a time; write a number with ns, us, ms or s ("12.5ms")</source>
-        <translation>"{}" 不是时间；请写带 ns、us、ms 或 s 的数（"12.5ms"）</translation>
+        <translation>“{}”不是时间；请写带 ns、us、ms 或 s 的数（"12.5ms"）</translation>
     </message>
     <message>
         <source>; choose from: {}</source>
@@ -4454,7 +4454,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>allocator settings: "{}" has no value; write key:value,key:value</source>
-        <translation>分配器设置："{}" 没有值；请写 key:value,key:value</translation>
+        <translation>分配器设置：“{}”没有值；请写 key:value,key:value</translation>
     </message>
     <message>
         <source>architecture {} is not supported; supported: {}</source>
@@ -4486,7 +4486,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>config.json: no supported model family is called "{}"; supported: {}</source>
-        <translation>config.json：没有名为 "{}" 的受支持模型系列；支持：{}</translation>
+        <translation>config.json：没有名为“{}”的受支持模型系列；支持：{}</translation>
     </message>
     <message>
         <source>config.json: {}</source>
@@ -4650,7 +4650,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>lora.targets: no linear module is named "{}"; this model has {}</source>
-        <translation>lora.targets：没有名为 "{}" 的线性模块；此模型有 {}</translation>
+        <translation>lora.targets：没有名为“{}”的线性模块；此模型有 {}</translation>
     </message>
     <message>
         <source>memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE</source>
@@ -4710,7 +4710,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>rope_scaling.rope_type "{}" is not supported; supported: default, linear, llama3</source>
-        <translation>不支持 rope_scaling.rope_type "{}"；支持：default、linear、llama3</translation>
+        <translation>不支持 rope_scaling.rope_type “{}”；支持：default、linear、llama3</translation>
     </message>
     <message>
         <source>run configuration: the bytes are not a RunConfig message</source>
@@ -4742,7 +4742,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>unknown allocator setting "{}"{}</source>
-        <translation>未知的分配器设置 "{}"{}</translation>
+        <translation>未知的分配器设置“{}”{}</translation>
     </message>
     <message>
         <source>unknown key {}{}; the keys are: {}</source>
@@ -4754,7 +4754,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>{} "{}" is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
-        <translation>不支持 {} "{}"；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
+        <translation>不支持 {} “{}”；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
     </message>
     <message>
         <source>{} = {} is above {}</source>
@@ -4814,7 +4814,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>{}: "{}" is not allowed; {}</source>
-        <translation>{}：不允许 "{}"；{}</translation>
+        <translation>{}：不允许“{}”；{}</translation>
     </message>
     <message>
         <source>{}: expected a Hugging Face config.json, one JSON object in braces</source>
@@ -4890,15 +4890,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>"{}" is not a field; fields are {}</source>
-        <translation>"{}" 不是字段；字段有 {}</translation>
+        <translation>“{}”不是字段；字段有 {}</translation>
     </message>
     <message>
         <source>"{}" is not a finite number</source>
-        <translation>"{}" 不是有限数</translation>
+        <translation>“{}”不是有限数</translation>
     </message>
     <message>
         <source>"{}": expected {} at character {}</source>
-        <translation>"{0}"：第 {2} 个字符处应为 {1}</translation>
+        <translation>“{0}”：第 {2} 个字符处应为 {1}</translation>
     </message>
     <message>
         <source>'action' is not a string</source>
@@ -4930,59 +4930,59 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>'{}' has more than {} bytes{}, the limit for such a file</source>
-        <translation>'{}' 超过 {} 字节{}，这是此类文件的上限</translation>
+        <translation>“{}”超过 {} 字节{}，这是此类文件的上限</translation>
     </message>
     <message>
         <source>'{}' is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
-        <translation>'{}' 是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
+        <translation>“{}”是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
     </message>
     <message>
         <source>'{}' is a folder, not a file</source>
-        <translation>'{}' 是文件夹，不是文件</translation>
+        <translation>“{}”是文件夹，不是文件</translation>
     </message>
     <message>
         <source>'{}' is not a .trace</source>
-        <translation>'{}' 不是 .trace</translation>
+        <translation>“{}”不是 .trace</translation>
     </message>
     <message>
         <source>'{}' is not a .trace: it does not begin like one</source>
-        <translation>'{}' 不是 .trace：其开头不像</translation>
+        <translation>“{}”不是 .trace：其开头不像</translation>
     </message>
     <message>
         <source>'{}' is not a .trace: it looks like {}</source>
-        <translation>'{}' 不是 .trace：看起来像{}</translation>
+        <translation>“{}”不是 .trace：看起来像{}</translation>
     </message>
     <message>
         <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
-        <translation>'{}' 不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
+        <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
     </message>
     <message>
         <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
-        <translation>'{}' 不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
+        <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
     </message>
     <message>
         <source>'{}' is {}</source>
-        <translation>'{}' 是{}</translation>
+        <translation>“{}”是{}</translation>
     </message>
     <message>
         <source>'{}' is {} bytes, more than any device has</source>
-        <translation>'{}' 为 {} 字节，超过任何设备的容量</translation>
+        <translation>“{}”为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
         <source>'{}' is {}, not a number</source>
-        <translation>'{}' 是{}，不是数</translation>
+        <translation>“{}”是{}，不是数</translation>
     </message>
     <message>
         <source>'{}' is {}, which is not a size, address or time</source>
-        <translation>'{}' 为 {}，不是大小、地址或时间</translation>
+        <translation>“{}”为 {}，不是大小、地址或时间</translation>
     </message>
     <message>
         <source>'{}': the {} data is damaged or cut off near byte {}{}{}</source>
-        <translation>'{}'：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
+        <translation>“{}”：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
     </message>
     <message>
         <source>, ... ({} in all)</source>
-        <translation>，……（共 {} 个）</translation>
+        <translation>，…（共 {} 个）</translation>
     </message>
     <message>
         <source>, the last {:.3f} ms after the first</source>
@@ -5110,7 +5110,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>a known term, not "{}",</source>
-        <translation>已知的项，而不是 "{}"</translation>
+        <translation>已知的项，而不是“{}”</translation>
     </message>
     <message>
         <source>a list of annotations</source>
@@ -5346,27 +5346,27 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>cannot open '{}': {}</source>
-        <translation>无法打开 '{}'：{}</translation>
+        <translation>无法打开“{}”：{}</translation>
     </message>
     <message>
         <source>cannot order by "{}"; choose from held, count, bytes, life, peak</source>
-        <translation>无法按 "{}" 排序；可选 held、count、bytes、life、peak</translation>
+        <translation>无法按“{}”排序；可选 held、count、bytes、life、peak</translation>
     </message>
     <message>
         <source>cannot read '{}': {}</source>
-        <translation>无法读取 '{}'：{}</translation>
+        <translation>无法读取“{}”：{}</translation>
     </message>
     <message>
         <source>cannot replace '{}': {}</source>
-        <translation>无法替换 '{}'：{}</translation>
+        <translation>无法替换“{}”：{}</translation>
     </message>
     <message>
         <source>cannot write '{}'</source>
-        <translation>无法写入 '{}'</translation>
+        <translation>无法写入“{}”</translation>
     </message>
     <message>
         <source>cannot write '{}': {}</source>
-        <translation>无法写入 '{}'：{}</translation>
+        <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
         <source>cannot write the Chrome trace; is the disk full?</source>
@@ -5634,7 +5634,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>min, max or ceil, not "{}",</source>
-        <translation>min、max 或 ceil，而不是 "{}"</translation>
+        <translation>min、max 或 ceil，而不是“{}”</translation>
     </message>
     <message>
         <source>more lists of traces than a snapshot can have</source>
@@ -5654,11 +5654,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>no demonstration is called "{}"</source>
-        <translation>没有名为 "{}" 的演示</translation>
+        <translation>没有名为“{}”的演示</translation>
     </message>
     <message>
         <source>no formula is called "{}"</source>
-        <translation>没有名为 "{}" 的公式</translation>
+        <translation>没有名为“{}”的公式</translation>
     </message>
     <message>
         <source>no frame begins at byte {}</source>
@@ -5682,7 +5682,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>not a pinned wheel: "{}"</source>
-        <translation>不是固定版本的 wheel："{}"</translation>
+        <translation>不是固定版本的 wheel：“{}”</translation>
     </message>
     <message>
         <source>not a row number</source>
@@ -5850,7 +5850,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the index of '{}' contradicts itself</source>
-        <translation>'{}' 的索引自相矛盾</translation>
+        <translation>“{}”的索引自相矛盾</translation>
     </message>
     <message>
         <source>the memory timeline has no allocation</source>
@@ -5902,7 +5902,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the trace has format version {} (written by '{}'), and this vramscope reads versions up to {}; install a newer vramscope</source>
-        <translation>跟踪的格式版本为 {}（由 '{}' 写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
+        <translation>跟踪的格式版本为 {}（由“{}”写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
     </message>
     <message>
         <source>the trace has more than 4,294,967,294 activities</source>
@@ -5966,7 +5966,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>unknown kind "{}"</source>
-        <translation>未知的种类 "{}"</translation>
+        <translation>未知的种类“{}”</translation>
     </message>
     <message>
         <source>unknown kind of activity {}</source>
@@ -6458,7 +6458,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>"{}" is neither a file nor a command{}</source>
-        <translation>"{}" 既不是文件也不是命令{}</translation>
+        <translation>“{}”既不是文件也不是命令{}</translation>
     </message>
     <message>
         <source>'{}' is not a host name that ssh accepts</source>
@@ -6466,7 +6466,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>'{}' is written, but may be lost if the computer fails now: {}</source>
-        <translation>“{}” 已写入，但若计算机此时发生故障可能会丢失：{}</translation>
+        <translation>“{}”已写入，但若计算机此时发生故障可能会丢失：{}</translation>
     </message>
     <message>
         <source>({} bytes of the worker's log were omitted)
@@ -6496,11 +6496,11 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>--lang: "{}" is not one of en, zh_CN</source>
-        <translation>--lang："{}" 不是 en、zh_CN 之一</translation>
+        <translation>--lang：“{}”不是 en、zh_CN 之一</translation>
     </message>
     <message>
         <source>--page: "{}" is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
-        <translation>--page："{}" 不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
+        <translation>--page：“{}”不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
     </message>
     <message>
         <source>--preset, --model, --config and --set apply to built-in models, not to a program after --</source>
@@ -6520,11 +6520,11 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>--theme: "{}" is not one of dark, light, system</source>
-        <translation>--theme："{}" 不是 dark、light、system 之一</translation>
+        <translation>--theme：“{}”不是 dark、light、system 之一</translation>
     </message>
     <message>
         <source>--with: '{}' is not on the PATH</source>
-        <translation>--with：PATH 中没有 '{}'</translation>
+        <translation>--with：PATH 中没有“{}”</translation>
     </message>
     <message>
         <source>--with: the program keeps its own PyTorch; to plan with another version, use a Python that has it: -- /path/to/python train.py</source>
@@ -6674,7 +6674,7 @@ of memory.</source>
     </message>
     <message>
         <source>Explicit attention keeps a tokens x tokens matrix of scores for each head. A fused kernel keeps only its output and one number per row, and recomputes the scores in backward.</source>
-        <translation>显式注意力为每个头保留一个 词元数 × 词元数 的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
+        <translation>显式注意力为每个头保留一个“词元数 × 词元数”的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
     </message>
     <message>
         <source>FSDP and tensor parallelism can't be combined: shard.strategy is one of them</source>
@@ -6710,7 +6710,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>From 4.49 on, a decoder's labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
-        <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批大小 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
+        <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
     </message>
     <message>
         <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained one keep nothing for backward.</source>
@@ -8822,7 +8822,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>tokens are distributed evenly over the experts (each expert gets tokens x chosen / experts)</source>
-        <translation>词元均匀分配给专家（每个专家得到 词元数 × 选中数 / 专家数）</translation>
+        <translation>词元均匀分配给专家（每个专家得到“词元数 × 选中数 / 专家数”个）</translation>
     </message>
     <message>
         <source>torch {} in {} has no usable {}</source>
@@ -10628,7 +10628,7 @@ under {}{}{}
     </message>
     <message>
         <source>Logits</source>
-        <translation>logits</translation>
+        <translation>Logits</translation>
     </message>
     <message>
         <source>MIG profiles</source>
@@ -11246,7 +11246,7 @@ under {}{}{}
     </message>
     <message>
         <source>a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（“-”：标准输入）</translation>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（'-'：标准输入）</translation>
     </message>
     <message>
         <source>   a process that keeps the imported modules for later plans uses {} of host memory
@@ -11402,11 +11402,11 @@ under {}{}{}
     </message>
     <message>
         <source>"{}" after "{}:" is neither * nor a number from 1 to {}</source>
-        <translation>“{1}:” 之后的“{0}”既不是 * 也不是 1 到 {2} 之间的数字</translation>
+        <translation>“{1}:”之后的“{0}”既不是 * 也不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
         <source>"{}" after "{}:" is not a number from 1 to {}</source>
-        <translation>“{1}:” 之后的“{0}”不是 1 到 {2} 之间的数字</translation>
+        <translation>“{1}:”之后的“{0}”不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
         <source>"{}" is not switched on</source>
@@ -12584,15 +12584,15 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>'{}' has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
-        <translation>'{}' 没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
+        <translation>“{}”没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
     </message>
     <message>
         <source>'{}' is cut off and has no index; omit --outline to read all of it</source>
-        <translation>'{}' 被截断且没有索引；去掉 --outline 以读取全部</translation>
+        <translation>“{}”被截断且没有索引；去掉 --outline 以读取全部</translation>
     </message>
     <message>
         <source>'{}': its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
-        <translation>'{}'：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
+        <translation>“{}”：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
     </message>
     <message>
         <source>, allocated as {}</source>
@@ -12612,7 +12612,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>--order: no change is called "{}"; the changes are {}</source>
-        <translation>--order：没有名为 "{}" 的变化；变化有 {}</translation>
+        <translation>--order：没有名为“{}”的变化；变化有 {}</translation>
     </message>
     <message>
         <source>--to {}: the window draws this format, but this vramscope was built without a window; use --to svg without --size</source>
@@ -13680,7 +13680,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>--budget: "{}" is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
-        <translation>--budget：“{}” 是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
+        <translation>--budget：“{}”是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
     </message>
     <message>
         <source>--order: no change is called "{}"; the run has no change to order</source>
@@ -14648,7 +14648,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>"{}" cannot have a ":"; only module, file and stack can</source>
-        <translation>"{}" 不能带 ":"；只有 module、file 和 stack 可以</translation>
+        <translation>“{}”不能带 ":"；只有 module、file 和 stack 可以</translation>
     </message>
     <message>
         <source>, with older blocks left in place</source>
@@ -15352,7 +15352,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>--device: "{}" is not a number from 0 to 255. With FILE, it selects one of the file's devices; the CUDA context of a named GPU is --context</source>
-        <translation>--device："{}" 不是 0 到 255 之间的数字。给出 FILE 时，它选择文件中的一个设备；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
+        <translation>--device：“{}”不是 0 到 255 之间的数字。给出 FILE 时，它选择文件中的一个设备；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
     </message>
     <message>
         <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU add up.</source>
@@ -15709,7 +15709,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Sorting …</source>
-        <translation>正在排序 …</translation>
+        <translation>正在排序…</translation>
     </message>
     <message>
         <source>%1 allocation</source>
@@ -15918,11 +15918,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>cannot run '%1'</source>
-        <translation>无法运行 '%1'</translation>
+        <translation>无法运行“%1”</translation>
     </message>
     <message>
         <source>'vramscope' was not found in the folder of this program</source>
-        <translation>在本程序所在的文件夹中没有找到 'vramscope'</translation>
+        <translation>在本程序所在的文件夹中没有找到“vramscope”</translation>
     </message>
 </context>
 <context>
@@ -18264,11 +18264,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Mark A at %1; now set mark B (Ctrl+])</source>
-        <translation>标记 A 位于 %1；现在设置标记 B (Ctrl+])</translation>
+        <translation>标记 A 位于 %1；现在设置标记 B（Ctrl+]）</translation>
     </message>
     <message>
         <source>Mark B at %1; now set mark A (Ctrl+[)</source>
-        <translation>标记 B 位于 %1；现在设置标记 A (Ctrl+[)</translation>
+        <translation>标记 B 位于 %1；现在设置标记 A（Ctrl+[）</translation>
     </message>
     <message>
         <source>Notes</source>
