@@ -2828,7 +2828,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>released</source>
-        <translation>归还</translation>
+        <translation>释放</translation>
     </message>
     <message>
         <source>releases</source>
@@ -6822,7 +6822,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>OpenGL has no vertex arrays; OpenGL 3.3 is needed</source>
-        <translation>没有顶点数组：需要 OpenGL 3.3</translation>
+        <translation>OpenGL 没有顶点数组；需要 OpenGL 3.3</translation>
     </message>
     <message>
         <source>Options</source>
@@ -6830,7 +6830,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Phase in which the block was allocated</source>
-        <translation>OpenGL 没有顶点数组；需要 OpenGL 3.3</translation>
+        <translation>分配时所处的阶段</translation>
     </message>
     <message>
         <source>Positionals</source>
@@ -9540,7 +9540,7 @@ under {}{}{}
     </message>
     <message>
         <source>Alone</source>
-        <translation>单独使用</translation>
+        <translation>单独</translation>
     </message>
     <message>
         <source>Applies</source>
@@ -9720,7 +9720,7 @@ under {}{}{}
     </message>
     <message>
         <source>These</source>
-        <translation>这些设置</translation>
+        <translation>这些</translation>
     </message>
     <message>
         <source>Times</source>
@@ -9816,7 +9816,7 @@ under {}{}{}
     </message>
     <message>
         <source>batch {} x seq {}</source>
-        <translation>批大小 {} × 序列长度 {}</translation>
+        <translation>批大小 {} × 序列 {}</translation>
     </message>
     <message>
         <source>before training</source>
@@ -10794,7 +10794,7 @@ under {}{}{}
     </message>
     <message>
         <source>Use</source>
-        <translation>使用情况</translation>
+        <translation>占用</translation>
     </message>
     <message>
         <source>Weights</source>
@@ -12356,7 +12356,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} excludes {}</source>
-        <translation>{} 不能与 {} 同时使用</translation>
+        <translation>{} 与 {} 互斥</translation>
     </message>
     <message>
         <source>{} has version {}, older than that of CUDA 11.7 ({})</source>
@@ -16167,7 +16167,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Peers</source>
-        <translation>GPU 互连</translation>
+        <translation>互连</translation>
     </message>
     <message>
         <source>Integrated</source>
@@ -18594,11 +18594,11 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>That document becomes the baseline of the current one; you can also drag a tab onto another</source>
-        <translation>%1 还没有可比较的结果</translation>
+        <translation>它成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
     </message>
     <message>
         <source>%1 has no result to compare with yet</source>
-        <translation>%1 还没有可比较的对象</translation>
+        <translation>%1 还没有可比较的结果</translation>
     </message>
     <message>
         <source>%1. Change that setting to run again, or undo the last change with Ctrl+Z.</source>
@@ -19231,7 +19231,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>The interpreter of the environment that contains your PyTorch</source>
-        <translation>装有您的 PyTorch 的解释器</translation>
+        <translation>装有您的 PyTorch 的环境的解释器</translation>
     </message>
     <message>
         <source>the script's folder</source>
