@@ -113,11 +113,11 @@
     </message>
     <message>
         <source>out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>out of memory %1×</source>
-        <translation>内存不足 %1 次</translation>
+        <translation>显存不足 %1 次</translation>
     </message>
     <message>
         <source>fits, %1 free</source>
@@ -1124,7 +1124,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Nothing ran out of memory in this file.</source>
-        <translation>此文件中没有发生内存不足。</translation>
+        <translation>此文件中没有发生显存不足。</translation>
     </message>
     <message>
         <source>Offload</source>
@@ -1160,7 +1160,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>Paged 8-bit Adam</source>
@@ -2656,7 +2656,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>out_of_memory</source>
@@ -3152,7 +3152,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>the request ran out of memory</source>
-        <translation>该请求内存不足</translation>
+        <translation>该请求显存不足</translation>
     </message>
     <message>
         <source>the step runs on the CPU</source>
@@ -5722,7 +5722,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>out of memory: {} bytes are requested on stream {} (a segment of {} bytes); {} of {} bytes are free on the device, {} bytes are reserved, {} of them allocated</source>
-        <translation>内存不足：在流 {1} 上请求 {0} 字节（段为 {2} 字节）；设备上 {4} 字节中有 {3} 字节空闲，预留 {5} 字节，其中已分配 {6}</translation>
+        <translation>显存不足：在流 {1} 上请求 {0} 字节（段为 {2} 字节）；设备上 {4} 字节中有 {3} 字节空闲，预留 {5} 字节，其中已分配 {6}</translation>
     </message>
     <message>
         <source>reading was cancelled</source>
@@ -6659,7 +6659,7 @@ most of it allocated by {}</source>
     <message>
         <source>Exit status: 1 if a decision differs; with other settings, if the run still runs out
 of memory.</source>
-        <translation>退出状态：有决策不同时为 1；给出其他设置时，运行仍然内存不足
+        <translation>退出状态：有决策不同时为 1；给出其他设置时，运行仍然显存不足
 则为 1。</translation>
     </message>
     <message>
@@ -7378,7 +7378,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>explain memory use: fragmentation, unused memory, leaks, out of memory</source>
-        <translation>分析显存使用：碎片、未使用的显存、泄漏、内存不足</translation>
+        <translation>分析显存使用：碎片、未使用的显存、泄漏、显存不足</translation>
     </message>
     <message>
         <source>feed-forward parts are not checkpointed</source>
@@ -16442,11 +16442,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>Explain: out of memory</source>
-        <translation>分析：内存不足</translation>
+        <translation>分析：显存不足</translation>
     </message>
     <message>
         <source>State</source>
@@ -17430,7 +17430,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>What each technique changes, from the model's defaults to this run</source>
@@ -18890,7 +18890,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Place the cursor where memory ran out</source>
-        <translation>将光标置于内存不足的位置</translation>
+        <translation>将光标置于显存不足的时刻</translation>
     </message>
     <message>
         <source>What would avoid it</source>
@@ -18922,11 +18922,11 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>%1 (%2 out-of-memory errors in all)</source>
-        <translation>%1（共 %2 次内存不足）</translation>
+        <translation>%1（共 %2 次显存不足）</translation>
     </message>
     <message>
         <source>This file is a snapshot without a history: whether the program ran out of memory is not recorded. %1 are reserved in it.</source>
-        <translation>此文件是没有历史的快照：未记录程序是否耗尽内存。其中预留 %1。</translation>
+        <translation>此文件是没有历史的快照：未记录程序是否耗尽显存。其中预留 %1。</translation>
     </message>
 </context>
 <context>
@@ -20311,11 +20311,11 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source> The replay does not run out of memory.</source>
-        <translation> 重放不会内存不足。</translation>
+        <translation> 重放不会出现显存不足。</translation>
     </message>
     <message>
         <source> The replay runs out of memory once.</source>
-        <translation> 重放会发生一次内存不足。</translation>
+        <translation> 重放会出现一次显存不足。</translation>
     </message>
 </context>
 <context>
