@@ -2136,7 +2136,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>half of the {}{} of parameters, gradients and optimizer state, if they are fp32</source>
-        <translation>{}{} 参数、梯度和优化器状态的一半（若为 fp32）</translation>
+        <translation>{}参数、梯度和优化器状态 {} 的一半（若为 fp32）</translation>
     </message>
     <message>
         <source>half the batch</source>
@@ -3176,7 +3176,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>the {} of gradients from before the step</source>
-        <translation>上一步留下的 {} 梯度</translation>
+        <translation>上一步留下的梯度 {}</translation>
     </message>
     <message>
         <source>their own</source>
@@ -3440,11 +3440,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly free.</source>
-        <translation>预留 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 完全空闲。</translation>
+        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 完全空闲。</translation>
     </message>
     <message>
         <source>{} of {} reserved are unused {}.</source>
-        <translation>{2}，预留 {1} 中有 {0} 未用。</translation>
+        <translation>{2}，预留的 {1} 中有 {0} 未使用。</translation>
     </message>
     <message>
         <source>{} on {}</source>
@@ -3532,7 +3532,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source> No setting that was tried lowers the peak of reserved memory.</source>
-        <translation> 尝试过的设置都不能降低预留的峰值。</translation>
+        <translation> 尝试过的设置都不能降低预留峰值。</translation>
     </message>
     <message>
         <source> {} lowers the peak of reserved memory by {}, from {} {} to {}</source>
@@ -3836,7 +3836,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} are 16-bit copies of fp32 weights that autocast makes in every forward pass</source>
-        <translation>{} 是 autocast 在每次前向传播中为 fp32 权重制作的 16 位副本</translation>
+        <translation>{} 是 autocast 在每次前向传播中为 fp32 权重创建的 16 位副本</translation>
     </message>
     <message>
         <source>{} are a second copy of the gradients</source>
@@ -3860,7 +3860,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} of activations in {} blocks are kept for a backward pass that never runs</source>
-        <translation>{} 激活值（{} 个块）为从不执行的反向传播而保留</translation>
+        <translation>{} 的激活值（{} 个块）为从不执行的反向传播而保留</translation>
     </message>
     <message>
         <source>Item</source>
@@ -6528,11 +6528,11 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>--with: the program keeps its own PyTorch; to plan with another version, use a Python that has it: -- /path/to/python train.py</source>
-        <translation>--with：程序保留自己的 PyTorch；要用其他版本规划，请使用装有它的 Python：-- /path/to/python train.py</translation>
+        <translation>--with：程序使用自己的 PyTorch；要用其他版本规划，请使用装有该版本的 Python：-- /path/to/python train.py</translation>
     </message>
     <message>
         <source>16-bit weights halve parameters, gradients and optimizer state. Autocast keeps fp32 weights, computes most operators in 16 bits, and keeps a 16-bit copy of the weights until the end of backward.</source>
-        <translation>16 位权重使参数、梯度和优化器状态减半；autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
+        <translation>16 位权重使参数、梯度和优化器状态减半。Autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
     </message>
     <message>
         <source>7/8 of the {} that the loss has allocated{}</source>
@@ -6576,7 +6576,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Autocast keeps the 16-bit copy of each weight until the end of forward, in case it is used again. Where no graph keeps the copies anyway (evaluation, re-entrant checkpoints), the cache holds all of them at once. Without the cache, each copy is freed after its product.</source>
-        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在没有计算图持有副本的地方（评估、可重入检查点），它们会同时存在；不用缓存时，每个副本在其乘法之后即释放。</translation>
+        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在没有计算图持有副本的地方（评估、可重入检查点），缓存会同时持有全部副本；不用缓存时，每个副本在其乘法之后即释放。</translation>
     </message>
     <message>
         <source>Batches are in page-locked host memory, so their copies are asynchronous. GPU memory does not change.</source>
@@ -6628,7 +6628,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Do not split large blocks</source>
-        <translation>大块不切分</translation>
+        <translation>不切分大块</translation>
     </message>
     <message>
         <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer's heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
@@ -7742,7 +7742,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lifetime: born in forward, live when the recording ends</source>
-        <translation>生命周期：在前向中创建，录制结束时存在</translation>
+        <translation>生命周期：在前向中创建，录制结束时存活</translation>
     </message>
     <message>
         <source>lifetime: replaced in every pass by one that is larger by the same amount, layer by layer</source>
@@ -7806,7 +7806,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>load a checkpoint before the first step, to the host (cpu) or to the GPU (cuda), as with map_location</source>
-        <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），由 map_location 决定</translation>
+        <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），如同 map_location</translation>
     </message>
     <message>
         <source>load with map_location="cpu" or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
@@ -7922,7 +7922,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>more frames than can be stored</source>
-        <translation>帧超过可容纳的数量</translation>
+        <translation>栈帧超过可容纳的数量</translation>
     </message>
     <message>
         <source>more values than the memory limit allows</source>
@@ -8790,7 +8790,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>there is no display; `vramscope plan` works without one</source>
-        <translation>没有显示环境；`vramscope plan` 无需显示环境即可使用</translation>
+        <translation>没有显示器；`vramscope plan` 无需显示器</translation>
     </message>
     <message>
         <source>there is no process to join</source>
@@ -8974,7 +8974,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>where the adapters of lora.rank are: on selected linear layers (weight), in each layer of the model, or in a separate tower</source>
-        <translation>lora.rank 的适配器位置：在选定的线性层旁（weight）、在模型的每层内，或作为旁边的塔</translation>
+        <translation>lora.rank 的适配器位置：在选定的线性层旁（weight）、在模型的每层内，或在单独的塔中</translation>
     </message>
     <message>
         <source>where the optimizer state is kept</source>
@@ -8990,7 +8990,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with -- PROGRAM: a folder or file that it may really write to; repeatable</source>
-        <translation>用于 -- PROGRAM：它可以真实写入的文件夹或文件；可重复给出</translation>
+        <translation>用于 -- PROGRAM：它可以真正写入的文件夹或文件；可重复给出</translation>
     </message>
     <message>
         <source>with -- PROGRAM: also record C++ frames (slow)</source>
@@ -9014,7 +9014,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with -- PROGRAM: let it really write, rename and delete files</source>
-        <translation>用于 -- PROGRAM：允许它真实写入、重命名和删除文件</translation>
+        <translation>用于 -- PROGRAM：允许它真正写入、重命名和删除文件</translation>
     </message>
     <message>
         <source>with -- PROGRAM: number of GPUs that the program sees (torchrun needs several)</source>
@@ -9156,7 +9156,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} are allocated; the reserved bytes are not known.</source>
-        <translation>已分配 {}；不知道预留了多少。</translation>
+        <translation>已分配 {}；预留的字节数未知。</translation>
     </message>
     <message>
         <source>{} are attention scores (tokens x tokens) that are kept for backward</source>
@@ -9168,7 +9168,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} are copies of tensors in another dtype, most of them made in {}</source>
-        <translation>{} 是张量的另一类型的副本，大部分在 {} 中创建</translation>
+        <translation>{} 是张量的另一种 dtype 的副本，大部分在 {} 中创建</translation>
     </message>
     <message>
         <source>{} are gradients of an earlier step: they were set to zero instead of freed, or freed too late</source>
@@ -9204,7 +9204,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} of activations are kept during evaluation for a backward pass that never runs</source>
-        <translation>评估中有 {} 激活值为从不执行的反向传播而保留</translation>
+        <translation>评估中有 {} 的激活值为从不执行的反向传播而保留</translation>
     </message>
     <message>
         <source>{} of {} highlighted; Esc clears</source>
@@ -9212,7 +9212,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not where, so holes and free segments cannot be told apart.</source>
-        <translation>预留 {1} 中有 {0} 未使用（{2:.1f} %）。跟踪说明了预留多少，但没有说明位置：无法区分空洞和完全空闲的段。</translation>
+        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）。跟踪记录了预留多少，但没有记录位置，因此无法区分空洞和空闲的段。</translation>
     </message>
     <message>
         <source>{} of {} trainable parameters got no gradient: the optimizer never changes {} of weights</source>
@@ -9228,7 +9228,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} were allocated before the first step and are still live, but are not training state</source>
-        <translation>{} 在第一步之前分配，不属于训练状态，但仍被持有</translation>
+        <translation>{} 在第一步之前分配，不属于训练状态，但仍然存活</translation>
     </message>
     <message>
         <source>{} were freed but are still in use by another stream (record_stream)</source>
@@ -9992,7 +9992,7 @@ under {}{}{}
     </message>
     <message>
         <source>out of memory: an allocation fails on this GPU, so the program needs more than these figures; --gpu-memory gives it more</source>
-        <translation>显存不足：在该 GPU 上有一次分配失败，因此程序所需多于这些数据；用 --gpu-memory 提供更多显存</translation>
+        <translation>显存不足：在该 GPU 上有一次分配失败，因此程序所需多于这些数值；用 --gpu-memory 提供更多显存</translation>
     </message>
     <message>
         <source>outside the steps</source>
@@ -12210,7 +12210,7 @@ under {}{}{}
     </message>
     <message>
         <source>these keys are unknown here and have no effect: {}</source>
-        <translation>这些键未知，不起作用：{}</translation>
+        <translation>这些键在这里未知，不起作用：{}</translation>
     </message>
     <message>
         <source>this GPU is not in the device table</source>
@@ -12608,7 +12608,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>--host-budget checks the whole FILE; remove --device, --time and --entries</source>
-        <translation>--host-budget 判断整个 FILE；请去掉 --device、--time 和 --entries</translation>
+        <translation>--host-budget 检查整个 FILE；请去掉 --device、--time 和 --entries</translation>
     </message>
     <message>
         <source>--order: no change is called "{}"; the changes are {}</source>
@@ -12770,11 +12770,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>a computed number is assumed to be {}, because the program divides by it, takes its logarithm or trains by it</source>
-        <translation>计算出的数假定为 {}，因为程序用它作除数、取其对数或用它训练</translation>
+        <translation>假定计算出的数为 {}，因为程序用它作除数、取其对数或用它训练</translation>
     </message>
     <message>
         <source>a computed number is assumed to be {}, or comparing it would make the program fail</source>
-        <translation>计算出的数假定为 {}，否则比较它会使程序失败</translation>
+        <translation>假定计算出的数为 {}，否则比较它会使程序失败</translation>
     </message>
     <message>
         <source>a list of blocks is used twice</source>
@@ -13366,7 +13366,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the run ran out of memory: an allocation of {}, with {} already reserved, needs {} in all (including {} CUDA context)</source>
-        <translation>运行时内存不足：请求分配 {}，此时已预留 {}，共需要 {}（其中 CUDA 上下文 {}）</translation>
+        <translation>运行时显存不足：请求分配 {}，此时已预留 {}，共需要 {}（其中 CUDA 上下文 {}）</translation>
     </message>
     <message>
         <source>the saved session is damaged or of another version</source>
@@ -13406,19 +13406,19 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the {} of gradients and optimizer state, minus {} for adapters of rank {}</source>
-        <translation>{0} 梯度和优化器状态，减去秩为 {2} 的适配器 {1}</translation>
+        <translation>梯度和优化器状态 {0}，减去秩为 {2} 的适配器 {1}</translation>
     </message>
     <message>
         <source>the {} of live softmax results{}</source>
-        <translation>存活的 {} softmax 结果{}</translation>
+        <translation>存活的 softmax 结果 {}{}</translation>
     </message>
     <message>
         <source>the {} of live temporaries of the optimizer step{}</source>
-        <translation>优化器步中存活的 {} 临时张量{}</translation>
+        <translation>优化器步中存活的临时张量 {}{}</translation>
     </message>
     <message>
         <source>the {} of optimizer state{}</source>
-        <translation>{} 优化器状态{}</translation>
+        <translation>优化器状态 {}{}</translation>
     </message>
     <message>
         <source>this GPU is not listed</source>
@@ -13522,7 +13522,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} devices; the figures are of {}{}; --device N shows another</source>
-        <translation>{} 个设备，显示 {}{} 的数据；用 --device N 选择其他设备</translation>
+        <translation>{} 个设备，显示 {}{} 的数值；用 --device N 选择其他设备</translation>
     </message>
     <message>
         <source>{} entries, {} different values: </source>
@@ -13558,7 +13558,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} of live activations and temporaries, and of the </source>
-        <translation>存活的 {} 激活值和临时张量，以及 </translation>
+        <translation>存活的激活值和临时张量 {}，以及</translation>
     </message>
     <message>
         <source>{} of {} requests equal ({} if the order of frees between two allocations is ignored)</source>
@@ -14804,7 +14804,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>events of another process are treated as completed</source>
-        <translation>其他进程的事件始终视为已完成</translation>
+        <translation>其他进程的事件视为已完成</translation>
     </message>
     <message>
         <source>every GPU has the whole inputs and outputs of the split parts; the tensors between them are divided (tensor parallelism without sequence parallelism)</source>
@@ -15032,7 +15032,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} layers hold {} of the {} of live activations; with checkpointing, each layer except the largest ({}) would keep only its first block</source>
-        <translation>{0} 层持有存活的 {2} 激活值中的 {1}；使用检查点后，除最大的层（{3}）之外，每层只保留其第一个块</translation>
+        <translation>存活的激活值共 {2}，其中 {1} 由 {0} 层持有；使用检查点后，除最大的层（{3}）之外，每层只保留其第一个块</translation>
     </message>
     <message>
         <source>{} needs a program: vramscope check --budget 24GiB {} ... -- python train.py</source>
@@ -15120,7 +15120,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once</source>
-        <translation>每步的批次拆成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
+        <translation>每步的批次分成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
     </message>
     <message>
         <source>The kernels that PyTorch may use: math stores the matrix of attention scores, the others do not</source>
@@ -15344,7 +15344,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} of frozen weights are stored in 32 bits; in 16 bits, these weights need half of that</source>
-        <translation>{} 冻结的权重为 32 位：改为 16 位只占一半</translation>
+        <translation>冻结的权重中有 {} 为 32 位；改为 16 位只占一半</translation>
     </message>
     <message>
         <source>{} without a time: shown one microsecond after the entry before</source>
@@ -15364,7 +15364,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。其编译的优化器步会临时以 fp32 生成一个张量的两个矩，4 位时还有 64 位数的编码：最大的张量每元素占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
     </message>
     <message>
         <source>Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and they take as much host memory as they took on the GPU</source>
@@ -15384,7 +15384,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>for budget: the share that is kept of the bytes of a layer's products and attention; what is most expensive to recompute is kept first</source>
-        <translation>用于 budget：一层的乘法和注意力的字节中保留的比例；优先保留重新计算代价最大的</translation>
+        <translation>用于 budget：一层的矩阵乘和注意力的字节中保留的比例；优先保留重新计算代价最大的</translation>
     </message>
     <message>
         <source>fsdp1: before a gather, the host waits until the weights of the unit before the previous one are freed (limit_all_gathers); false: no limit</source>
@@ -15396,7 +15396,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the optimizer's state is in host memory with the parameters, and the optimizer's step runs on the host</source>
-        <translation>优化器的状态与参数一起在主机内存中，优化器的更新在主机上运行</translation>
+        <translation>优化器的状态与参数一起在主机内存中，优化器步在主机上运行</translation>
     </message>
     <message>
         <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
@@ -18494,7 +18494,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>A snapshot without a history has no timeline; use the filters of its tables</source>
-        <translation>没有历史的快照没有时间线：其表格有各自的筛选</translation>
+        <translation>没有历史的快照没有时间线；请使用其表格的筛选</translation>
     </message>
     <message>
         <source>Assign other keys to commands</source>
@@ -18594,7 +18594,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>That document becomes the baseline of the current one; you can also drag a tab onto another</source>
-        <translation>它成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
+        <translation>该文档成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
     </message>
     <message>
         <source>%1 has no result to compare with yet</source>
@@ -19547,7 +19547,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Cancelled. Click a button to start again.</source>
-        <translation>已取消。点击任一按钮可重新开始。</translation>
+        <translation>已取消。单击任一按钮可重新开始。</translation>
     </message>
     <message>
         <source>Compute for the time under the cursor, or else for the peak</source>
