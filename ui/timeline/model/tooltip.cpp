@@ -73,14 +73,14 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
     tip.rows.push_back({i18n::Text("inferred by"), std::move(rule), {}});
   tip.rows.push_back({i18n::Text("requested"), FormatBytesExact(a.bytes[i]), {}});
   tip.rows.push_back({i18n::Text("block"), FormatBytesExact(a.bytes_rounded[i]), {}});
-  std::string born = a.phase[i] != trace::Phase::kNone
-                         ? fmt::format("{} · ", i18n::Text(trace::Name(a.phase[i])))
-                         : std::string();
-  if (a.step[i] >= 0) born += i18n::Format("step {} · ", a.step[i]);
+  std::string allocated = a.phase[i] != trace::Phase::kNone
+                              ? fmt::format("{} · ", i18n::Text(trace::Name(a.phase[i])))
+                              : std::string();
+  if (a.step[i] >= 0) allocated += i18n::Format("step {} · ", a.step[i]);
   if (a.micro_batch[i] >= 0 && d.rows(trace::SliceKind::kMicroBatch) > 0) {
-    born += i18n::Format("micro-batch {} · ", a.micro_batch[i]);
+    allocated += i18n::Format("micro-batch {} · ", a.micro_batch[i]);
   }
-  tip.rows.push_back({i18n::Text("born"), born + Moment(s, a.begin_ns[i]), {}});
+  tip.rows.push_back({i18n::Text("allocated"), allocated + Moment(s, a.begin_ns[i]), {}});
   if (a.free_event[i] == trace::kNoEvent) {
     tip.rows.push_back({i18n::Text("freed"), i18n::Text("not in this trace"), {}});
   } else {
