@@ -178,8 +178,13 @@ class ElidingComboBox : public QComboBox {
     QComboBox::initStyleOption(option);
     const QRect text =
         style()->subControlRect(QStyle::CC_ComboBox, option, QStyle::SC_ComboBoxEditField, this);
+    const int width = text.width() - 2;
+    if (option->fontMetrics.horizontalAdvance(option->currentText) > width) {
+      const QString shorter = currentData(kShortTextRole).toString();
+      if (!shorter.isEmpty()) option->currentText = shorter;
+    }
     option->currentText =
-        option->fontMetrics.elidedText(option->currentText, Qt::ElideRight, text.width() - 2);
+        option->fontMetrics.elidedText(option->currentText, Qt::ElideRight, width);
   }
 };
 

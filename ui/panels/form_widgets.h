@@ -35,7 +35,9 @@ void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle styl
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
 // Boxes that can be in a scrolling list: the wheel never changes a combo box, and changes a spin
-// box only while that has the focus.
+// box only while that has the focus. A combo box that is too narrow for the text of its entry shows
+// the entry's kShortTextRole, if it has one, and ends the text with an ellipsis if necessary.
+constexpr int kShortTextRole = Qt::UserRole + 16;
 QComboBox* MakeComboBox();
 // Emits valueChanged once the user has finished editing, not for every digit. `refused` is called
 // with a typed text that is not a number from `low` to `high`.

@@ -239,8 +239,11 @@ void RunPanel::setConfig(const RunConfig& config) {
   model_->clear();
   const bool all = qEnvironmentVariableIsSet("VRAMSCOPE_TEST_MODELS");
   for (const run::ModelPreset& preset : run::ModelPresets())
-    if (all || !preset.for_tests || preset.name == config.model)
+    if (all || !preset.for_tests || preset.name == config.model) {
       model_->addItem(TitleOfPreset(preset), ToQString(preset.name));
+      // Part of the number of parameters could be misread as another number.
+      model_->setItemData(model_->count() - 1, ToQString(preset.name), kShortTextRole);
+    }
   const QString name = QString::fromStdString(config.model);
   if (model_->findData(name) < 0) model_->addItem(name, name);
   model_->setCurrentIndex(model_->findData(name));
