@@ -1,5 +1,5 @@
-// The complete memory of one device at one event. Also for files that have only one state: a
-// snapshot without history, torch.cuda.memory_snapshot().
+// Describes all memory of one device at one event. Works also for files with only one state: a
+// snapshot without history, or torch.cuda.memory_snapshot().
 //
 //   for (uint8_t d : trace::DevicesOf(*trace)) Show(StateAtEnd(*trace::OfDevice(trace, d)));
 //
