@@ -23,7 +23,7 @@ struct FindingRule {
   // English texts; pass them to i18n::Text before showing them.
   std::string_view rule;    // condition for the finding
   std::string_view remedy;  // how to fix it
-  // The toggle (`vramscope toggles`) with which a program gets the remedy unedited; "": none.
+  // The toggle (`vramscope toggles`) that applies the remedy without an edit of the program.
   std::string_view toggle;
 };
 size_t FindingRuleCount();  // number of rules in the table

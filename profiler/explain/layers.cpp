@@ -68,9 +68,9 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
     Stack& s = stacks[stack];
     if (s.count++ == 0) s.first = id;
   }
-  // Finds the number of layers. A number fits a stack if the stack's count is about a multiple of
-  // it: one more or less per repetition is allowed, because the last layer may be incomplete. The
-  // result is the greatest number that fits the stacks of 90 % of the repeated bytes.
+  // Finds the number of layers. This is the largest n for which 90 % of the repeated bytes are in
+  // stacks that occur about n, 2n, 3n ... times. A stack's count may be off by one for each n,
+  // because the last layer may be incomplete.
   std::map<uint32_t, uint64_t> by_count;
   uint64_t repeated = 0;
   for (const uint32_t id : ids) {

@@ -33,9 +33,9 @@ constexpr uint64_t kAdapterRank = 8;            // rank of LoRA
 constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements; smaller weights get no adapter
 constexpr uint64_t kLossChunks = 8;
 
-// Returns whether the operator's result has 16 bits under autocast. It has if autocast runs the
-// operator in 16 bits, for norms and dropout, and if the operator's inputs have 16 bits. Softmax
-// and residual additions, for example, stay in fp32.
+// Returns whether the operator's result has 16 bits under autocast. This is so for operators that
+// autocast runs in 16 bits, for norms and dropout, and for operators on 16-bit inputs. Softmax and
+// residual additions, for example, stay in fp32.
 bool Is16BitUnderAutocast(std::string_view op) {
   for (const std::string_view name :
        {"mm", "matmul", "linear", "conv", "einsum", "scaled_dot_product", "layer_norm",
