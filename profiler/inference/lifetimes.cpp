@@ -259,7 +259,7 @@ class LifetimeMarker {
     CopyPhases(step, first, of_row, timeline_.phase[rows_.Born(*known)],
                timeline_.rule[rows_.Born(*known)]);
   }
-  // `of_row`: for each row of the step, starting with `first`, the matching row of the other step.
+  // `of_row`: for each row of the step, from `first` on, the row of the other step that it matches.
   void CopyPhases(const Labels::Step& step, uint32_t first, const std::vector<uint32_t>& of_row,
                   Phase phase, uint8_t rule) {
     EntryIndex at = step.begin;
