@@ -1,5 +1,5 @@
-// Finds the activities of an API call, and the slices that are open at a time, for ActivityIndex.
-// Internal to this folder.
+// For ActivityIndex: finds the activities of an API call, and the slices that are open at a given
+// time. Internal to this folder.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class Correlations {
   }
 
  private:
-  // A search first reads samples_ (every kSample-th correlation), then a part of rows_.
+  // A search first reads samples_, which has every kSample-th correlation, then a part of rows_.
   static constexpr size_t kSample = 32;
 
   const trace::ActivityTable& activities_;
@@ -34,8 +34,8 @@ class Correlations {
   std::vector<uint64_t> samples_;  // correlations of rows 0, kSample, 2 kSample, ...
 };
 
-// The nesting of slices of each kind on each thread. (Steps, micro-batches and phases nest in each
-// process instead.)
+// The nesting of the slices of one kind on one thread. (For steps, micro-batches and phases: in one
+// process.)
 class SliceNesting {
  public:
   explicit SliceNesting(const trace::Trace& trace);

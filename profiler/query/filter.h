@@ -1,4 +1,4 @@
-// A filter for everything that is drawn. A filter is a plain text, or comparisons of fields.
+// A filter for everything that is drawn. It is a plain text, or consists of comparisons of fields.
 //
 //   ASSIGN_OR_RETURN(Filter filter, ParseFilter("size > 10 MiB and module ~ attn"));
 //   Matcher matcher(filter, trace, index);          // matcher.h
