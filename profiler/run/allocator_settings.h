@@ -1,5 +1,5 @@
-// The settings of a run's caching allocator: the text `alloc_conf`, and the settings "alloc.*". The
-// settings "alloc.*" are single keys of PYTORCH_CUDA_ALLOC_CONF and override the text.
+// The settings of a run's caching allocator are the text `alloc_conf` and the settings "alloc.*".
+// The latter are single keys of PYTORCH_CUDA_ALLOC_CONF. They override the text.
 //
 //   ASSIGN_OR_RETURN(AllocConf conf, ParseAllocConf(AllocConfOf(config)));
 //
