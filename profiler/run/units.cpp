@@ -46,8 +46,8 @@ double UnitFactor(std::string_view unit) {
   return 0;
 }
 
-// Counts 1 for each insertion, deletion and replacement, and for each swap of neighbours, a common
-// typing error.
+// Counts 1 for each insertion, deletion and replacement. A swap of neighbours, a common typing
+// error, also counts 1.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) above[j] = j;

@@ -1,5 +1,5 @@
-// Determines which table row an event refers to, and which events belong to the caching allocator
-// (they are history entries in a memory snapshot).
+// Determines to which table row an event refers, and which events belong to the caching allocator.
+// (In a memory snapshot, those are history entries.)
 //
 //   if (IsAllocatorEvent(trace.events.kind[i])) ++entries;
 //
