@@ -69,8 +69,8 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
     if (s.count++ == 0) s.first = id;
   }
   // Finds the number of layers. This is the largest n for which 90 % of the repeated bytes are in
-  // stacks that occur about n, 2n, 3n ... times. A stack's count may be off by one for each n,
-  // because the last layer may be incomplete.
+  // stacks that occur about n, 2n, 3n ... times. A count may differ by one for each n, because the
+  // last layer may be incomplete.
   std::map<uint32_t, uint64_t> by_count;
   uint64_t repeated = 0;
   for (const uint32_t id : ids) {

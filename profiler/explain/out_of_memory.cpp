@@ -48,8 +48,8 @@ std::string Headline(const OutOfMemory& o) {
                              FormatBytes(o.reserved));
 }
 
-// Without `failure`, the event is a recorded failure. With it, the event is a request in a plan
-// that continued past its limit, and `failure` is the replay that found it to fail.
+// Without `failure`, the event is a recorded failure. With it, the event is a request of a plan
+// that continued past its limit. It fails in a replay, with `failure`.
 OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
                     const replay::Replayed::Failure* failure = nullptr) {
   OutOfMemory o;

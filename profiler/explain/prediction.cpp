@@ -80,8 +80,8 @@ std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
 
 constexpr std::string_view kOthers = TEXT_MARK("others");
 
-// Returns the class of a library's kernel; "" for other kernels. Names do not suffice for these,
-// because one library call can run several kernels with different names on each GPU.
+// Returns the class of a library's kernel; "" for other kernels. Library kernels cannot be compared
+// by name: one call can run several kernels, whose names differ between GPUs.
 std::string_view ClassOf(std::string_view name, std::string_view op) {
   constexpr std::string_view kAttention = TEXT_MARK("attention"),
                              kConvolutions = TEXT_MARK("convolutions"),

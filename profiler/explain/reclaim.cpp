@@ -47,7 +47,7 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
           .out_of_memory = r.out_of_memory};
 }
 
-// The memory size to which memory fractions refer, and its source, as snapshots do not contain it.
+// The memory size to which memory fractions refer, and where it is from. (Snapshots lack it.)
 struct GpuMemory {
   uint64_t bytes = 0;
   std::string note = {};

@@ -58,7 +58,7 @@ class Replays {
   EventIndex request() const { return request_; }
 
   // Returns whether a replay can judge the whole run. This needs a plan, which is recorded to its
-  // end. A technique must have new sizes for all blocks of the trace.
+  // end. A technique, if given, must have new sizes for all blocks of the trace.
   bool Whole(const Technique* technique) const {
     return trace_.info.backend == trace::Backend::kPlan &&
            (technique == nullptr || technique->everywhere);

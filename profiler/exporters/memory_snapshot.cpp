@@ -118,7 +118,7 @@ class SnapshotWriter {
       return !is_concluded(event) && trace_.events.category[event] != Category::kUnknown;
     };
     // If the imported file contained some categories, the inferred ones are not marked as inferred:
-    // a reader would infer all categories again and discard the recorded ones.
+    // otherwise, a reader infers all again and discards the recorded ones.
     return std::ranges::any_of(events, is_concluded) && std::ranges::none_of(events, is_said);
   }
   // Finds allocations whose category changes while they are live.

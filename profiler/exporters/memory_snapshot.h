@@ -12,8 +12,8 @@
 //    Inferred steps and phases are not written;
 //  - allocator_settings from the trace's PYTORCH_CUDA_ALLOC_CONF;
 //  - categories: the list of names. Every alloc, every live block, and every free of a block older
-//    than the recording has a `category`: that of most of the block's life. A change is a PyTorch
-//    entry `annotate` with the new `category` and a readable `user_metadata`: "temporary ->
+//    than the recording has a `category`: the category that the block had longest. A change is a
+//    PyTorch entry `annotate` with the new `category` and a readable `user_metadata`: "temporary ->
 //    gradient". An `annotate` right after the alloc has the category at the allocation. For older
 //    blocks, the first `annotate` has the category at the beginning of the recording. Inferred
 //    changes are not written;

@@ -282,9 +282,9 @@ class Search {
     return less;
   }
 
-  // Leaves out each move without which the node is hardly slower, if `enough` is also true for the
-  // plans with and without it. The moves that change the training most are tried first; of equal
-  // ones, the move added last.
+  // Tries to leave out each move. It is left out if the node is hardly slower without it, and
+  // `enough` is true for the plans with and without it. Moves that change the training most are
+  // tried first; of equal ones, the latest.
   absl::StatusOr<Node> LeaveMovesOut(
       const Node& node, const std::function<bool(const Planned&, const Planned&)>& enough,
       std::function<bool()> in_time) {

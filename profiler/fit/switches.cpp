@@ -346,7 +346,7 @@ class Search {
     });
     return withouts;
   }
-  // If there are too few proposals, searches for others, each time without one of Withouts().
+  // If there are too few proposals, searches for others, each time without one set of Withouts().
   absl::Status Others() {
     std::set<std::set<std::string>> tried;
     while (Fitting() > 0 && Fitting() < s_.proposals && tried.size() < kMostOthers) {

@@ -147,7 +147,7 @@ class LifetimeMarker {
     }
     if (best_pair != peak.end) return best_pair;
     if (forward_pair != peak.end) return forward_pair;
-    // If the peak is highest about where it begins, the recording began within backward.
+    // If the peak begins nearly at its full height, the recording began within backward.
     if (peak.begin == 0 && BeginsElsewhere() && timeline_.phase[rows_.Born(0)] == Phase::kNone &&
         heights[0] * 20 >= peak.height * 19) {
       return 0;

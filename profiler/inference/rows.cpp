@@ -15,7 +15,7 @@ using recording::Recording;
 // backward (see PlaceOf).
 constexpr uint32_t kFewestPlaces = 3;
 constexpr uint32_t kMostOfPlace = 8;
-// The same number if the gradients have less than half of the different sizes of parameters.
+// At least this many if the gradients have less than half of the parameters' different sizes.
 constexpr uint32_t kManyPlaces = 16;
 // The most blocks that are never freed for each gradient: its parameter and up to three
 // states.

@@ -153,8 +153,8 @@ class StackReader {
   }
 
   // Frames identify code, not objects. The name of a module is therefore the chain of calls that
-  // leads to it, outermost first: "model:253.model:382.linear". Each call has the line of the next
-  // call. (Snapshots written by vramscope contain the module's path instead.)
+  // leads to it, outermost first: "model:253.model:382.linear". Each is followed by the line that
+  // makes the next call. (Snapshots written by vramscope contain the module's path instead.)
   trace::StringId Module(std::span<const uint32_t> frames) {
     path_.clear();
     for (size_t i = frames.size(); i-- > 0;) {

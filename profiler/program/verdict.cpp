@@ -24,8 +24,7 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
                      "{}it never imported torch, or was started without this environment (env -i, "
                      "sudo, python -I and -E remove the variables that vramscope needs). vramscope "
                      "watches Python programs that train with PyTorch. Run them with the "
-                     "interpreter "
-                     "in which PyTorch is installed",
+                     "interpreter in which PyTorch is installed",
                      end)
                : i18n::Format(
                      "{}it never imported torch, its import failed (its output says why), or it "

@@ -106,9 +106,9 @@ class ActivityIndex {
   // Returns the runtime call that launched the activity, or else the driver call; kNoRow: unknown.
   // If the activity is a call, returns the activity itself.
   uint32_t CallOf(uint32_t activity) const;
-  // Returns the innermost slice of the kind (op, module, ...) that was open when the activity's
-  // call began, on the call's thread. For a host activity without a call: that was open when the
-  // activity began. The result is a row of Trace::slices, or kNoRow.
+  // Returns the innermost slice of the kind (op, module, ...) that was open on the call's thread
+  // when the activity's call began. For a host activity without a call, this is the slice that was
+  // open when it began. The result is a row of Trace::slices, or kNoRow.
   uint32_t SliceOf(uint32_t activity, trace::SliceKind kind) const;
   // Returns the activity's recorded module. If it has none: the module that was open at the launch,
   // or else the op's module. (In backward no module is open, but ops can have one.)

@@ -60,7 +60,7 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
 }
 
 absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
-  // GPT-2 has a table of positions. Rotary positions have no limit, only the quality degrades.
+  // GPT-2's positions end where their table ends. Rotary positions of other models do not end.
   if (model.family == Family::kGpt2 && config.seq > model.max_positions) {
     return Bad(i18n::Format("seq = {} is longer than the model's {} positions", config.seq,
                             model.max_positions));

@@ -1,4 +1,4 @@
-// Knows which plans were compared with recordings of the same run on a GPU. Such a plan states the
+// Tells which plans were compared with recordings of the same run on a GPU. Such a plan states the
 // error that was measured in the comparison. All other plans are labelled as modelled.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Knows which keys of a config.json are supported, and which belong to models that vramscope cannot
+// Tells which keys of a config.json are supported, and which belong to models that vramscope cannot
 // plan: if a plan ignored such a key, its figures could be wrong. Internal to this folder.
 #pragma once
 
