@@ -1,6 +1,6 @@
 // Some parameters of an optimizer may have no gradient, because no backward pass reached them. The
-// hooks in a watched program record their number as a marker. The marker's event has the bytes of
-// these parameters. If a trace has several such markers, only the last is valid.
+// hooks in a watched program record the number of such parameters as a marker. The marker's event
+// has the parameters' bytes. If a trace has several such markers, only the last is valid.
 //
 //   MissingGradientsMarker(144, 146)  // "144 of 146 trainable parameters have no gradient"
 //   ParseMissingGradients(name, without, of)

@@ -17,8 +17,8 @@ bool Has(Text text, Text part) { return text.find(part) != Text::npos; }
 
 }  // namespace
 
-// An underscore joins the names of operator and overload. The part after the last underscore is
-// taken for an overload if it is capitalized or in the list.
+// An underscore joins the names of operator and overload. The last part is taken for an overload if
+// it begins with a capital letter or is in the list.
 std::string OperatorName(Text function) {
   if (!function.starts_with(kOperators)) return "";
   Text name = function.substr(kOperators.size());
