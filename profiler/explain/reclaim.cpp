@@ -150,7 +150,7 @@ std::string Headline(const Reclaim& r) {
   return text + i18n::Text(".") + more;
 }
 
-// Bytes that empty_cache() releases. Private pools keep their memory.
+// Returns the bytes that empty_cache() releases. Private pools keep their memory.
 uint64_t Releasable(const Fragmentation& f) {
   uint64_t bytes = 0;
   for (const Fragmentation::PoolUse& p : f.pools) bytes += p.mempool == 0 ? p.cached : 0;

@@ -20,7 +20,7 @@ namespace vramscope::explain {
 struct MemoryState {
   uint8_t device = 0;
   trace::EventIndex event = 0;
-  // Sums, pools and their owners, and segments with holes and the blocks that pin them.
+  // Sums, pools with their owners, segments with holes, and the blocks that pin these segments.
   Fragmentation fragmentation;
   std::vector<SegmentView> segments;  // sorted by address
   // Live blocks by call site, category and so on, largest first. Each list adds up to

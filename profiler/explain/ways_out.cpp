@@ -21,8 +21,8 @@ using trace::EventIndex;
 constexpr std::string_view kSettings[] = {"expandable_segments:True", "max_split_size_mb:64",
                                           "max_split_size_mb:256"};
 
-// The event of the request that did not fit. In a plan that continues past the limit, this is the
-// allocation after the out-of-memory event.
+// Returns the event of the request that did not fit. In a plan that continues past the limit, this
+// is the allocation after the out-of-memory event.
 EventIndex RequestOf(const trace::Trace& trace, EventIndex oom) {
   if (trace.info.backend != trace::Backend::kPlan) return oom;
   const auto& kinds = trace.events.kind;

@@ -99,8 +99,8 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // First event to write. Earlier events of a recording only restate what the segments contain. Of
-  // a snapshot without history, only the snapshot's marker is written.
+  // Returns the first event to write. Earlier events of a recording only restate what its segments
+  // contain. A snapshot without history thus has no entry except its marker.
   static EventIndex FirstEntry(const trace::Trace& trace) {
     if (trace.recording_begin != kNoEvent) return trace.recording_begin + 1;
     return trace.info.content == trace::Content::kState ? trace.events.size() : 0;

@@ -494,7 +494,7 @@ class Search {
         if (!Fits(node.planned) || !adds(node.planned, ChangesOf(node))) continue;
         absl::StatusOr<Proposal> proposal = Explained(node);
         if (!proposal.ok()) return proposal.status();
-        // Explained() may have dropped moves, after which the proposal may equal another.
+        // Explained() may have dropped moves, so the proposal may now equal another one.
         if (!adds(proposal->planned, proposal->changes)) continue;
         std::erase_if(out.proposals, [&](const Proposal& other) {
           return beats(*proposal, other.planned, other.changes);

@@ -65,7 +65,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> FromRecording(recording::Rec
                                                                   const std::string& title,
                                                                   const OpenOptions& options);
 
-// Maps the progress of reading to the progress of opening.
+// Returns a function that reports the progress of reading as progress of opening.
 std::function<void(double fraction)> ReadingProgress(const OpenOptions& options);
 
 }  // namespace vramscope::importers

@@ -41,7 +41,7 @@ int64_t Signed(const uint8_t* p, unsigned n) {
   return static_cast<int64_t>(Little<uint64_t>(p) << spare) >> spare;
 }
 
-// The memo of the pickle: 8 bytes per object, since there can be millions.
+// The pickle's memo. It takes only 8 bytes per object, because there can be millions.
 class Memo {
  public:
   enum class State { kThere, kUnset, kGone };
@@ -62,7 +62,7 @@ class Memo {
     value->payload = slot & kPayload;
     return State::kThere;
   }
-  // The row of a memoized frame, or -1.
+  // Returns the row of a memoized frame; -1: the object is not a frame.
   int64_t Frame(size_t index) const {
     if (index >= slots_.size()) return -1;
     const uint64_t slot = slots_[index];

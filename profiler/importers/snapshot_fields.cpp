@@ -18,8 +18,8 @@ namespace {
 using Kind = Value::Kind;
 
 constexpr size_t kMaxSegments = size_t{1} << 22;
-// Times are limited to the years 1963 to 2255, so that the difference of any two fits into an int64
-// in ns.
+// Times are limited to the years 1963 to 2255. The difference of any two, in ns, then fits into an
+// int64.
 constexpr int64_t kMinTimeUs = -200'000'000'000'000, kMaxTimeUs = 9'000'000'000'000'000;
 
 constexpr uint64_t kSnapshotKeys =

@@ -232,7 +232,7 @@ class Finisher {
     recording_.entries.device = std::move(device);
   }
 
-  // Row i becomes the former row order[i], in every column.
+  // Reorders every column: row i gets the value of the former row order[i].
   void Gather(const std::vector<uint32_t>& order) {
     EntryTable& e = recording_.entries;
     const auto gather = [&order](auto& column) {

@@ -20,8 +20,8 @@ using trace::Phase;
 
 // In a forward pass that saves activations, each part leaves at least this many live blocks.
 constexpr uint32_t kFewestLeft = 3;
-// A model's first backward pass allocates at least this many gradients: those of the two matrices
-// of an adapter.
+// A model's first backward pass allocates at least this many gradients, because an adapter has two
+// matrices.
 constexpr uint32_t kFewestGradients = 2;
 // The maximum length of a first step: this many times the length of another step.
 constexpr uint32_t kMostOfFirst = 3;

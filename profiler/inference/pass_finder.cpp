@@ -10,8 +10,8 @@ namespace {
 // The minimum height of a peak, relative to the highest one. A rise is no peak if this fraction of
 // its bytes is in blocks with the sizes of parameters.
 constexpr double kPeakHeight = 0.3, kHumpParameterSized = 0.7;
-// Number of allocations at the beginning of a pass that must match the next pass. If the pass has
-// fewer, all of them must match.
+// At the beginning of a pass, this many allocations must match the next pass. If the pass has
+// fewer, all must match.
 constexpr uint32_t kOfPass = 400;
 
 }  // namespace

@@ -12,12 +12,12 @@ namespace vramscope::inference {
 
 // If fewer blocks than this are live across the middle of a peak, there is no backward pass.
 inline constexpr uint32_t kSavedBlocks = 6;
-// Maximum number of blocks that variables of the program hold from one pass to the next.
+// The most blocks that variables of the program hold from one pass to the next.
 inline constexpr uint32_t kHeldBlocks = 8;
 // The minimum height of a forward pass that saves activations for backward. A single layer is
 // lower, if its pass saves no activations.
 inline constexpr uint32_t kTrainingHeight = 24;
-// Number of allocations that are compared to find the beginning of the first step.
+// The number of allocations that are compared to find the beginning of the first step.
 inline constexpr uint32_t kSignature = 12;
 // The most consecutive allocations of one step that the next step may lack: workspaces, new
 // states.

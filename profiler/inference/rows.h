@@ -42,7 +42,7 @@ class Rows {
     return Bytes(row) > kScalar && Bytes(row) != kBlasWorkspace &&
            StayBefore(Bytes(row), Born(row)) > 0;
   }
-  // Number of blocks of a size that were allocated before an entry and are never freed.
+  // Returns the number of blocks of a size that are allocated before an entry and never freed.
   uint32_t StayBefore(uint64_t bytes, EntryIndex entry) const {
     const auto it = stay_.find(bytes);
     if (it == stay_.end()) return 0;

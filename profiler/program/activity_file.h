@@ -40,7 +40,7 @@ class ActivityFile {
 
   const std::vector<trace::Activity>& activities() const { return activities_; }
   const std::vector<std::string>& names() const { return names_; }
-  // In the order of the file.
+  // The names of streams, in the order of the file.
   const std::vector<StreamName>& streams() const { return streams_; }
   const ActivityFacts& facts() const { return facts_; }
   bool damaged() const { return damaged_; }
@@ -59,7 +59,7 @@ class ActivityFile {
   std::string rest_;
 };
 
-// The module that a thread was in at a given time, from the events of a trace.
+// Finds the module in which a thread was at a given time, from the events of a trace.
 class ModuleTimes {
  public:
   void See(const trace::Event& event);

@@ -494,7 +494,7 @@ std::vector<MountPoint> ParseMountInfo(std::string_view text) {
   std::vector<MountPoint> mounts;
   for (const absl::string_view line :
        absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
-    // 36 35 98:0 /root /mount/point options optional ... - type source options (proc(5))
+    // A line: 36 35 98:0 /root /mount/point options optional ... - type source options (proc(5))
     const std::vector<std::string> fields = absl::StrSplit(line, ' ', absl::SkipEmpty());
     const auto dash = std::ranges::find(fields, "-");
     if (dash - fields.begin() < 6 || fields.end() - dash < 2 || !fields[4].starts_with('/'))

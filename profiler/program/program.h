@@ -83,7 +83,7 @@ struct Unwatched {
 
 struct Program {
   std::vector<About> processes;  // all processes that imported torch
-  // Runs with a history, by rank and process; then processes without Python.
+  // First runs with a history, sorted by rank and process; then processes without Python.
   std::vector<ProcessRun> runs;
   std::vector<Unwatched> unwatched;
   std::vector<std::string> warnings;

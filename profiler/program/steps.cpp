@@ -98,7 +98,7 @@ bool Apart(Phase phase) {
   return phase == Phase::kEval || phase == Phase::kGeneration || OfCheckpoint(phase);
 }
 
-// The phase between two scopes of one step.
+// Returns the phase of the work between two scopes of one step.
 Phase Between(Phase before, Phase after) {
   if (after == Phase::kData || after == Phase::kForward)
     return before == Phase::kForward && after == Phase::kForward ? Phase::kForward : Phase::kData;

@@ -96,14 +96,14 @@ std::string ReasonText(std::string_view english);
 absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform);
 absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view json);
 
-// Null: there is no toggle of that name.
+// Returns null if there is no toggle of that name.
 const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 
 // Each text is NAME or NAME=VALUE. kInvalidArgument: unknown names or values, duplicates, or two
 // toggles that exclude each other; the message lists what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
-// Why toggles `a` and `b` exclude each other; "" if they do not.
+// Returns why toggles `a` and `b` exclude each other; "": they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
 // Formats the choices for the hooks. If there are none, the hooks look for all toggles.

@@ -43,21 +43,21 @@ std::string WhyOf(const About& failed);
 absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned,
                          std::string_view output = {});
 
-// The last line of the program's own code in the last traceback that it printed: "train.py:12".
-// Frames of installed packages do not count. "": there is no traceback.
+// Returns the last line of the program's own code in the last traceback that it printed, such as
+// "train.py:12". Ignores frames of installed packages. "": there is no traceback.
 std::string LastPythonLine(std::string_view output);
 
-// The last exception that a Python program printed: "SyntaxError: invalid syntax". "": none.
+// Returns the last exception that a program printed: "SyntaxError: invalid syntax"; "": none.
 std::string PrintedException(std::string_view output);
 // Returns the reason that a failed program printed last: an exception, or the text after "train.py:
 // error: ", such as "unrecognized arguments: --batch"; "": it printed none at the end.
 std::string FinalMessage(std::string_view output);
 
-// The first line of the exception, without a full stop: "OutOfMemoryError: CUDA out of memory.
+// Returns the exception's first line, without a full stop: "OutOfMemoryError: CUDA out of memory.
 // Tried to allocate 512.00 MiB". Leaves out the other figures in PyTorch's message.
 std::string ShortException(std::string_view exception);
 
-// A short name of a program: "train.py --batch 8" for "/venv/bin/python /home/me/train.py --batch
+// Returns a short name of a program: "train.py -b 8" for "/venv/bin/python /home/me/train.py -b
 // 8".
 std::string ShortCommand(std::string_view command);
 

@@ -1,4 +1,4 @@
-// Activities (kernels, memcpys, API calls, ...) as tracks for drawing, and their relations. A
+// Puts activities (kernels, memcpys, API calls, ...) into tracks, and finds their relations. A
 // kernel is related to the API call that launched it. An API call is related to the op and module
 // that were open on its thread. An op is related to its allocations and launches.
 //
@@ -100,8 +100,8 @@ class ActivityIndex {
   std::optional<uint32_t> At(uint32_t track, int64_t time_ns) const;
   uint32_t TrackOf(uint32_t activity) const;
 
-  // The activity and all activities with the same correlation. API calls come first; the other
-  // activities are sorted by begin. Empty if the activity has no correlation.
+  // Returns the activity and all others with the same correlation. API calls come first; the others
+  // are sorted by begin. Empty if the activity has no correlation.
   std::span<const uint32_t> Correlated(uint32_t activity) const;
   // Returns the runtime call that launched the activity, or else the driver call; kNoRow: unknown.
   // If the activity is a call, returns the activity itself.
@@ -120,7 +120,7 @@ class ActivityIndex {
   // the slice, on the slice's thread. In order of the calls.
   std::vector<uint32_t> LaunchedWithin(uint32_t slice, size_t most) const;
 
-  // The innermost op that was open when the block was allocated; kNoRow if none.
+  // Returns the innermost op that was open when the block was allocated; kNoRow: none.
   uint32_t OpThatMade(trace::AllocationId allocation) const;
   // Returns the innermost op that was open when the block's free was requested; if none was open,
   // the last op that began before. kNoRow: the block is not freed, or no op began before.

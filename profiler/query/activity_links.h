@@ -40,13 +40,13 @@ class SliceNesting {
  public:
   explicit SliceNesting(const trace::Trace& trace);
 
-  // The innermost slice that is open on the thread at the time. A slice of zero length is open when
-  // it begins.
+  // Returns the innermost slice that is open on the thread at the time. A slice of zero length is
+  // open when it begins.
   uint32_t At(trace::SliceKind kind, uint32_t thread, int64_t time_ns) const;
-  // The innermost op that is open at the event, on any thread of the device's process. If several
-  // threads have an open op, an op called `name` is preferred.
+  // Returns the innermost op that is open at the event, on any thread of the device's process. If
+  // several threads have an open op, prefers one called `name`.
   uint32_t OpAround(trace::EventIndex event, uint8_t device, trace::StringId name) const;
-  // The last op that begins before the event, on any thread of the device's process.
+  // Returns the last op that begins before the event, on any thread of the device's process.
   uint32_t OpBefore(trace::EventIndex event, uint8_t device) const;
   size_t MemoryBytes() const;
 

@@ -19,8 +19,8 @@
 
 namespace vramscope::query {
 
-// A range of the packed axis, and the time in which it represents memory: a segment, or a mapped
-// part of an expandable segment.
+// A range of the packed axis that represents, for a certain time, a segment or a mapped part of an
+// expandable segment.
 struct Strip {
   trace::SegmentId segment;
   uint64_t offset = 0;
@@ -40,8 +40,8 @@ class AddressAxis {
   uint64_t OffsetOf(trace::AllocationId id) const;
   // Sorted by begin.
   std::span<const Strip> strips() const { return strips_; }
-  // The device address at an offset and time; nullopt if there is no segment. Takes time linear in
-  // the number of strips.
+  // Returns the device address at an offset and time; nullopt: no segment is there. Takes time
+  // linear in the number of strips.
   std::optional<uint64_t> AddressAt(uint64_t offset, int64_t time_ns) const;
 
  private:
@@ -52,7 +52,7 @@ class AddressAxis {
   };
   class Builder;
 
-  // The piece that contains an address; null if none does.
+  // Returns the piece that contains an address; null: none does.
   const Piece* PieceOf(uint32_t segment, uint64_t address) const;
   std::span<const Piece> PiecesOf(uint32_t segment) const {
     return std::span(pieces_).subspan(first_piece_[segment],

@@ -134,7 +134,7 @@ class FilterParser {
   void SkipSpace() {
     while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
   }
-  // The next word, without consuming it.
+  // Returns the next word without consuming it.
   std::string_view Peek() const {
     size_t end = at_;
     while (end < text_.size() && !IsSpace(text_[end]) && text_[end] != '(' && text_[end] != ')' &&

@@ -69,7 +69,7 @@ class Filter {
   static Filter OfText(std::string_view text);
   bool empty() const { return nodes_.empty(); }                 // whether it matches everything
   std::span<const FilterNode> nodes() const { return nodes_; }  // the last one is the root
-  // The text if the filter is a plain text, otherwise "".
+  // Returns the text if the filter is a plain text, otherwise "".
   std::string_view plain_text() const;
 
  private:

@@ -74,7 +74,7 @@ class IdleGaps {
   LaneView Query(uint32_t line, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   void Ask(uint32_t line, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
-  // The gaps of at least `least_ns` that overlap [begin_ns, end_ns), by begin.
+  // Returns the gaps of at least `least_ns` that overlap [begin_ns, end_ns), sorted by begin.
   std::vector<LaneRect> Long(uint32_t line, int64_t begin_ns, int64_t end_ns,
                              uint64_t least_ns) const;
   std::optional<uint32_t> At(uint32_t line, int64_t time_ns) const;

@@ -30,7 +30,7 @@ struct CurveColumns {
   // category[c][column]: the bytes of each category at the point where the column's allocated bytes
   // are highest. These bytes add up to allocated_max. Empty for a category that never occurs.
   std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
-  // For each column, the point of the curves with allocated_max; kNoPoint before the first point.
+  // For each column: the point of the curves that has allocated_max; kNoPoint before the first.
   static constexpr uint32_t kNoPoint = UINT32_MAX;
   std::vector<uint32_t> point;
   // The grid of the columns.
