@@ -228,7 +228,7 @@ bool Matcher::CompareStack(uint32_t at, const Thing& thing) {
   return HoldsStack(at, stack);
 }
 
-// The innermost phase that is open, on any thread, when the slice begins.
+// Returns the innermost phase that is open on any thread when the slice begins.
 Phase Matcher::PhaseOfSlice(uint32_t slice) {
   const trace::SliceTable& s = trace_.slices;
   if (s.kind[slice] == SliceKind::kPhase) return s.phase(slice);

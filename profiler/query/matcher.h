@@ -31,7 +31,7 @@ class Matcher {
   // most of its life. `of_block` must outlive the matcher.
   void UseCategories(const std::vector<trace::Category>* of_block) { categories_ = of_block; }
   bool Matches(const Thing& thing);
-  // Whether each block matches; a million blocks take milliseconds.
+  // Returns for each block whether it matches. A million blocks take milliseconds.
   std::vector<bool> MatchBlocks();
   // Whether a Python frame contains the filter's plain text; false if the filter is not a plain
   // text.

@@ -33,7 +33,7 @@ class OperandLinks {
 
   explicit OperandLinks(const trace::Trace& trace) : trace_(trace) {}
 
-  // Takes half a second for three million operands, so it should be called while loading.
+  // Takes half a second for three million operands, so it should be called during loading.
   void Prepare() const;
 
   // Whether the trace has operands.
@@ -44,8 +44,8 @@ class OperandLinks {
     bool read = false, written = false;  // neither: unknown
     friend bool operator==(const Block&, const Block&) = default;
   };
-  // The blocks that `activity` (a row of Trace::activities) touches, sorted by address; at most
-  // `most`.
+  // Returns at most `most` blocks that `activity`, a row of Trace::activities, touches. By
+  // address.
   std::vector<Block> BlocksOf(uint32_t activity, size_t most) const;
 
   // The first and the last activity in the order of Trace::activities; kNone if there is none.
@@ -59,7 +59,7 @@ class OperandLinks {
     friend bool operator==(const Touches&, const Touches&) = default;
   };
   Touches TouchesOf(trace::AllocationId allocation) const;
-  // The activities that touch the block, sorted by begin; at most `most`.
+  // Returns at most `most` activities that touch the block, sorted by begin.
   std::vector<uint32_t> TouchedBy(trace::AllocationId allocation, size_t most) const;
 
   size_t MemoryBytes() const { return bytes_.load(std::memory_order_relaxed); }

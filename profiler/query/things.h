@@ -49,7 +49,7 @@ struct Thing {
 std::optional<ThingKind> ThingKindOf(trace::ActivityKind kind);
 ThingKind ThingKindOf(trace::SliceKind kind);
 
-// The begin and end, on the trace's clock.
+// Return the begin and the end of a thing, on the trace's clock.
 int64_t BeginOf(const trace::Trace& trace, const Thing& thing);
 int64_t EndOf(const trace::Trace& trace, const Thing& thing);
 

@@ -27,7 +27,7 @@ class TimeSpan {
 
   const TimeGrid& grid() const { return grid_; }
   double width() const { return grid_.width_ns; }  // width of a column in ns
-  // The begin of a column; columns count from 0.
+  // Returns the begin of a column. Columns count from 0.
   int64_t Edge(int column) const {
     return static_cast<int64_t>(
         static_cast<uint64_t>(grid_.origin_ns) +

@@ -353,7 +353,7 @@ class Emitter {
     }
   }
 
-  // Emits everything that takes effect directly before the entry.
+  // Emits everything that happens directly before the entry.
   void Before(EntryIndex i) {
     const std::vector<uint32_t>& displaced = history_.displaced;
     for (; displaced_ < displaced.size() &&

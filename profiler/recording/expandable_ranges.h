@@ -20,7 +20,7 @@ struct ExpandableRange {
   trace::StackId stack;  // stack of the range's first segment at the end, if known
 };
 
-// Sorted by (device, begin), not overlapping.
+// Returns the ranges, sorted by (device, begin). They do not overlap.
 std::vector<ExpandableRange> ExpandableRanges(const Recording& recording);
 
 }  // namespace vramscope::recording

@@ -186,7 +186,7 @@ struct History {
   std::vector<NewSegment> new_segments;
   std::vector<uint32_t> allocation_of_entry;  // entry -> row of allocations; UINT32_MAX for entries
                                               // that are no alloc or free
-  // Rows of allocations whose free is not in the file, by the entry that shows the free.
+  // Rows of allocations whose free is not in the file, sorted by the entry that shows the free.
   std::vector<uint32_t> displaced;
   std::vector<EntryIndex> left_out;   // entries that contradict the state, ascending
   std::vector<std::string> warnings;  // numbers of such entries, and how they were treated

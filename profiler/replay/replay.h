@@ -75,8 +75,8 @@ struct Replayed {
   bool end_state_equal = false;  // all blocks agree at the end of the recording
   uint64_t differences = 0;
   std::optional<Difference> first_difference;
-  // If there are differences: other common settings with which every decision agrees; nullopt: none
-  // found.
+  // Other common settings with which every decision agrees, searched for if there are differences;
+  // nullopt: none found.
   std::optional<run::AllocConf> settings_that_agree;
   // Start states. Some blocks older than the recording have an unsplit tail whose size the file
   // does not contain. Every size from 0 to 1 MiB is tested against every choice that the recorded
@@ -116,7 +116,7 @@ struct Replayed {
   uint64_t largest_hole = 0, stranded_bytes = 0;
 };
 
-// The allocator settings of the recording or plan, in the syntax of PYTORCH_CUDA_ALLOC_CONF.
+// Returns the allocator settings of the recording or plan, as in PYTORCH_CUDA_ALLOC_CONF.
 const std::string& RecordedConf(const trace::Trace& trace);
 
 // Returns kFailedPrecondition if the trace has no history or cannot be replayed

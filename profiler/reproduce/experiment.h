@@ -82,7 +82,7 @@ struct Document {
   std::vector<Experiment> experiments;
 };
 
-// The compiled-in list of documents. An error means a bug in resources/experiments.
+// Returns the compiled-in list of documents. An error means a bug in resources/experiments.
 absl::StatusOr<const std::vector<Document>*> Documents();
 // Parses one file of the list. Errors name the experiment and the key.
 absl::StatusOr<Document> ParseDocument(std::string_view json);
@@ -95,7 +95,7 @@ absl::StatusOr<run::RunConfig> ConfigOf(const ExperimentRun& run, const Values& 
 // "adam-2023|adam", uses the first that this version supports. If that is empty, as after the bar
 // in "before_backward|", leaves the key out.
 absl::StatusOr<Settings> SettingsOf(const ExperimentRun& run, const Values& open);
-// The names in braces in the run's settings.
+// Returns the names that are in braces in the run's settings.
 std::vector<std::string> OpenNames(const ExperimentRun& run);
 
 }  // namespace vramscope::reproduce

@@ -107,7 +107,7 @@ void Session::StartSearch(Search& search) {
   Continue(search);
 }
 
-// One step of a bisection. Assumes that memory grows with the open value.
+// Makes one step of a bisection. Assumes that memory grows with the open value.
 void Session::Continue(Search& search) {
   const double target = *search.figure->published;
   const auto nearest = [&] {

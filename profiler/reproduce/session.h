@@ -60,10 +60,10 @@ class Session {
   const std::vector<Solved>& solved() const { return solved_; }
   // Returns the settings with which the run was planned; if they are invalid, those in the list.
   Settings SettingsOfRun(const ExperimentRun& run) const;
-  // Chart of the experiment's first planned run; "" if there is none.
+  // Returns a chart of the experiment's first planned run; "": no run was planned.
   std::string ChartOf(const Experiment& experiment) const;
-  // The configuration of the experiment's first run, with open values inserted; nullopt: this
-  // version cannot run it.
+  // Returns the configuration of the experiment's first run, with open values inserted; nullopt:
+  // this version cannot run it.
   std::optional<run::RunConfig> Config(const Experiment& experiment) const;
 
  private:

@@ -103,7 +103,7 @@ absl::Status TakeMiB(const Setting& s, uint64_t least, uint64_t& bytes) {
   return absl::OkStatus();
 }
 
-// A number above 0 and below 1; with `with_one`, 1 is also allowed.
+// Reads a number above 0 and below 1. With `with_one`, 1 is allowed, too.
 absl::Status TakeFraction(const Setting& s, bool with_one, double& out) {
   const absl::StatusOr<double> value = ParseNumber(s.value);
   if (!value.ok() || s.list || !(*value > 0) || !(with_one ? *value <= 1 : *value < 1)) {

@@ -31,7 +31,7 @@ struct Catalogue {
 
   const TechniqueDeclaration* FindTechnique(std::string_view id) const;  // null: unknown id
   const OptimizerDeclaration* FindOptimizer(std::string_view id) const;  // null: unknown id
-  // The family that reads this config.json; null: no family reads it.
+  // Returns the family that reads this config.json; null: no family reads it.
   const FamilyDeclaration* FamilyOf(std::string_view config_json) const;
 };
 

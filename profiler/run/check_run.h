@@ -30,7 +30,7 @@ struct Assumption {
 
 // Returns only the assumptions about the weights, because `estimate` counts nothing else.
 std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelConfig& model);
-// Assumptions about the whole run; `config` must have passed CheckRun().
+// Returns the assumptions about the whole run. `config` must have passed CheckRun().
 std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& model);
 
 // Returns this assumption: the CUDA context, which is outside the allocator's memory, has the size

@@ -29,8 +29,8 @@ std::string_view ArchitectureName(uint32_t number);  // "" if unknown
 std::string ComputeCapabilityText(uint32_t number);
 uint32_t ParseComputeCapability(std::string_view text);
 
-// The cuBLAS workspace that PyTorch 2.11 allocates per handle and stream, also on the emulated
-// platform: 32 MiB for compute capability 9.0, 8.125 MiB otherwise.
+// Returns the size of the cuBLAS workspace that PyTorch 2.11 allocates per handle and stream, also
+// on the emulated platform: 32 MiB for compute capability 9.0, 8.125 MiB otherwise.
 uint64_t BlasWorkspaceBytes(uint32_t number);
 
 // Returns torch.cuda.get_arch_list(): the compute capabilities for which LibTorch 2.11 (CUDA 13.0)

@@ -23,7 +23,7 @@ namespace vramscope::run {
 
 inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 
-// A kInvalidArgument status with "config.json: " and the text.
+// Returns kInvalidArgument with the message "config.json: " and the text.
 absl::Status InvalidModelConfig(std::string text);
 
 // kInvalidArgument: too large, not JSON (with the position), or not an object.

@@ -28,7 +28,7 @@ absl::StatusOr<Device> DeviceFromJson(std::string_view json);
 // Returns all figures of a GPU, also of one in the table. DeviceFromJson() can read the result.
 std::string DeviceJson(const Device& device);
 
-// `device` with another memory size: "rtx-4090" and 8 GiB become "rtx-4090,memory=8GiB".
+// Gives `device` another memory size: "rtx-4090" and 8 GiB become "rtx-4090,memory=8GiB".
 absl::StatusOr<std::string> WithMemory(std::string_view device, std::string_view memory);
 
 }  // namespace vramscope::run

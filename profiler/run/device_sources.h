@@ -19,8 +19,8 @@
 
 namespace vramscope::run {
 
-// "memory", "context", "compute_capability", "multiprocessors", "l2", "clock", "memory_bus",
-// "bandwidth", "fp32", "tf32", "bf16", "peers": the names in device files (docs/devices.md).
+// Returns the names in device files (docs/devices.md): "memory", "context", "compute_capability",
+// "multiprocessors", "l2", "clock", "memory_bus", "bandwidth", "fp32", "tf32", "bf16", "peers".
 std::span<const std::string_view> DeviceFigures();
 
 struct FigureSources {

@@ -40,7 +40,7 @@ struct Unit {
 std::optional<double> NumberWithUnit(std::string_view text, std::span<const Unit> units) {
   const size_t digits = text.find_first_not_of("0123456789.+-eE");
   size_t end = std::min(digits, text.size());
-  // "1e9" ends with its exponent; in "4.8E", the E belongs to the unit.
+  // "1e9" ends with an exponent. In "4.8E", the E belongs to the unit.
   while (end > 0 && std::isdigit(static_cast<unsigned char>(text[end - 1])) == 0) --end;
   const absl::StatusOr<double> number = ParseNumber(text.substr(0, end));
   if (!number.ok()) return std::nullopt;
@@ -223,7 +223,7 @@ absl::Status UnknownFigure(std::string_view name) {
                           fmt::join(names, ", ")));
 }
 
-// "NVIDIA GeForce RTX 4090" as "rtx-4090".
+// Shortens "NVIDIA GeForce RTX 4090" to "rtx-4090".
 std::string Slug(std::string_view name) {
   std::string slug;
   for (const char c : name) {

@@ -11,7 +11,7 @@
 
 namespace vramscope::run {
 
-// "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120": one line, without the line break.
+// Returns "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120", without a line break.
 std::string EmulatedGpu(const DeviceProfile& device);
 // Returns the text for a separate process. It has the sizes in the table, so that the context grows
 // with each library that the program uses.

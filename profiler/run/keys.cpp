@@ -77,7 +77,7 @@ const std::vector<ReservedKey>& ReservedKeys() {
   return *keys;
 }
 
-// The key of a technique's setting.
+// Makes the key of a technique's setting.
 KeySpec Declared(const SettingDeclaration& setting) {
   KeySpec spec{.key = setting.key,
                .help = setting.help,

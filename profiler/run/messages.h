@@ -7,10 +7,10 @@
 
 namespace vramscope::run {
 
-// The text in double quotes, escaped as in JSON, cut off after 200 bytes.
+// Returns the text in double quotes, escaped as in JSON, and cut off after 200 bytes.
 std::string Quoted(std::string_view text);
 
-// The text as plain ASCII: any other character becomes '?'; cut after `most` bytes.
+// Returns the text as plain ASCII, cut off after `most` bytes. Other characters become '?'.
 std::string Printable(std::string_view text, size_t most);
 
 // Replaces bytes that are not UTF-8 by U+FFFD. A file name may contain such bytes, but a protobuf

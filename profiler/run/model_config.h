@@ -71,7 +71,7 @@ struct ModelConfig {
 // experts, ...), a missing key, or a value out of range; the message names it.
 absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view json);
 
-// The names of the linear layers, from which LoRA's targets are chosen.
+// Returns the names of the linear layers, from which LoRA's targets are chosen.
 std::vector<std::string_view> LinearLayerNames(const ModelConfig& model);
 
 }  // namespace vramscope::run

@@ -99,9 +99,9 @@ class RunConfigBuilder {
   std::unique_ptr<Impl> impl_;
 };
 
-// The run.json of a config: its keys as nested objects, including those with default values.
+// Returns the run.json of a config: its keys as nested objects, including defaults.
 std::string ToJson(const RunConfig& config);
-// Binary proto/run.proto, as in the trace header and the worker's requests.
+// Convert to and from binary proto/run.proto, as in the trace header and the worker's requests.
 std::string ToProtoBytes(const RunConfig& config);
 absl::StatusOr<RunConfig> FromProtoBytes(std::string_view bytes);
 

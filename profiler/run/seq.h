@@ -17,7 +17,7 @@
 
 namespace vramscope::run {
 
-// The error text for values that are not allowed: "expected the tokens of a sample, ...".
+// Returns the error text for values that are not allowed: "expected the tokens of a sample, ...".
 std::string_view ExpectedSeq();
 
 struct Seq {
@@ -29,7 +29,7 @@ struct Seq {
 // the path of a histogram file, which is read, too. kInvalidArgument describes the error.
 absl::StatusOr<Seq> ParseSeq(std::string_view text);
 
-// The run's `seq` in the syntax of `--set seq=`.
+// Returns the run's `seq` in the syntax of `--set seq=`.
 std::string SeqText(const RunConfig& config);
 // Returns a short form: "512", "400,1536,400", "12 lengths up to 1536", "set.csv up to 512" (longer
 // samples are cut to 512).

@@ -20,7 +20,7 @@ struct ToggleRow {
   const TechniqueDeclaration* technique;
   const Toggle* toggle;
 };
-// All toggles by group, in the order in which the groups first appear in the catalogue.
+// Returns all toggles, grouped. The groups are in the order of their first toggle in the catalogue.
 const std::vector<ToggleRow>& Toggles();
 const Toggle* FindToggle(std::string_view id);  // null: unknown id
 

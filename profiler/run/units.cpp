@@ -21,7 +21,7 @@ std::string Lower(std::string_view text) {
   return out;
 }
 
-// The factor of a unit; 0 if it does not exist.
+// Returns the factor of a unit; 0: there is no such unit.
 double UnitFactor(std::string_view unit) {
   struct Row {
     std::string_view name;

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Major version of the CUDA libraries that the emulated platform and the worker use.
+// The major version of the CUDA libraries that the emulated platform and the worker use.
 constexpr std::string_view kCudaMajor = "13.";
 constexpr const char* kLibraries[] = {
     "libc10.so",        "libc10_cuda.so",          "libtorch_cpu.so",

@@ -46,7 +46,7 @@ std::string HowToGetLibTorch(const LibTorch& not_found);
 // kFailedPrecondition: a version or build that cannot be used; the message states what is needed.
 absl::Status CheckTorch(const std::string& packages);
 
-// The folder to put on the worker's search path.
+// Returns the folder to put on the worker's search path.
 std::string LibraryFolder(const std::string& root);
 
 // Returns $XDG_DATA_HOME/vramscope, or ~/.local/share/vramscope; "": neither variable is usable.
@@ -57,7 +57,7 @@ std::string DownloadedTorch();
 // Returns why the wheels cannot work on this computer: another architecture, another C library than
 // glibc, or an old glibc; "": they can.
 std::string WhyNoLibTorchHere();
-// `machine`: as uname reports it. `c_library`: as confstr reports it, "glibc 2.36"; "": unknown.
+// `machine`: from uname. `c_library`: from confstr, such as "glibc 2.36"; "": unknown.
 std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library);
 
 }  // namespace vramscope::setup

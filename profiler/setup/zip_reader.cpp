@@ -16,7 +16,7 @@
 namespace vramscope::setup {
 namespace {
 
-// Records and the offsets of their fields (APPNOTE.TXT of PKWARE, 4.3).
+// The signatures and sizes of records (APPNOTE.TXT of PKWARE, 4.3).
 constexpr uint32_t kEndSignature = 0x06054b50, kEnd64Signature = 0x06064b50,
                    kLocator64Signature = 0x07064b50, kEntrySignature = 0x02014b50,
                    kLocalSignature = 0x04034b50;

@@ -8,8 +8,8 @@
 // that launched it (numbers are unique in a process). The call lies within the thread's open ops
 // and modules, so a kernel can be traced to its op and to the memory that the op allocated.
 //
-// Producers may pass activities in any order (a GPU's buffers arrive late); a Trace stores them by
-// begin. Plain values; the thread rules are those of the containing table or sink.
+// Producers may pass activities in any order, because a GPU's buffers arrive late. A Trace sorts
+// them by begin. Plain values; threads as for the table or sink that contains them.
 #pragma once
 
 #include <absl/status/status.h>
@@ -64,7 +64,7 @@ std::string CopyName(MemorySpace from, MemorySpace to, bool peer = false);
 std::string SetName(MemorySpace to);  // "Memset (Device)"
 // Whether a memcpy of this name is between two devices. (No field contains this fact.)
 bool IsPeerCopyName(std::string_view name);
-// The memory spaces in the name of a memcpy or memset; kUnknown if the name has none.
+// Finds the memory spaces in the name of a memcpy or memset; kUnknown: the name has none.
 struct MemorySpaces {
   MemorySpace from = MemorySpace::kUnknown, to = MemorySpace::kUnknown;
 };

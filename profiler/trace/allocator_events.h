@@ -10,7 +10,7 @@
 
 namespace vramscope::trace {
 
-// The table row that an event's id refers to; that row also has the device.
+// The table in which an event's id is a row. That row also has the device.
 enum class Subject : uint8_t {
   kRun,      // no row; applies to all devices: steps, phases, modules, ops, annotations, markers
   kBlock,    // a row of the allocation table

@@ -22,7 +22,7 @@ inline constexpr char kLaunchesPartlyKnown[] = TEXT_MARK(
     "their threads");
 inline constexpr char kNotEmulated[] = TEXT_MARK("{}() is not emulated: it returned {}, {} times");
 
-// The name of the marker that records the assumption.
+// Returns the name of the marker that records the assumption.
 std::string AssumptionMarker(const run::Assumption& assumption);
 
 // Returns the assumptions of a plan or of a run of the embedded loop. A recording has none.

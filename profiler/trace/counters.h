@@ -28,7 +28,7 @@ struct CounterReading {
   EventIndex event = 0;
   int64_t time_ns = 0;
 };
-// All readings, in order of their events.
+// Returns all readings, in order of their events.
 std::vector<CounterReading> CounterReadingsOf(const Trace& trace);
 
 // The readings of one counter on one device.

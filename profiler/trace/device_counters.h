@@ -18,7 +18,7 @@ inline constexpr std::array kMemoryCounters = {kCounterTotal, kCounterUsed, kCou
 // The end of the name of a counter of bytes, because Chrome traces have no field for the unit.
 inline constexpr std::string_view kBytesSuffix = " (bytes)";
 inline bool CountsBytes(std::string_view counter) { return counter.ends_with(kBytesSuffix); }
-// The name without the suffix: "memory used by all".
+// Returns the name without the suffix: "memory used by all".
 inline std::string_view WithoutUnit(std::string_view counter) {
   if (CountsBytes(counter)) counter.remove_suffix(kBytesSuffix.size());
   return counter;

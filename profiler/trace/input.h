@@ -26,7 +26,7 @@ class InputStream {
   // cut off or damaged (the data before the damage was returned). kResourceExhausted: the file
   // unpacks to more than 256 MiB, and to more than 256 times its size.
   virtual absl::StatusOr<size_t> Read(char* out, size_t size) = 0;
-  // Bytes of the file read so far, before decompression.
+  // Returns the bytes of the file that were read so far, before decompression.
   virtual uint64_t consumed() const = 0;
   virtual uint64_t total() const = 0;  // 0: unknown (a pipe)
   virtual bool compressed() const = 0;
@@ -35,7 +35,7 @@ class InputStream {
 // Returns the whole file, decompressed. kResourceExhausted: it has more than `cap` bytes. Never
 // keeps more than `cap` bytes in memory.
 absl::StatusOr<std::string> ReadWholeInput(const std::string& path, size_t cap);
-// The same for an open input whose first bytes, `head`, were already read. `name` is for messages.
+// Continues an open input whose first bytes, `head`, were already read. `name` is for messages.
 absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const std::string& name,
                                      size_t cap);
 
@@ -43,7 +43,7 @@ absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const
 // not recognised. The first few hundred bytes of the file are enough.
 std::string LooksLike(std::string_view first_bytes);
 
-// The name to show for a path: the path, or "standard input".
+// Returns the name to show for a path: the path, or "standard input".
 std::string DisplayName(const std::string& path);
 
 }  // namespace vramscope::trace

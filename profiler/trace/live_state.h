@@ -42,7 +42,7 @@ class LiveState {
 
   uint64_t next_block() const { return next_block_; }
   uint64_t next_segment() const { return next_segment_; }
-  // Allocated bytes of all devices together.
+  // The allocated and reserved bytes of all devices together.
   uint64_t allocated() const { return allocated_; }
   uint64_t reserved() const { return reserved_; }
 

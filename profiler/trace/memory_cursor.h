@@ -117,12 +117,12 @@ class MemoryCursor {
   // Returns the blocks that are in use at the cursor: those whose free has not completed. By id.
   std::vector<AllocationId> Live() const;
   bool IsLive(AllocationId id) const;
-  // The allocation's category at the cursor; its first category if it is allocated later.
+  // Returns the allocation's category at the cursor; its first one if it is allocated later.
   Category CategoryOf(AllocationId id) const {
     return id.value < category_.size() ? category_[id.value]
                                        : trace_->allocations.birth_category[id.value];
   }
-  // The segments at the cursor, in order of their id.
+  // Returns the segments at the cursor, in order of their id.
   std::vector<SegmentId> Segments() const;
 
  private:

@@ -135,7 +135,7 @@ class Slicer {
     }
   }
 
-  // For columns that contain event indices.
+  // Renumbers the events in a column that contains event indices.
   template <class Column>
   void Renumber(Column* column) const {
     Change(*column,

@@ -16,10 +16,10 @@
 namespace vramscope::trace {
 
 std::vector<uint8_t> DevicesOf(const Trace& trace);  // devices that have memory, ascending
-// The devices that have memory or activities, ascending.
+// Returns the devices that have memory or activities, ascending.
 std::vector<uint8_t> DevicesWithWork(const Trace& trace);
 
-// The number of the only device of a trace; 0 if it has no memory.
+// Returns the number of a trace's only device; 0 if the trace has no memory.
 uint8_t OnlyDevice(const Trace& trace);
 
 // Returns a trace with only the blocks, segments, other events and activities of `device`, with new

@@ -51,7 +51,7 @@ struct Outline {
   std::vector<Activities> activity_batches;
   std::vector<Slice> steps_and_phases;  // sorted by begin; empty in files of older writers
 
-  // The time range of events and activities; 0 if there are none.
+  // Return the time range of events and activities; 0: there are none.
   int64_t begin_ns() const;
   int64_t end_ns() const;
   uint64_t peak_allocated() const;
