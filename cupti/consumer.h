@@ -99,8 +99,8 @@ class Consumer {
   std::vector<std::string> names_{""};
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_, kernels_;
   std::unordered_map<uint64_t, trace::StringId> calls_, code_;
-  // Indexed by the lower bits of the correlation, which is a counter. An entry is overwritten by a
-  // later entry with the same lower bits. The array is from calloc: unused pages take no memory.
+  // Indexed by the lower bits of the correlation, which is a counter. A later entry overwrites an
+  // entry with the same lower bits. calloc makes the array, so unused pages take no memory.
   struct Slot {
     uint32_t correlation;
     Cause cause;

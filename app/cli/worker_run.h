@@ -42,8 +42,8 @@ class Planner {
     double share = 0;
     std::string text;
   };
-  // Calls `next` until it returns no job and none is running; `finished` may add jobs. kCancelled
-  // after Ctrl-C, kUnavailable without a worker. A failed run is a result, not an error of Drain().
+  // Calls `next` until it returns no job and none is running; `finished` may add jobs. Returns
+  // kCancelled after Ctrl-C, kUnavailable without a worker. A failed run is no error of Drain().
   absl::Status Drain(const std::function<std::optional<Job>()>& next,
                      const std::function<void(size_t id, const WorkerRun&)>& finished,
                      const std::function<Progress()>& progress);
