@@ -20,7 +20,7 @@
 namespace vramscope::emulated {
 
 VRAMSCOPE_EMULATED_API void Assume(std::string_view what, std::string_view where, uint64_t bytes);
-// A function of an NVIDIA library that is not implemented here. generate_stubs.py writes these.
+// A function of an NVIDIA library that is not implemented. generate_stubs.py generates the Stubs.
 struct Stub {
   static constexpr int kParameters = 6;
 

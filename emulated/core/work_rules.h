@@ -1,5 +1,5 @@
-// Computes the bytes that a launch moves, and its other bottlenecks, from the kernel's mangled name
-// and the parameters.
+// Computes from a kernel's mangled name and its parameters how many bytes a launch moves, and what
+// else limits its rate.
 //
 //   const WorkRules rules(mangled_name, parameter_sizes, operand_rules);
 //   std::optional<LaunchWork> work = rules.Of(grid, block, parameters);  // of a launch
