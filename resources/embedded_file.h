@@ -1,5 +1,5 @@
-// Text files of resources/ that are compiled into the programs, so that a copied binary is
-// complete.
+// Text files of resources/ are compiled into the programs, so that a copied binary needs no
+// files.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ struct EmbeddedFile {
 std::span<const EmbeddedFile> ModelFiles();
 std::span<const EmbeddedFile> DeviceFiles();
 std::span<const EmbeddedFile> ExperimentFiles();
-// Each returns a single file: resources/catalogue.json, resources/device_sources.json, and
+// Each of these returns one file: resources/catalogue.json, resources/device_sources.json, and
 // resources/libtorch.txt.
 std::span<const EmbeddedFile> CatalogueFile();
 std::span<const EmbeddedFile> DeviceSourcesFile();

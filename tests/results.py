@@ -38,7 +38,7 @@ def read(path):
 
 
 def commits(figures):
-    """The origin of the figures: "a, b"."""
+    """Returns the commits that the figures come from, as "a, b"."""
     return ", ".join(sorted({row.get("commit", "unknown") for row in figures.values()}))
 
 
@@ -129,7 +129,8 @@ second on. [Recorded by hand](recorded/emulated_gpu.md) has more comparisons."""
 
 
 def measured(summary):
-    """The memory of a GPU's programs, by PyTorch's own counters."""
+    """Returns a table of the memory that programs on a GPU needed, according to PyTorch's own
+counters."""
     rows = []
     for name, run in sorted(summary.items()):
         steps = run.get("steps") if isinstance(run, dict) else None
@@ -368,7 +369,7 @@ measured on a busy computer with two cores."""
 
 
 def effect(row, one):
-    """A toggle's result in words; "" if the figures are enough."""
+    """Returns in words what a toggle did, or "" if the figures in the table are enough."""
     if one.get("said"):
         fails = "fails, by hand, too: " if one["said"] == one.get("by_hand_said") else "fails: "
         return fails + " ".join(one["said"]).rpartition("status 1: ")[2]

@@ -18,7 +18,7 @@
 namespace vramscope::trace {
 namespace {
 
-// Number of consecutive interruptions after which a call is abandoned.
+// The number of consecutive interruptions by signals after which a system call is abandoned.
 constexpr int kMostInterruptions = 100;
 
 // Repeats `call` while a signal interrupts it.
@@ -31,7 +31,7 @@ auto Uninterrupted(Call call) {
 
 std::atomic<const char*> unfinished = nullptr;
 std::atomic<int> writing = 0;  // files that are not yet at their final path
-// A signal handler reads these variables.
+// A signal handler reads both variables, so they must be lock-free.
 static_assert(std::atomic<const char*>::is_always_lock_free &&
               std::atomic<int>::is_always_lock_free);
 
@@ -40,8 +40,8 @@ void Finished(const std::string& temporary) {
   unfinished.compare_exchange_strong(its, nullptr);
 }
 
-// A new name is durable only when its folder is synced. Does nothing for folders that may not be
-// read and file systems that do not support this.
+// Syncs the folder, which makes a new name in it durable, and returns 0 or errno. A folder that may
+// not be read and a file system without this operation are not errors.
 int SyncFolder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -55,16 +55,16 @@ std::string FolderOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// The path of an unnamed file, from which link() can give the file a name. Does not allocate,
-// because an allocation could fail while the file is open.
+// Returns a path of an unnamed file; link() uses it to give the file a name. Does not allocate
+// memory, because that could fail while the file is open.
 std::array<char, 32> PathOf(int fd) {
   std::array<char, 32> path{};
   fmt::format_to_n(path.data(), path.size() - 1, "/proc/self/fd/{}", fd);
   return path;
 }
 
-// Opens an unnamed file, which disappears with the process however the process ends. -1: the file
-// system does not support this, or there is no /proc, which is needed to name the file.
+// Opens an unnamed file, which disappears when the process ends in any way. Returns -1 if the file
+// system does not support this, or if /proc, which is needed to name the file, is missing.
 int OpenUnnamed(const std::string& folder, mode_t mode) {
   const int fd = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (fd < 0) return -1;
@@ -122,7 +122,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
       if (file->fd_ < 0) return file->Error(errno);
       return file;
     }
-    // Resolves a link and replaces its target; a rename to `path` would replace the link.
+    // Resolves `path` if it is a link, because a rename to `path` would replace the link itself.
     if (char* real = ::realpath(path.c_str(), nullptr); real != nullptr) {
       file->target_ = real;
       std::free(real);
@@ -167,7 +167,7 @@ bool OutputFile::Name(const std::function<int(const char*)>& make) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     std::string name = TemporaryName(attempt);
     if (make(name.c_str()) >= 0) {
-      // Moves the name without allocating, so that no error can leave the file behind.
+      // Moves the name. A copy could fail to allocate memory and would leave the file behind.
       temporary_ = std::move(name);
       unfinished = temporary_.c_str();
       return true;
@@ -216,8 +216,8 @@ absl::Status OutputFile::Commit() {
   fd_ = -1;
   if (::close(fd) != 0) return status_ = Error(errno);
   if (direct_) return absl::OkStatus();
-  // Computed before the rename, because this may throw: after the rename, the file is in place, and
-  // all errors must go through Error().
+  // This may throw, so it is computed before the rename. Once the file is in place, all errors must
+  // go through Error().
   const std::string folder = FolderOf(target_);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0)
     return status_ = Error(errno, Doing::kReplacing);

@@ -1,11 +1,11 @@
 // A file that appears completely or not at all, even after a power loss. The contents are written
 // to an unnamed file in the folder and synced. Then the file gets a temporary name and is renamed,
 // and the folder is synced. If the file system does not support unnamed files, the temporary name
-// exists from the start, and a killed process leaves it behind. Used by everything that saves.
+// exists from the start, and a killed process leaves it behind. All code that saves uses this.
 //
 //   ASSIGN_OR_RETURN(auto file, OutputFile::Create("run.trace"));
 //   RETURN_IF_ERROR(file->Write(bytes));
-//   RETURN_IF_ERROR(file->Commit());   // without it the old file stays and nothing is left behind
+//   RETURN_IF_ERROR(file->Commit()); // otherwise, the old file stays and nothing is left behind
 //
 // "-" is standard output. Standard output and everything that is not a regular file (pipes,
 // devices) is written directly. One object belongs to one thread.
@@ -24,8 +24,8 @@ namespace vramscope::trace {
 class OutputFile {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
-  // Reports the errors of Create() in advance, so that nothing is computed in vain. Leaves no file
-  // behind, and opens no pipe or device.
+  // Reports in advance the errors that Create() would report, so that nothing is computed in vain.
+  // Leaves no file behind, and opens no pipe or device.
   static absl::Status Check(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -36,16 +36,16 @@ class OutputFile {
   absl::Status Write(std::string_view bytes);
   absl::Status Commit();
 
-  // For a handler that ends the program. Removes the unfinished file that has a temporary
-  // name; if there are several, only the file that was begun last. Returns whether a file was
+  // Called by handlers that end the program. Removes the unfinished file that has a temporary name.
+  // If there are several, removes only the file that was begun last. Returns whether a file was
   // being written. Async-signal-safe.
   static bool RemoveUnfinished();
 
  private:
   OutputFile() = default;
   std::string TemporaryName(int attempt) const;
-  // `make` creates the file under the given name, or returns -1 and sets errno. If the name exists,
-  // calls `make` again with another name.
+  // Calls `make`, which creates the file under the given name, or returns -1 and sets errno. If the
+  // name exists, calls `make` again with another name.
   bool Name(const std::function<int(const char*)>& make);
   void CountAsWriting(bool is);
   enum class Doing { kWriting, kReplacing, kKeeping };

@@ -25,7 +25,7 @@ PackedRun::PackedRun(const Unsigned* values) {
     most = std::max(most, values[i]);
   }
   base_ = least;
-  // All differences are multiples of the lowest bit in which any two values differ.
+  // No two values differ in a lower bit, so all differences are multiples of this bit.
   shift_ = static_cast<uint8_t>(std::countr_zero(differ));
   int bits = std::bit_width(uint64_t{static_cast<Unsigned>(most - least)} >> shift_);
   if (bits > kMostBits) {
@@ -35,7 +35,7 @@ PackedRun::PackedRun(const Unsigned* values) {
   bits_ = static_cast<uint8_t>(bits);
   mask_ = ~uint64_t{0} >> (64 - bits);
 
-  // One extra word at the end, because reading the last value also reads the bytes after it.
+  // The last word is extra: reading the last value also reads the bytes after it.
   const size_t words = (kValues * bits_ + 63) / 64 + 1;
   auto bytes = std::make_shared_for_overwrite<uint8_t[]>(words * kWord);
   uint8_t* to = bytes.get();

@@ -1,7 +1,7 @@
-// A compressed column of a table. A run of 512 values stores what its values have in common once
-// (the minimum, and how many low bits are zero in all), and the rest of each value in as few bits
-// as the run needs. Can be read like a const std::vector, by value. Intended for columns that
-// change only at their end; shared_column.h is for rows that change.
+// A compressed column of a table. A run of 512 values stores two things once: the minimum, and the
+// number of low bits that are zero in all differences from it. The other bits of each value take as
+// few bits as the run needs. Reads like a const std::vector, by value. Suits columns that only grow
+// at their end; shared_column.h suits rows that change.
 //
 //   PackedColumn<int64_t> time_ns;
 //   time_ns.push_back(5);
@@ -31,7 +31,7 @@ class PackedRun {
  public:
   static constexpr size_t kValues = 512;
 
-  // `values` are kValues numbers; Unsigned: uint8_t, uint32_t or uint64_t.
+  // `values` points to kValues numbers. Unsigned is uint8_t, uint32_t or uint64_t.
   template <class Unsigned>
   explicit PackedRun(const Unsigned* values);
   uint64_t operator[](size_t i) const {
@@ -56,7 +56,7 @@ class PackedRun {
   uint8_t shift_ = 0;  // low bits that are zero in every value - base_
 };
 
-// T: an integer, an enumeration, or a struct like Id with the one member `value`.
+// T is an integer, an enumeration, or a struct like Id whose only member is `value`.
 template <class T>
 class PackedColumn {
  public:
@@ -85,8 +85,8 @@ class PackedColumn {
   auto rbegin() const { return std::make_reverse_iterator(end()); }
   auto rend() const { return std::make_reverse_iterator(begin()); }
 
-  // Reads the rows [first, first + to.size()), which must exist, at half the cost of reading them
-  // one by one.
+  // Reads the rows [first, first + to.size()), which must exist. This takes half as long as reading
+  // them one by one.
   void Read(size_t first, std::span<T> to) const {
     std::array<Bits, kRun> decoded;
     for (size_t done = 0; done < to.size();) {
@@ -122,14 +122,14 @@ class PackedColumn {
     }
     open_.resize(n % kRun);
   }
-  // Appends further rows of `longer`, which must begin with these rows. Shares full runs.
+  // Appends the further rows of `longer`, whose first rows must be these. Shares full runs.
   void GrowTo(const PackedColumn& longer) {
     runs_.insert(runs_.end(), longer.runs_.begin() + static_cast<std::ptrdiff_t>(runs_.size()),
                  longer.runs_.end());
     open_ = longer.open_;
   }
-  // Whether these rows begin with those of `earlier`: true if this column has grown from a copy of
-  // `earlier`. Compares the shared buffers, so equal values alone are not enough.
+  // Returns whether this column has grown from a copy of `earlier`, and so begins with its rows.
+  // Compares the shared buffers, so equal values alone are not enough.
   bool SharesBegin(const PackedColumn& earlier) const {
     return earlier.runs_.size() <= runs_.size() && earlier.size() <= size() &&
            std::equal(earlier.runs_.begin(), earlier.runs_.end(), runs_.begin(),
@@ -183,7 +183,7 @@ class PackedColumn {
   }
   using Integer = decltype(Number(T{}));
   using Bits = std::make_unsigned_t<Integer>;
-  // Signed values are shifted so that their order is that of unsigned numbers.
+  // Flips the sign bit of signed values, so that they sort correctly as unsigned numbers.
   static constexpr Bits kFlip =
       std::is_signed_v<Integer> ? static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1)) : Bits{0};
   static Bits ToBits(T value) {

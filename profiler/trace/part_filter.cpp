@@ -41,7 +41,7 @@ absl::Status PartFilter::Stacks(StackIncrement increment, TraceBuilder& builder)
 }
 
 absl::Status PartFilter::Activities(std::span<const Activity> activities, TraceBuilder& builder) {
-  // Without an event, times are relative to the first activity.
+  // If there is no event, times are relative to the first activity.
   if (!origin_ns_ && !activities.empty()) origin_ns_ = activities.front().begin_ns;
   std::vector<Activity> kept;
   for (Activity a : activities) {
@@ -110,7 +110,7 @@ absl::Status PartFilter::Restate(int64_t time_ns, TraceBuilder& builder) {
     if (absl::Status s = Renumber(e); !s.ok()) return s;
   }
   events[marker].name = {1};  // a string that the part adds
-  // The file's ids in the part continue after the ids of everything that precedes the part.
+  // The next ids that the file will use follow the ids of everything that precedes the part.
   next_block_ = live_.next_block();
   next_segment_ = live_.next_segment();
   live_ = {};

@@ -1,13 +1,13 @@
-// Extracts a time range of a trace as a trace. The part begins with events that restate the memory
-// in use when the range begins, as in a recording (kMarkerRecordingBegin), and with the begins of
-// slices that are open then. Internal to this folder.
+// Extracts a time range of a trace as a trace. As in a recording (kMarkerRecordingBegin), the part
+// begins with events that restate the memory in use when the range begins. The begins of open
+// slices follow. Internal to this folder.
 //
 //   PartFilter part(from_ns, to_ns);
 //   status = part.Strings(increment, builder); status = part.Pass(events, builder); ...
 //   status = part.Finish();
 //
-// One thread. The memory needed for everything before the range depends only on the memory that is
-// live when the range begins.
+// Use it from one thread. How much memory it needs for the events before the range depends only on
+// how many allocations are live when the range begins.
 #pragma once
 
 #include <absl/status/status.h>
@@ -30,19 +30,19 @@ class PartFilter {
   // Times since the first event; `to_ns` is inclusive.
   PartFilter(int64_t from_ns, int64_t to_ns) : from_ns_(from_ns), to_ns_(to_ns) {}
 
-  // All data must pass to the builder through these functions, in the order of the file. Errors:
-  // kDataLoss as from the builder, also for data before the range.
+  // All data must pass to the builder through these functions, in the order of the file. They
+  // return the kDataLoss errors that the builder would return, also for data before the range.
   absl::Status Strings(const StringIncrement& increment, TraceBuilder& builder);
   absl::Status Stacks(StackIncrement increment, TraceBuilder& builder);
   absl::Status Pass(std::span<const Event> events, TraceBuilder& builder);
   absl::Status Activities(std::span<const Activity> activities, TraceBuilder& builder);
-  // If the range contains no event, restates the memory that is in use throughout it. `later`: the
-  // file has events after the range that were not passed. kOutOfRange: the range contains nothing,
-  // and no event follows it.
+  // If the range contains no event, restates the memory that is in use throughout it. `later` says
+  // whether the file has events after the range that were not passed. Returns kOutOfRange if the
+  // range contains nothing and no event follows it.
   absl::Status Finish(bool later, TraceBuilder& builder);
 
-  // Replaces all events before the keyframe; `origin_ns` is the time of the file's first event.
-  // kDataLoss: the keyframe is inconsistent.
+  // Called instead of passing the events before the keyframe. `origin_ns` is the time of the file's
+  // first event. Returns kDataLoss if the keyframe is inconsistent.
   absl::Status Resume(const Keyframe& keyframe, int64_t origin_ns);
 
   bool done() const { return done_; }  // no later event is in the range

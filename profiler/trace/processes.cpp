@@ -31,7 +31,7 @@ std::string TakeLine(std::string_view& text) {
   return line;
 }
 
-// The strings and stacks of several traces, without duplicates.
+// Merges the strings and stacks of several traces and removes duplicates.
 class Tables {
  public:
   Tables() {
@@ -48,7 +48,7 @@ class Tables {
     return it->second;
   }
 
-  // The new ids of a trace's strings.
+  // Returns the new id of each string of a trace.
   std::vector<uint32_t> Strings(const Trace& t) {
     std::vector<uint32_t> ids;
     ids.reserve(t.strings.size());
@@ -185,7 +185,7 @@ class Joiner {
     if (next_device_ + devices.size() > kDevices)
       return absl::ResourceExhaustedError(i18n::Format("a trace has at most {} devices", kDevices));
     auto part = std::make_unique<Part>(of, static_cast<uint8_t>(parts_.size()), shift);
-    // Events without a device of their own (markers) get the first device.
+    // Events that belong to no device (markers) get the first device.
     part->device.fill(static_cast<uint8_t>(next_device_));
     part->strings = tables_.Strings(*of.trace);
     part->stacks = tables_.Stacks(*of.trace, part->strings);

@@ -1,7 +1,7 @@
 // A trace of several processes (the ranks of a program), each with its own devices. Events that
 // belong to a process and not to a device (steps, phases, modules, ranges) have the process number
-// in the upper bits of their thread. A marker per device, at the beginning, names the process of
-// the device. OfDevice keeps only the events of the device's process.
+// in the upper bits of their thread. At the beginning, there is one marker for each device, which
+// names the device's process. OfDevice keeps only the events of the device's process.
 //
 //   ASSIGN_OR_RETURN(auto whole, JoinProcesses(parts));
 //   for (const Process& p : ProcessesOf(*whole)) Show(p.name, OfDevice(whole, p.devices.front()));
@@ -38,11 +38,11 @@ struct Process {
 };
 
 // A process marker is "process", followed by lines with the name, the host ("": unknown) and the
-// offset of the process's clock. The device and thread of the marker's event show the process's
-// device and number. Older files only have the name.
+// offset of the process's clock. Older files only have the name. The device and thread of the
+// marker's event are the process's device and number.
 bool IsProcessMarker(std::string_view marker);
 
-// The processes that the trace names; empty: the whole trace belongs to one process.
+// Returns the processes that the trace names. Empty if the whole trace belongs to one process.
 std::vector<Process> ProcessesOf(const Trace& trace);
 // The display name of a device: "rank 3", "rank 3, cuda:1", "cuda:3"; with processes on several
 // hosts, "rank 3 (node7)".
@@ -55,9 +55,9 @@ struct ProcessTrace {
   std::string host = {};  // see Process::host
 };
 
-// Joins the parts into one trace, with devices numbered in order and one clock that begins with the
-// first event. The trace information is that of the first part. A single part is returned
-// unchanged; parts without memory are left out. kResourceExhausted: more than 256 devices.
+// Joins the parts into one trace. Numbers the devices in order; time 0 is the first event of any
+// part. The trace information comes from the first part. A single part is returned unchanged, and
+// parts without memory are left out. kResourceExhausted: more than 256 devices.
 absl::StatusOr<std::shared_ptr<const Trace>> JoinProcesses(std::span<const ProcessTrace> parts);
 
 }  // namespace vramscope::trace

@@ -1,5 +1,5 @@
-// Tells Python files of installed packages and of Python itself from those of the program. Inline,
-// because the injected library uses it and does not link the core.
+// Distinguishes the program's own Python files from files of installed packages and of Python.
+// Inline, because the injected library uses it and does not link the core.
 #pragma once
 
 #include <string_view>

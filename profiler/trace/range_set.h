@@ -16,7 +16,7 @@
 
 namespace vramscope::trace {
 
-// The end of a range, limited to the largest address if a damaged file exceeds it.
+// Returns the end of a range; in a damaged file it may overflow, and is then the largest address.
 constexpr uint64_t EndOf(uint64_t address, uint64_t bytes) {
   return bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes;
 }
@@ -25,9 +25,9 @@ class RangeSet {
  public:
   using Map = std::map<uint64_t, uint64_t>;  // begin -> end
 
-  // Returns how many addresses were not in the set before.
+  // Returns how many addresses this added to the set.
   uint64_t Add(uint64_t begin, uint64_t end);
-  // Returns how many addresses were in the set.
+  // Returns how many addresses this removed from the set.
   uint64_t Remove(uint64_t begin, uint64_t end);
   void clear();
 
@@ -36,11 +36,11 @@ class RangeSet {
   bool ContainsAll(uint64_t begin, uint64_t end) const;
   // Number of addresses of the range that are in the set.
   uint64_t CoveredIn(uint64_t begin, uint64_t end) const;
-  // The first range that ends after `address`: it contains the address or is the next one.
+  // Returns the range that contains the address or, if none does, the next range.
   Map::const_iterator FirstEndingAfter(uint64_t address) const;
   // The parts of the set within the range.
   RangeSet Within(uint64_t begin, uint64_t end) const;
-  // Calls visit() for every part of [begin, end), ascending; `in`: whether the part is in the set.
+  // Calls visit() for each part of [begin, end) in ascending order. `in`: the part is in the set.
   void ForEachPiece(uint64_t begin, uint64_t end,
                     const std::function<void(uint64_t begin, uint64_t end, bool in)>& visit) const;
 

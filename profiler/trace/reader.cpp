@@ -29,16 +29,16 @@ constexpr size_t kHeadBytes = 512;
 
 constexpr uint64_t kMemoryPerEvent = 120;     // the columns of an event and half an allocation row
 constexpr uint64_t kMemoryPerActivity = 150;  // columns of the activity, while they grow
-// A larger batch is not decoded ahead, but when its turn comes, in chunks, so that a few large
-// batches do not exhaust the memory before their rows are charged.
+// A batch with more events is not decoded ahead, because a few of these could exhaust the memory
+// before their rows are charged. When its turn comes, it is decoded in chunks.
 constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
-// A number takes at least one byte in the file. In memory, it takes four bytes in the table (eight
-// while the table grows), and four more while the number is read.
+// Each number takes at least one byte in the file. In memory, it takes four bytes in the table
+// (eight while the table is reallocated), plus four bytes while it is read.
 constexpr uint64_t kMemoryPerStackByte = 12;
 // After this many damaged keyframes the whole file is read instead.
 constexpr int kKeyframeTries = 4;
 
-// The memory of a table of strings: one object per string, however short, and the characters, which
+// Returns how much memory a table of strings needs: one object per string, and the characters. They
 // exist twice while the message is decoded.
 uint64_t MemoryOfStrings(std::string_view payload) {
   constexpr uint64_t kPerString = 48, kPerByte = 2;
@@ -75,7 +75,7 @@ class BatchPool {
     bool done = false;       // guarded by the pool's mutex
   };
 
-  // Uses as many of the threads as the system can start. Without threads, decodes
+  // If the system cannot start all threads, uses those that it started. With no thread, decodes
   // each batch when it is submitted.
   explicit BatchPool(int threads) {
     threads_.reserve(static_cast<size_t>(threads));
@@ -198,13 +198,13 @@ class FileReader {
     window_ = static_cast<size_t>(threads) + 1;
   }
 
-  // The file behind the input and its index.
+  // Gives the reader the file that the input reads, and its index, so that it can seek.
   void SetIndex(const FooterFile& file, const Footer& index) {
     indexed_ = &file;
     index_ = &index;
   }
 
-  // Uses the index to find the end of the requested part and the batches that need not be decoded.
+  // Looks up in the index where the requested part ends and which batches need not be decoded.
   void SkipBy(const Footer& index) {
     const auto& batches = index.batches;
     const auto& activities = index.activity_batches;
@@ -229,14 +229,14 @@ class FileReader {
     last_ = last;
   }
 
-  // Starts at the last keyframe before the requested part, after reading what precedes it: tables
-  // and late activities. False: no keyframe is valid, and the assembler is unusable.
+  // Reads the tables and late activities, and starts at the last keyframe before the requested
+  // part. Returns false if no keyframe is valid; the assembler is then unusable.
   bool BeginAtKeyframe() {
     const FooterFile& file = *indexed_;
     const Footer& index = *index_;
     if (index.batches.empty() || options_.from_ns <= 0) return false;
     const int64_t origin = OriginOf(index);
-    // Times never decrease, so their unsigned differences are in order for any values.
+    // Times never decrease, so unsigned differences compare correctly and cannot overflow.
     const auto before_part = [&](const Footer::KeyframeAt& keyframe) {
       return static_cast<uint64_t>(keyframe.last_time_ns) - static_cast<uint64_t>(origin) <
              static_cast<uint64_t>(options_.from_ns);
@@ -318,7 +318,7 @@ class FileReader {
   }
 
  private:
-  // A frame in the queue: either the pool decodes it (`batch`), or it waits here (`frame`).
+  // One frame in the queue. Either the pool decodes it (`batch`), or it waits undecoded (`frame`).
   struct Item {
     std::shared_ptr<BatchPool::Batch> batch;
     Frame frame;
@@ -327,7 +327,7 @@ class FileReader {
     bool activities = false;
   };
 
-  // Time 0 of a part: the time of the first event, or of an activity before all events.
+  // Returns time 0 of the file: the first event, or an activity that precedes all events.
   static int64_t OriginOf(const Footer& index) {
     const auto& activities = index.activity_batches;
     const Footer::Batch& first = index.batches.front();
@@ -348,7 +348,7 @@ class FileReader {
     decoder_ = FrameDecoder(offset);
   }
 
-  // Skips a damaged keyframe, because the file has all of its contents elsewhere too.
+  // Skips a damaged keyframe. Nothing is lost, because a keyframe only repeats other data.
   bool PassKeyframe(uint64_t offset) {
     if (index_ == nullptr ||
         !std::ranges::binary_search(index_->keyframes, offset, {}, &Footer::KeyframeAt::offset))
@@ -365,8 +365,8 @@ class FileReader {
     return true;
   }
 
-  // Reads the header, strings and stacks before `offset`, and the activities of the part that are
-  // stored before it.
+  // Reads everything before `offset` that the part needs: the header, strings and stacks, and the
+  // part's activities.
   bool TakeBefore(const FooterFile& file, const Footer& index, uint64_t offset) {
     std::vector<uint64_t> places = {0};
     for (const uint64_t table : index.tables) {
@@ -434,7 +434,7 @@ class FileReader {
       if (!raw.ok()) {
         if (!assembler_.has_header) return NotATrace(name, head);
         if (PassKeyframe(offset)) return absl::OkStatus();
-        // Takes the queued frames first, which precede the damage.
+        // The queued frames precede the damage, so they are taken first.
         while (!queue_.empty() && !stopped_)
           if (absl::Status s = Take(); !s.ok()) return s;
         Stop(offset, std::string(raw.status().message()));
@@ -470,7 +470,7 @@ class FileReader {
       const bool header = !assembler_.has_header;
       queued_ += item.payload;
       queue_.push_back(std::move(item));
-      // Takes the header first: without it nothing else can be read.
+      // Takes the header at once, because nothing else can be read without it.
       while (!queue_.empty() && (header || queue_.size() > window_))
         if (absl::Status s = Take(); !s.ok()) return s;
       if (header && !assembler_.has_header) return NotATrace(name, head);
@@ -486,7 +486,7 @@ class FileReader {
     queued_ -= item.payload;
     if (stopped_) return absl::OkStatus();
     const bool had_header = assembler_.has_header;
-    // Only rows in the builder are charged: for a part, those of the part.
+    // Charges only rows that reach the builder, so rows outside the part are free.
     const uint64_t before = assembler_.builder.events(), before_too = assembler_.activities;
     absl::Status status;
     if (item.batch != nullptr && item.activities) {
@@ -513,7 +513,7 @@ class FileReader {
     // A thread of the pool ran out of memory; the file may be valid.
     if (item.batch != nullptr && absl::IsResourceExhausted(item.batch->status))
       return item.batch->status;
-    // Nothing can be shown without the header; the error of a newer version is returned unchanged.
+    // Without the header, nothing can be shown. The error for a newer version stays as it is.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
     budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent +
                    (assembler_.activities - before_too) * kMemoryPerActivity);
@@ -580,7 +580,7 @@ absl::StatusOr<std::shared_ptr<const Trace>> Finish(FileReader& reader,
     assembler.builder.AddWarning(loss);
     return assembler.builder.Finish(false, loss);
   }
-  // Formats of end messages that are stored in files.
+  // Formats of the end messages that files contain, listed so that they are translated.
   static constexpr std::string_view kEndings[] = {
       TEXT_MARK("the program ended with {}"), TEXT_MARK("not everything could be shown: {}"),
       TEXT_MARK("the file is truncated or damaged: {}")};
@@ -620,8 +620,8 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
   TraceAssembler::Impl assembler;
   if (part) assembler.part.emplace(options.from_ns, options.to_ns);
   if (index.has_value() && !part) {
-    // Each count is limited to the file's size in bytes: in any file large enough to matter, an
-    // event takes more than one byte. With more rows, the tables grow as they are filled.
+    // Limits each count to the file's size in bytes, since an event takes more than one byte in any
+    // file large enough to matter. If there are more rows, the tables grow as they are filled.
     const auto believable = [&](uint64_t n) {
       return static_cast<size_t>(std::min(n, input.total()));
     };

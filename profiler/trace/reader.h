@@ -23,11 +23,11 @@ struct ReadOptions {
   std::function<void(double fraction)> progress = {};  // called on the calling thread; 0 .. 1
   const std::atomic<bool>* cancel = nullptr;           // set it to end with kCancelled
   uint64_t memory_limit = 0;  // replaces the limit by file size (MemoryBudget); 0: does not
-  // Restricts reading to a time range, relative to the first event. The memory that is in use when
-  // the range begins comes first, before kMarkerRecordingBegin, and the slices that are open at
-  // that time are begun.
+  // Restricts reading to a time range, relative to the first event. The trace then starts with the
+  // memory in use at the begin of the range, followed by kMarkerRecordingBegin and the begins of
+  // the open slices.
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;
-  // Decoding threads, including the calling one; 0: one per CPU, at most 4.
+  // The number of threads that decode, with the calling thread; 0: one per CPU, at most 4.
   int threads = 0;
 };
 
@@ -39,7 +39,7 @@ struct ReadOptions {
 // gzip or zstd.
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
                                                            const ReadOptions& options);
-// The same for an input whose first bytes, `head`, were already read (to find its format).
+// As above, for an input whose first bytes (`head`) were already read to find its format.
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::string_view head,
                                                        const std::string& path,
                                                        const ReadOptions& options);
@@ -55,7 +55,7 @@ class TraceAssembler {
   bool ended() const;  // a footer has arrived
   uint64_t events() const;
   std::shared_ptr<const Trace> Snapshot() const;
-  // If no footer has arrived, the trace is not complete, and the reason is its end message.
+  // Without a footer, the trace is marked incomplete and gets the reason as end message.
   std::shared_ptr<const Trace> Finish(std::string reason_if_incomplete);
 
   struct Impl;  // assembler.h: shared with ReadTraceFile

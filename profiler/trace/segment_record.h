@@ -18,8 +18,8 @@
 namespace vramscope::trace {
 
 inline constexpr uint64_t kReservedTotalAddress = uint64_t{1} << 60;
-// One block represents all memory that was allocated before a Kineto trace began. Its stack has a
-// single frame with this name.
+// A block whose stack is a single frame with this name represents all memory that was allocated
+// before a Kineto trace began.
 inline constexpr std::string_view kBeforeProfiler =
     "(made before the profiler, not freed while it ran)";
 
@@ -30,22 +30,22 @@ enum class SegmentRecord : uint8_t {
 };
 
 SegmentRecord SegmentRecordOf(const Trace& trace);
-// Whether the segment represents a total.
+// Returns whether this is the importer's segment that represents the total.
 bool IsReservedTotal(const Trace& trace, SegmentId segment);
-// The recorded segments, without those that represent a total.
+// Returns the number of segments, without those that represent a total.
 uint32_t RecordedSegments(const Trace& trace);
 
-// Whether all sizes in the trace are rounded sizes, so that requested sizes are unknown,
-// as in Kineto traces of a GPU.
+// Returns whether the trace only has rounded sizes and no requested sizes. This is so in Kineto
+// traces of a GPU.
 bool SizesAreOfBlocks(const Trace& trace);
 
 // Whether the trace is of host memory (Kineto traces of a program that ran on the CPU).
 bool IsOfHostMemory(const Trace& trace);
 
-// The reason why segments cannot be shown; "" if they are recorded.
+// Returns the reason why segments cannot be shown, or "" if they are recorded.
 std::string_view WhyNoSegments(const Trace& trace);
-// The reason why the allocator's decisions cannot be replayed with any settings: segments and
-// requested sizes are not recorded, or the memory is host memory. "" if replay is possible.
+// Returns why replay is not possible with any settings, or "" if it is. Replay needs recorded
+// segments or requested sizes, and device memory.
 std::string_view WhyNoReplay(const Trace& trace);
 
 }  // namespace vramscope::trace

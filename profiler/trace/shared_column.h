@@ -1,7 +1,7 @@
 // A column whose copies share equal parts: rows are stored in chunks of 1,024, and a shared chunk
-// is copied when one of its owners changes a row. For columns that snapshots copy and that grow at
-// their end while rows of the last steps still change (frees, ends, retags). For rows that never
-// change, PackedColumn needs less memory. Can be read like a const std::vector.
+// is copied when one of its owners changes a row. Suits columns that snapshots copy and that grow
+// at their end while rows of the last steps still change (frees, ends, retags). PackedColumn needs
+// less memory for rows that never change. Reads like a const std::vector.
 //
 //   SharedColumn<int64_t> end_ns;
 //   end_ns.push_back(5);
@@ -87,7 +87,7 @@ class SharedColumn {
 
  private:
   using Piece = std::array<T, kPiece>;
-  // The chunk for writing; copied first if it is shared.
+  // Returns a chunk that may be written to. Copies the chunk first if it is shared.
   Piece& OwnPiece(size_t piece) {
     std::shared_ptr<Piece>& own = pieces_[piece];
     if (!OnlyOwner(own)) own = std::make_shared<Piece>(*own);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMost = 2;
 
-// Reserves the capacity of the builder's column, so that `to` is not reallocated more often.
+// Reserves the capacity of the builder's column, so that both are reallocated equally often.
 template <class T>
 void Grow(const std::vector<T>& now, std::vector<T>& to) {
   if (to.capacity() < now.size()) to.reserve(std::max(now.size(), now.capacity()));
@@ -46,7 +46,7 @@ void AppendAll(const Table& now, Table& to) {
   ForEachColumn([](const auto& now, auto& to) { Append(now, to); }, now, to);
 }
 
-// For tables in which late activities have moved rows. The first `unchanged` rows are the same.
+// Late activities may have moved all rows but the first `unchanged`, which are kept.
 void AppendFrom(uint32_t unchanged, const ActivityTable& now, ActivityTable& to) {
   ForEachColumn([&](auto& column) { column.resize(std::min<size_t>(column.size(), unchanged)); },
                 to);

@@ -1,10 +1,10 @@
-// The snapshots that a builder returns during a run (TraceBuilder::Snapshot). A snapshot without
-// users is updated and returned again, which only costs time for the new rows. Snapshots and the
-// builder share the full runs of their columns, which no longer change, so a snapshot needs little
-// memory. Internal to this folder.
+// The snapshots that a builder returns during a run (TraceBuilder::Snapshot). A snapshot that
+// nobody uses any more is updated and returned again. This only takes time for the new rows.
+// Snapshots and the builder share the full runs of their columns, which no longer change, so a
+// snapshot needs little memory. Internal to this folder.
 //
-// Keeps at most two snapshots: the one on display and its successor. One thread at a time; users
-// may release a snapshot on any thread.
+// Keeps at most two snapshots: the one on display and its successor. One thread at a time may call
+// this class; users may release a snapshot on any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace vramscope::trace {
 
 class SharedSnapshots {
  public:
-  // Numbers of rows at the beginning of two tables, which are sorted by the activities' begin.
+  // A number of leading rows of each of two tables. Both are sorted by the activities' begin.
   struct Rows {
     uint32_t activities = 0, operands = 0;
   };
-  // A trace with the rows of `now`. Its open ends are still those of an earlier snapshot;
-  // CloseOpenEnds updates them. The activities and operands of `now` are sorted, and the first
+  // Returns a trace with the rows of `now`. Call CloseOpenEnds next: ends of open slices are still
+  // those of an earlier snapshot. The activities and operands of `now` are sorted, and the first
   // `unchanged` of them are the same as in the previous call.
   Trace Take(const Trace& now, Rows unchanged);
   std::shared_ptr<const Trace> HandOut(Trace&& snapshot);

@@ -23,7 +23,7 @@ void Say(const char* text) {
 
 [[noreturn]] void End() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
-  // std::bad_array_new_length derives from std::bad_alloc, which comparing types does not see.
+  // Comparing types ignores base classes, so std::bad_array_new_length is compared separately.
   const bool memory = type != nullptr && (*type == typeid(std::bad_alloc) ||
                                           *type == typeid(std::bad_array_new_length));
   Say(g_name);

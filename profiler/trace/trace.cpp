@@ -73,7 +73,7 @@ struct TraceBuilder::Impl {
   struct Thread {
     std::vector<uint32_t> modules, ops, annotations;  // open slices
   };
-  // The open slices of a process. There is one such object per process number.
+  // The open slices of one process. There is one such object for each process number.
   struct Process {
     std::vector<uint32_t> steps, micro_batches, phases;  // open slices
     int32_t step = -1, micro_batch = -1;
@@ -463,7 +463,7 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
         i18n::Format("the trace has more than {} events", kNoEvent - 1));
   int64_t time = first > 0 ? t.time_ns.back() : INT64_MIN;
   absl::Status status;
-  // A few events at a time are added column by column. Adding all events row by row takes a third
+  // Adds up to kRows events at a time, one column after the other. Row by row takes a third
   // longer.
   constexpr size_t kRows = 256;
   std::array<Event, kRows> rows;

@@ -40,8 +40,8 @@ struct EventTable {
   PackedColumn<StringId> user_metadata;    // empty if no event has any
   PackedColumn<StringId> compile_context;  // empty if no event has any
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
-  // Whether these events continue those of `earlier`, a snapshot (TraceBuilder::Snapshot);
-  // false also if that is unknown.
+  // Returns whether this table begins with the events of `earlier`, a TraceBuilder::Snapshot.
+  // Returns false also if that is unknown.
   bool GoOnFrom(const EventTable& earlier) const {
     return earlier.size() >= PackedRun::kValues && id.SharesBegin(earlier.id) &&
            time_ns.SharesBegin(earlier.time_ns) && bytes.SharesBegin(earlier.bytes) &&
@@ -86,9 +86,9 @@ struct AllocationTable {
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
   SharedColumn<Category> category;  // the last category
-  // The category that the allocation had for most of its life. Of categories that lasted equally
-  // long, the category with the most events counts, then the earliest. Used where one colour or
-  // word represents the whole allocation, because the last category may be set only at the free.
+  // The category that the allocation had for most of its life; ties are decided by the number of
+  // events, then by which came first. Used where one colour or word represents the whole
+  // allocation. The last category would not do, because it may be set only at the free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;
@@ -139,8 +139,8 @@ struct SliceTable {
   Phase phase(uint32_t row) const { return static_cast<Phase>(number[row]); }
 };
 
-// Events that belong to no other table (segment maps, out of memory, device usage, markers), in
-// event order, with the fields that EventTable lacks.
+// Events that no other table has (segment maps, out of memory, device usage, markers), in event
+// order. The columns are the fields that EventTable lacks.
 struct OtherEventTable {
   std::vector<EventIndex> event;
   std::vector<uint64_t> address;
@@ -178,7 +178,7 @@ struct Trace {
   std::string end_message;            // why the trace is not complete
   std::vector<std::string> warnings;  // losses and oddities found while reading
 
-  // The time range of events and activities (which may begin earlier), and of the events alone.
+  // begin_ns() counts activities, which may begin before all events; end_ns() counts only events.
   int64_t begin_ns() const {
     const int64_t first = activities.size() ? activities.begin_ns.front() : INT64_MAX;
     if (events.size() == 0) return activities.size() ? first : 0;
@@ -199,8 +199,8 @@ struct TableSizes {
 // kept.
 //
 // Fields that a kind does not use (types.h) are cleared. An end event gets the name, number and
-// phase of the begin event that it closes: the innermost open begin event of its kind and process
-// (for modules, ops and annotations, of its kind and thread). A free that completes without a
+// phase of the begin event that it closes. This is the innermost open begin event of its kind in
+// its process (in its thread for modules, ops and annotations). A free that completes without a
 // request counts as requested at that time.
 class TraceBuilder {
  public:
@@ -214,7 +214,7 @@ class TraceBuilder {
   absl::Status AddStrings(uint32_t first_id, std::span<const std::string> values);
   absl::Status AddStacks(const StackIncrement& increment);
   absl::Status AddEvents(std::span<const Event> events);
-  // May be called at any time, with activities in any order. kDataLoss as from CheckActivity.
+  // May be called at any time, with activities in any order. Returns the errors of CheckActivity.
   absl::Status AddActivities(std::span<const Activity> activities);
   void AddWarning(std::string text);
   uint64_t events() const;

@@ -20,9 +20,9 @@ struct ModelSummary {
   uint32_t layers = 0;
 };
 
-// The kind of information in the events: a history, or only the state at one time (a memory
-// snapshot without a recorded history, torch.cuda.memory_snapshot(), memory statistics). For a
-// state, the order of the events has no meaning: only the state after the last event existed.
+// Says whether the events are a history, or only the state at one time (a memory snapshot without a
+// recorded history, torch.cuda.memory_snapshot(), memory statistics). The order of the events of a
+// state has no meaning: only the state after the last event existed.
 enum class Content : uint8_t { kRun = 0, kState = 1 };
 
 // One figure of torch.cuda.memory_stats(), with PyTorch's name.
@@ -45,16 +45,16 @@ struct TraceInfo {
   std::string alloc_conf;  // the allocator's settings, as PYTORCH_CUDA_ALLOC_CONF
   int64_t start_unix_ns = 0;
   Content content = Content::kRun;
-  // False: the file has an order but no times. EventTable::time_ns then counts entries (entry i has
-  // time i), and nothing may be shown in seconds.
+  // False if the file has an order but no times. EventTable::time_ns is then the entry's index, and
+  // nothing may be shown in seconds.
   bool has_times = true;
   // The figures that an imported file contains. A file without events has only these.
   std::vector<Statistic> statistics;
 };
 
-// New rows of a StackTable: frames from first_frame on, stacks from first_stack on. The frames of
-// all stacks follow each other in `frames`; `lengths` has the number of frames of each stack. The
-// strings of the frames are sent before.
+// New rows of a StackTable: frames from first_frame on, stacks from first_stack on. `frames` lists
+// the frames of all stacks one after the other; `lengths` has the number of frames of each stack.
+// The strings of the frames are sent first.
 struct StackIncrement {
   uint32_t first_frame = 0;
   std::vector<StringId> function, file;

@@ -1,5 +1,5 @@
-// The vocabulary of a trace: kinds of events, categories, phases, strong ids. Values are part of
-// the file format (proto/FORMAT.md): add at the end, never renumber.
+// The basic types of a trace: kinds of events, categories, phases, strong ids. The values are part
+// of the file format (proto/FORMAT.md): add new ones at the end, never renumber.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ enum class EventKind : uint8_t {
   kModuleEnd = 17,
   kOpBegin = 18,  // name: "aten::mm" or "MmBackward0"; module; thread
   kOpEnd = 19,
-  // Before version 4, the values 20-24 were kernels, copies and driver allocations, which are
+  // The values 20-24 were kernels, copies and driver allocations before version 4. They are
   // activities (activities.h) now.
   kDeviceUsage = 25,      // bytes: used on the device; bytes_rounded: device's total
   kMarker = 26,           // name; see kMarker* below
@@ -41,7 +41,7 @@ enum class EventKind : uint8_t {
   kAnnotationEnd = 28,
 };
 
-// Markers that the summary of a run reads.
+// Markers that delimit the training; the summary of a run reads them.
 inline constexpr std::string_view kMarkerTrainingBegin = "training_begin";
 inline constexpr std::string_view kMarkerTrainingEnd = "training_end";
 // In an imported recording: the events before this marker restate the segments and blocks that
@@ -98,7 +98,7 @@ std::string_view Name(Category);   // "Optimizer state"
 std::string_view Name(Phase);      // "forward"
 std::string_view Name(SliceKind);
 
-// A row number of one table. Its type prevents use with another table.
+// A row number of one table. The tag makes it a compile error to use it with another table.
 template <class Tag>
 struct Id {
   static constexpr uint32_t kNoneValue = std::numeric_limits<uint32_t>::max();
@@ -140,7 +140,7 @@ struct Event {
   StringId name;
   StringId module;
   StackId stack;  // call stack of an allocator event
-  // For allocator events of a recording, as PyTorch writes them: torch.cuda.memory's user metadata,
+  // Allocator events of a recording have PyTorch's strings: the user metadata of torch.cuda.memory,
   // and the compiled region ("0/0") that allocated.
   StringId user_metadata;
   StringId compile_context;

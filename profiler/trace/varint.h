@@ -21,8 +21,8 @@ inline void PutVarint(std::string& out, uint64_t v) {
   out.append(bytes, n);
 }
 
-// Reads one varint from [p, end) and moves p behind it. False if the varint is cut
-// off or longer than 10 bytes.
+// Reads one varint from [p, end) and advances p past it. Returns false if the varint is cut off or
+// longer than 10 bytes.
 inline bool GetVarint(const unsigned char*& p, const unsigned char* end, uint64_t& v) {
   if (p != end && *p < 0x80) {
     v = *p++;

@@ -26,8 +26,8 @@ namespace {
 constexpr size_t kStringBytes = size_t{1} << 20;
 // Batches for a pipe are small, because the run is shown while it is in progress.
 constexpr size_t kLiveBatchEvents = 8192;
-// Between two keyframes, a file has at least 64 events for each event that a keyframe restates, so
-// that keyframes take up a few percent of the file.
+// A file has at least 64 events between two keyframes for each event that a keyframe restates, so
+// that keyframes are only a few percent of the file.
 constexpr uint64_t kRestatedInKeyframe = TraceWriter::kKeyframeEvents / 64;
 
 class Writer : public TraceWriter {
@@ -63,7 +63,7 @@ class Writer : public TraceWriter {
     }
   }
 
-  // Divided into several frames, because a stack table may be larger than the limit of a frame.
+  // Writes several frames if necessary, because a stack table may exceed the size limit of a frame.
   void Stacks(const StackIncrement& in) override {
     Flush();
     constexpr size_t kRows = size_t{1} << 20;
@@ -206,8 +206,8 @@ class Writer : public TraceWriter {
       }
       Count(e, next);
       outline_.Add(e);
-      // After a contradiction in the stream, no keyframes are written, because they would
-      // hide the error from the reader.
+      // After inconsistent events, writes no more keyframes: a reader that starts at one would not
+      // notice the error.
       consistent_ = live_.Advance(e).ok() && consistent_;
       row.peak_allocated = std::max(row.peak_allocated, live_.allocated());
       row.peak_reserved = std::max(row.peak_reserved, live_.reserved());

@@ -24,9 +24,9 @@ class TraceWriter : public EventSink {
   // Receives encoded bytes in order; an error ends the writing and is returned by Close().
   using ByteSink = std::function<absl::Status(std::string_view bytes)>;
 
-  // `keyframe_events`: approximate minimum number of events between two keyframes; if much
-  // memory is live, keyframes are rarer. (To read a part of the file, the reader decodes from
-  // the last keyframe before the part.)
+  // A reader of a part of the file decodes from the last keyframe before the part.
+  // `keyframe_events` is the approximate minimum number of events between two keyframes; if much
+  // memory is live, keyframes are rarer.
   static absl::StatusOr<std::unique_ptr<TraceWriter>> ToFile(
       const std::string& path, uint64_t keyframe_events = kKeyframeEvents);
   static constexpr uint64_t kKeyframeEvents = uint64_t{1} << 20;

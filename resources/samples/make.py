@@ -19,7 +19,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_BYTES = 4_000_000  # of all samples together
 
-# The switches of the catalogue, and the settings that each changes in a default run.
+# The techniques of the catalogue, each with the settings that it changes in a default run.
 TECHNIQUES = {
     "amp-bf16": ["precision=amp-bf16"],
     "checkpoint-layer": ["checkpointing.mode=layer"],
@@ -46,7 +46,7 @@ IMPOSSIBLE = [
     {"optimizer-8bit", "sgd"},
     {"optimizer-8bit", "fused"},
 ]
-# Flash attention needs 16-bit values; memory-efficient attention is another value of the same setting.
+# Techniques that need one of several others: flash attention needs 16-bit values.
 NEEDS = {"flash": {"amp-bf16", "bf16"}}
 
 

@@ -23,20 +23,20 @@ import xml.etree.ElementTree as ET
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "resources/translations"
 LANGUAGES = ["zh_CN"]
-# Functions Name() whose texts the window shows.
+# Files with functions such as Name() whose return values the window shows.
 NAMES = [
     "profiler/trace/types.cpp", "profiler/trace/activities.cpp", "profiler/trace/block_evidence.cpp",
     "profiler/query/things.cpp", "profiler/query/idle_gaps.cpp", "profiler/query/operand_links.cpp",
     "profiler/explain/trace_diff.cpp", "profiler/replay/releases.cpp", "profiler/inference/rules.cpp",
 ]
-# Keys of catalogue.json whose values are texts.
+# Keys of catalogue.json whose values are shown and so are translated.
 CATALOGUE_KEYS = {"group", "title", "explanation", "help", "label", "why", "implies", "assumes"}
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 CALL = re.compile(rf"(?:i18n::(?:Text|Format|English)|TEXT_MARK)\(\s*((?:{LITERAL}\s*)+)")
 NAME = re.compile(r"std::string_view (?:Name|Rule|UseText|RuleName)\([^)]*\) \{\n(.*?)\n\}", re.S)
-# A declaration of a command-line option; its last argument is the help text.
+# Matches the declaration of a command-line option. The last argument is the help text.
 DECLARATION = re.compile(r"(?:add_(?:option|flag)\w*(?:<[^<>()]*>)?|->footer)\(")
-# An assumption of a planned program; in Python also the meaning of a missing hook.
+# Matches calls that record an assumption of a plan, and Python calls that report a missing hook.
 ASSUMED = re.compile(rf"\b(?:[Aa]ssume(?:_of)?|AnswerAssumed|part|lacks)\(\s*((?:{LITERAL}\s*)+)[,)]")
 HELP = re.compile(rf"\.help =\s*((?:{LITERAL}\s*)+)")
 TABLE = re.compile(r"kNames = \{\n(.*?)\n\};", re.S)
@@ -51,14 +51,14 @@ def lupdate():
 
 
 def value(literals):
-    """Joins adjacent literals to one text."""
+    """Joins adjacent string literals, as a compiler does."""
     parts = re.findall(LITERAL, literals)
     return "".join(re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m.group(1), 16)), p[1:-1])
                    for p in parts).replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
 
 
 def last_argument(source, start):
-    """The last argument of the call whose arguments begin at `start`."""
+    """Returns the last argument of the call whose arguments begin at `start`."""
     depth, begin, at = 0, start, start
     while at < len(source):
         literal = re.compile(LITERAL).match(source, at)
@@ -107,7 +107,8 @@ def texts_of_code():
 
 
 def texts_of_emulated():
-    """The assumptions that plans of programs record. Those with arguments are in profiler/trace/assumptions.cpp."""
+    """Returns the assumptions that plans of programs record, except assumptions with arguments,
+which are in profiler/trace/assumptions.cpp."""
     texts = {}
     for path in sorted((ROOT / "emulated").rglob("*")):
         if path.suffix in (".cpp", ".py"):
@@ -117,7 +118,8 @@ def texts_of_emulated():
 
 
 def texts_of_toggles():
-    """The labels and explanations of the toggles of programs, and the reasons why one does not apply."""
+    """Returns the labels and explanations of the toggles of programs, and the reasons for which a
+toggle does not apply."""
     texts = {}
 
     def add(node, path):
@@ -165,7 +167,8 @@ def texts_of_catalogue():
 
 
 def write_literals(path, texts):
-    """A file for lupdate, which reads neither JSON nor our calls."""
+    """Writes `texts` as literals in a C++ file for lupdate, which reads neither JSON nor
+i18n::Text()."""
     lines = ["#include <QtCore>"]
     for text in sorted(texts):
         escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
@@ -206,7 +209,8 @@ def check(ts, tool):
 
 
 def unknown_reasons():
-    """Reasons with arguments that profiler/program/toggles.cpp does not list."""
+    """Returns an error for each reason with arguments that profiler/program/toggles.cpp does not
+list."""
     known = texts_of_code()
     return [f"{where}: not in kReasons of profiler/program/toggles.cpp: {text!r}"
             for text, where in texts_of_toggles().items() if "{}" in text and text not in known]

@@ -23,7 +23,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def load_rows():
-    """Returns every row, merged with the fields that its group sets for all rows."""
+    """Returns all rows. Each row is merged with the fields that its group sets for all of its rows.
+"""
     rows = []
     for group in json.loads((HERE / "rows.json").read_text()):
         shared = {key: value for key, value in group.items() if key != "rows"}
@@ -37,7 +38,8 @@ class Environments:
         self.described = json.loads((HERE / "environments.json").read_text())
 
     def _install(self, name, where, command):
-        """Installs the packages once. A mark file then contains the list of installed packages."""
+        """Installs the packages if this was not done before. Then writes the list of installed
+packages to a file, whose existence marks the environment as complete."""
         packages = self.described[name]["packages"]
         mark = where / "vramscope-packages.txt"
         if mark.is_file() and mark.read_text() == "\n".join(packages):
@@ -49,7 +51,7 @@ class Environments:
         mark.write_text("\n".join(packages))
 
     def python(self, name):
-        """Returns (interpreter, PYTHONPATH) of an environment."""
+        """Returns the interpreter and the PYTHONPATH of an environment."""
         described = self.described[name]
         where = self.folder / re.sub(r"[^\w.]+", "-", name)
         if "base" in described:
@@ -70,7 +72,7 @@ TARGET_PIP = "import runpy, sys; folder = sys.argv.pop(1); sys.argv += ['--targe
 
 
 def plan(vramscope, python, row):
-    """Plans a row. Returns (bytes, seconds, problem)."""
+    """Plans a row. Returns the peak in bytes, the duration in seconds, and the problem, if any."""
     interpreter, path = python
     command = [vramscope, "plan", "--device", row["gpu"], "--steps", "0", "--json", *row.get("plan", []), "--", interpreter,
                os.fspath(HERE / "programs" / row["program"]), *row["arguments"].split()]
@@ -86,7 +88,8 @@ def plan(vramscope, python, row):
     try:
         answer = json.loads(done.stdout)
         if done.returncode == 0 and row["quantity"] == "printed":
-            # The program resets and reads the allocator's counters, as its source did.
+            # The program resets and reads the allocator's counters where the published program did
+            # so.
             lines = [line for line in done.stderr.splitlines() if line.startswith('{"peak"')]
             return json.loads(lines[-1])["peak"], seconds, None
         if done.returncode == 0:
@@ -97,8 +100,8 @@ def plan(vramscope, python, row):
 
 
 def error_of(row, planned):
-    """Returns the error as a fraction of the measured value. The planned value is rounded like the
-    source's."""
+    """Returns the error as a fraction of the measured value. Rounds the planned value as the source
+    rounded the measured value."""
     unit = row.get("unit", "B")
     if unit == "MiB as float32":
         planned = struct.unpack("f", struct.pack("f", planned / 2**20))[0] * 2**20
@@ -113,7 +116,7 @@ def error_of(row, planned):
 
 
 def table(rows, results):
-    """Returns the table as lines of Markdown."""
+    """Returns a Markdown table of the results as a list of lines."""
     lines = ["| row | measured | planned | error | the source's own error |", "|---|---|---|---|---|"]
     title = None
     for row in rows:

@@ -1,5 +1,5 @@
-// All commands report the same figures for a file, at the peak of each device and at the peak of
-// the device that is shown by default. The files are a made-up recording of several GPUs with
+// Tests that all commands report the same figures for a file, both at the peak of each device and
+// at the peak of the default device. The files are a made-up recording of several GPUs with
 // expandable segments, a snapshot exported from it, and a run on one device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class CliAgreement : public CliRecording {
     EXPECT_EQ(info["peak"]["allocated"], (*highest)["allocated"]);
     EXPECT_EQ(info["peak"]["reserved"], (*highest)["reserved"]);
 
-    // The device that is shown if none is given.
+    // Without --device, `peak` shows one of the devices.
     const json peak = Json({"peak", file, "--by", "category", "--json"});
     const json& of = devices == 1 ? peaks[0] : *std::ranges::find_if(peaks, [&](const json& p) {
       return p["device"] == peak["device"];
@@ -92,7 +92,7 @@ class CliAgreement : public CliRecording {
     }
     uint64_t needed =
         judged["peak"]["reserved"].get<uint64_t>() + judged["context"].get<uint64_t>();
-    // If an allocation failed, the device would have needed that much more.
+    // If an allocation failed, `needed` also includes its size.
     if (const json& ran_out = judged["ran_out_at"]; ran_out.is_object()) {
       EXPECT_GT(ran_out["needed"].get<uint64_t>(), ran_out["reserved"].get<uint64_t>());
       needed = std::max(needed, ran_out["needed"].get<uint64_t>());
@@ -101,8 +101,8 @@ class CliAgreement : public CliRecording {
     for (const json& of_device : peaks) ExpectExportsAgree(file, of_device);
   }
 
-  // Evaluates files for other tools as these tools do: the maximum of a counter, the sum of
-  // allocations and frees.
+  // Evaluates exported files as the tools that read them do: takes the maximum of a counter, and
+  // adds up allocations and frees.
   void ExpectExportsAgree(const std::string& file, const json& peak) {
     const std::string device = std::to_string(peak["device"].get<int>());
     SCOPED_TRACE("device " + device);
@@ -162,7 +162,7 @@ TEST_F(CliAgreement, CommandsAgreeOnSeveralDevices) {
   ExpectAgreement(snapshot, 3);
   const json trace = Json({"info", file, "--json"}), back = Json({"info", snapshot, "--json"});
   EXPECT_EQ(trace["peaks"], back["peaks"]);
-  // A device has the same figures alone and among other devices.
+  // A device has the same figures whether it is selected alone or shown with the others.
   for (const json& of : back["peaks"]) {
     const std::string device = std::to_string(of["device"].get<int>());
     for (const std::string& whole : {snapshot, file}) {

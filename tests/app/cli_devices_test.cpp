@@ -1,4 +1,4 @@
-// Tests `devices`, and all commands with an option for the GPU.
+// Tests the command `devices`, and the option of all commands that selects the GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,8 +78,8 @@ TEST(CliDevices, ListsSourcesAndAssumptions) {
       figures += assumption["figures"].size();
     }
     EXPECT_GE(figures, 12u) << d["key"];
-    // No figure has both a source and an assumption, or one twice. `assumed` lists the figures with
-    // an assumption. (It leaves out the MIG profiles.)
+    // Each figure has either one source or one assumption. The JSON field `assumed` lists the
+    // figures that have an assumption, except the MIG profiles.
     EXPECT_EQ(known.size() + assumed.size(), figures) << d["key"];
     for (const std::string& figure : assumed) EXPECT_FALSE(known.contains(figure)) << figure;
     assumed.erase("mig");
@@ -103,7 +103,7 @@ TEST(CliDevices, WrittenFileReadsBack) {
   EXPECT_EQ(read[0]["assumed"], json::array());
 }
 
-// The error names the wrong figure, and is reported before a run starts.
+// The error names the invalid figure, and is reported before a run starts.
 TEST(CliDevices, EveryCommandRejectsInvalidDeviceFile) {
   const TemporaryFolder folder;
   const std::string path = folder / "bad.json";

@@ -1,4 +1,4 @@
-// Tests `export`, which writes files for other tools completely or not at all, and the files that
+// Tests that `export` writes files for other tools completely or not at all. Also tests which files
 // remain after Ctrl-C.
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -90,7 +90,7 @@ TEST_F(CliRecording, ExportsTimelineAsPngPdfAndSvg) {
   ASSERT_EQ(pdf.status, 0) << pdf.err;
   EXPECT_TRUE(pdf.out.starts_with("%PDF-"));
   EXPECT_THAT(pdf.out, HasSubstr("/MediaBox [0 0 700"));
-  // An SVG of another size has the same drawing.
+  // SVG shows the same drawing, here in another size.
   const Outcome svg = RunVramscope({"export", file, "--to", "svg", "--size", "700x500", "--title",
                                     "a < b", "--theme", "dark", "-o", "-"});
   ASSERT_EQ(svg.status, 0) << svg.err;

@@ -1,5 +1,5 @@
-// Reads files that are not complete memory snapshots. Checks the figures that can be reported, and
-// the reasons with which files are refused.
+// Reads files that are not complete memory snapshots. Checks which figures are reported, and for
+// which reasons files are refused.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,8 +98,8 @@ TEST_F(CliRecording, CheckRejectsTraceWithoutGpuMemory) {
   EXPECT_THAT(RunVramscope({"info", file}).out, HasSubstr("GPU memory was not recorded"));
 }
 
-// PyTorch before 1.11 recorded only the bytes. The curve of allocated memory is known, but no
-// figure that needs addresses or totals.
+// PyTorch before 1.11 recorded only the bytes of each event. This gives the curve of allocated
+// memory, but no figures that need addresses or totals.
 TEST_F(CliRecording, ReadsMemoryEventsWithoutAddresses) {
   const std::string file = folder_ / "2021.json";
   std::string events;
@@ -139,7 +139,7 @@ TEST_F(CliRecording, FindsAdamStateByRepeatedSizes) {
       Json({"peak", kRecordings + "state_2.7b_adam.pickle.zst", "--json"})["by_category"];
   const auto parameters = peak["Parameter"].get<uint64_t>();
   EXPECT_GT(parameters, uint64_t{12} << 30);
-  // Requested bytes are equal; blocks have tails.
+  // These figures are requested bytes, which are equal. Blocks may be larger than requested.
   EXPECT_NEAR(Gib(peak["Gradient"]), Gib(parameters), 0.1);
   EXPECT_NEAR(Gib(peak["Optimizer state"]), 2 * Gib(parameters), 0.1);
   EXPECT_LT(peak.value("Unknown", uint64_t{0}), uint64_t{1} << 30);
@@ -178,7 +178,7 @@ TEST_F(CliRecording, ReadsRawMemoryTimeline) {
   EXPECT_THAT(sums.err, HasSubstr("sums by category"));
 }
 
-// Exports a memory timeline, with the bytes of every category, and reads it again.
+// Exports a memory timeline (the bytes of each category over time) and reads it again.
 TEST_F(CliRecording, MemoryTimelineRoundTripKeepsThePeak) {
   const std::string file = Write("s.json", {});
   const std::string exported = folder_ / "t.raw.json.gz";
@@ -236,7 +236,7 @@ TEST_F(CliRecording, RejectsForeignFilesNamingTheirTool) {
               AllOf(HasSubstr("Nsight Systems"), HasSubstr("nsys stats")));
 }
 
-// The bytes that were read from a pipe to recognise its kind are part of the input.
+// Bytes that were read from a pipe to recognise the format must not be missing from the input.
 TEST_F(CliRecording, DiffOfRequestsReadsPipes) {
   const std::string file = Write("s.json", {}), csv = folder_ / "requests.csv";
   WriteFile(csv, RunVramscope({"requests", file}).out);

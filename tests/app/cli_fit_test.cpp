@@ -41,7 +41,7 @@ TEST_F(CliFit, ProposalsFitTheBudget) {
   ASSERT_FALSE(first["steps"].empty());
   for (const char* key : {"setting", "saves", "costs_ms", "why"})
     EXPECT_TRUE(first["steps"][0].contains(key)) << key;
-  // `check` finds the proposed figures for the same settings.
+  // With the same settings, `check` must report the figures that `fit` proposed.
   std::vector<std::string> check = {"check", "--budget", "3GiB", "--json"};
   check.insert(check.end(), run.begin(), run.end());
   const Outcome as_it_is = RunVramscope(check);
@@ -80,9 +80,9 @@ TEST_F(CliFit, WaterfallEndsAtThePlan) {
   EXPECT_EQ(RunVramscope({"waterfall", "--order", "lora", "--preset", "gpt2"}).status, 3);
 }
 
-// The run releases some segments when memory is short. With the context, it needs 9.33 GiB on a
-// large GPU, and 9.12 GiB with a limit of 9400 MiB. Every command reports the figures of the plan
-// with the limit.
+// The run releases some segments when memory is short: with the CUDA context, it needs 9.33 GiB
+// on a large GPU, but only 9.12 GiB with a limit of 9400 MiB. All commands must plan with the
+// limit.
 TEST_F(CliFit, CheckAndWaterfallMatchPlanUnderMemoryLimit) {
   const std::vector<std::string> run = {"--preset", "gpt2",          "--set", "batch=4",
                                         "--set",    "seq=100-900",   "--set", "steps=4",

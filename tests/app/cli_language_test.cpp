@@ -18,16 +18,16 @@ using ::testing::Not;
 ProcessOptions In(const std::string& locale) { return {.environment = {"LC_ALL=" + locale}}; }
 const ProcessOptions kChinese = In("zh_CN.UTF-8"), kInEnglish = In("C.UTF-8");
 
-// Whether this build has the translations, which need lrelease.
+// Returns whether this build has translations. They are missing if it was built without lrelease.
 bool HasChinese() {
   return RunVramscope({"--help"}, kChinese).out != RunVramscope({"--help"}, kInEnglish).out;
 }
 
-// Texts that are not translated: examples, and texts in the trace itself (names of call sites,
-// causes of a difference).
+// Lines that contain one of these remain English: examples of commands, and texts that the trace
+// itself contains (names of call sites, causes of a difference).
 constexpr const char* kEnglish[] = {"vramscope ", "the model's best fit"};
 
-// The other lines in which three English words follow each other.
+// Returns all lines with three English words in a row, except lines that may remain English.
 std::string EnglishLines(const std::string& text) {
   static const std::regex kEnglishWords("[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}");
   std::string found, line;
@@ -39,7 +39,7 @@ std::string EnglishLines(const std::string& text) {
   return found;
 }
 
-// Plans that the source tree contains. The second has a library that is modelled.
+// Two plans in the source tree. The second used an operator whose library was modelled.
 const std::string kPlan = VRAMSCOPE_SOURCE_DIR "/resources/samples/qwen2-0.5b+amp-bf16.trace";
 const std::string kModelled =
     VRAMSCOPE_SOURCE_DIR "/resources/samples/qwen2-0.5b+optimizer-8bit.trace";
@@ -143,7 +143,7 @@ TEST_F(CommandLineInChinese, CommandOutputHasNoEnglishLines) {
   }
 }
 
-// Texts from other parts of the program that have too few words for EnglishLines() to find them.
+// These texts have too few words for EnglishLines() to find them, so each is compared.
 TEST_F(CommandLineInChinese, PartsOfLinesAreTranslated) {
   struct Case {
     std::vector<std::string> command;

@@ -140,7 +140,7 @@ TEST_F(CliRecording, FiguresAreReportedPerDevice) {
   EXPECT_EQ(info["allocations"], 10);  // of both devices
   EXPECT_THAT(RunVramscope({"info", file}).out,
               AllOf(HasSubstr("peak cuda:0"), HasSubstr("peak cuda:1")));
-  // By default, the device that needs most is shown, or one that ran out of memory.
+  // By default, the device with the highest peak is shown, or a device that ran out of memory.
   EXPECT_EQ(Json({"peak", file, "--json"})["allocated"], 20 * kMiB);
   EXPECT_EQ(Json({"peak", file, "--json"})["device"], 1);
   EXPECT_EQ(Json({"peak", file, "--device", "0", "--json"})["allocated"], 6 * kMiB);
@@ -160,8 +160,8 @@ TEST_F(CliRecording, FiguresAreReportedPerDevice) {
   EXPECT_EQ(Json({"explain", file, "--no-replay", "--json"})["fragmentation"]["reserved"],
             64 * kMiB);
   EXPECT_EQ(Json({"peak", write("oom.json", {.oom = true}), "--json"})["device"], 0);
-  // Devices with the same number are compared. If each side has only one device, these two are
-  // compared.
+  // `diff` compares devices with the same number. If each file has only one device, it compares
+  // these two.
   const std::string more = write("more.json", {.activation = 8 * kMiB});
   const json diff = Json({"diff", file, more, "--by", "stack", "--json"}, 1);
   EXPECT_EQ(diff["device"], 1);
@@ -200,7 +200,7 @@ TEST_F(CliRecording, InfoCountsKernelsCopiesAndStreams) {
       (json{
           {"host_to_device", 100}, {"device_to_host", 0}, {"device_to_device", 0}, {"peer", 30}}));
   EXPECT_THAT(RunVramscope({"info", path}).out, HasSubstr("kernels 1, copies 2, collectives 1"));
-  // A file that is not a .trace has no index.
+  // --outline needs an index, which only a .trace has.
   const Outcome outline = RunVramscope({"info", path, "--outline"});
   EXPECT_EQ(outline.status, 3);
   EXPECT_THAT(outline.err, HasSubstr("not a .trace"));
@@ -211,7 +211,7 @@ TEST_F(CliRecording, SelectsPartByEntriesTimeAndDevice) {
   EXPECT_EQ(Json({"info", file, "--entries", "3:", "--json"})["entries"], 9);
   EXPECT_EQ(Json({"info", file, "--time", ":250us", "--json"})["entries"], 3);
   EXPECT_EQ(Json({"info", file, "--device", "0", "--json"})["entries"], 12);
-  // The part begins within the first step, so blocks that were allocated before the part count as
+  // The part begins within the first step, so blocks that the step had allocated by then count as
   // older. It ends before the second activation is freed, so this activation has no free.
   const json middle = Json({"info", file, "--entries", "1:3", "--json"});
   EXPECT_EQ(middle["entries"], 3);
@@ -220,7 +220,7 @@ TEST_F(CliRecording, SelectsPartByEntriesTimeAndDevice) {
   EXPECT_THAT(middle["warnings"].dump(), HasSubstr("entries 1 to 3 of 12 are loaded"));
   EXPECT_EQ(Json({"info", file, "--time", "100us:500us", "--json"})["entries"], 5);
   EXPECT_EQ(Json({"info", file, "--entries", "10:99", "--json"})["entries"], 2);
-  // The error for an empty part states the range of the file.
+  // The error for an empty part states which times and entries the file has.
   for (const std::vector<std::string>& empty :
        std::vector<std::vector<std::string>>{{"--time", "1s:"}, {"--entries", "12:"}}) {
     const Outcome outcome = RunVramscope({"info", file, empty[0], empty[1]});
@@ -388,7 +388,7 @@ TEST_F(CliRecording, ReadsTruncatedAndRejectsDamagedFiles) {
   outcome = RunVramscope({"info", cut});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, HasSubstr("cut.json"));
-  // A pickle that would call os.system.
+  // Unpickling this file with Python would call os.system.
   const std::string evil = folder_ / "evil.pickle";
   WriteFile(evil, "\x80\x02}U\x08segmentscos\nsystem\nU\x04true\x85Rs.");
   outcome = RunVramscope({"explain", evil});
@@ -400,7 +400,7 @@ void ExpectDocumented(const json& value, const std::string& text, const std::str
   if (value.is_array() && !value.empty()) ExpectDocumented(value[0], text, where);
   if (!value.is_object()) return;
   for (const auto& [key, inner] : value.items()) {
-    // Names of categories are keys and begin with a capital letter.
+    // Category names are also keys; they begin with a capital letter and are not documented.
     EXPECT_TRUE(std::isupper(static_cast<unsigned char>(key[0])) ||
                 text.find("`" + key + "`") != std::string::npos)
         << where << ": " << key;
@@ -432,7 +432,7 @@ TEST_F(CliRecording, EveryJsonKeyIsDocumented) {
   }
 }
 
-// For a time after the end, the end of the recording is shown.
+// If the time is after the end of the recording, the state at the end is shown.
 TEST_F(CliRecording, WarnsAboutTimeAfterTheEnd) {
   const std::string file = Write("s.json", {});
   const Outcome outcome = RunVramscope({"peak", file, "--at", "1000s"});

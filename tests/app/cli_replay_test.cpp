@@ -1,4 +1,4 @@
-// Tests `replay`, which compares the recorded decisions with the model, and with other settings.
+// Tests `replay`, which runs the allocator model with the recorded settings and with others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST_F(CliRecording, ReplayMatchesEveryDecision) {
   EXPECT_EQ(piped.out, text.out);
 }
 
-// The recording is made up. An allocator would not have left a hole between these blocks.
+// The recording is made up. The real allocator would not have left a hole between its blocks.
 TEST_F(CliRecording, ReplayNamesTheFirstDifferenceAndItsCause) {
   const std::string file = Write("s.json", {.leak = true, .hole = true});
   const json replay = Json({"replay", file, "--json"}, 1);
@@ -65,7 +65,7 @@ TEST_F(CliRecording, ReplayComparesOtherAllocatorSettings) {
   }
   EXPECT_EQ(replay["what_if"]["alloc_conf"], "expandable_segments:True");
   EXPECT_EQ(replay["reserved_peak"], replay["what_if"]["reserved_peak"]);
-  // Pages of 20 MiB or 2 MiB instead of a segment of 64 MiB.
+  // Expandable segments map pages of 20 or 2 MiB instead of a whole segment of 64 MiB.
   EXPECT_LT(replay["what_if"]["reserved_peak"], 64 * kMiB);
   EXPECT_EQ(replay["what_if"]["out_of_memory"], 0);
   EXPECT_EQ(replay["addresses"]["matched"], 4) << "the recording itself is compared as well";
@@ -104,7 +104,7 @@ TEST_F(CliRecording, ReplayRejectsInvalidSettings) {
   }
 }
 
-// Kineto's traces contain blocks, but only the sum of segments.
+// Kineto's traces contain blocks, but only the total size of the segments.
 TEST_F(CliRecording, ReplayRejectsTraceWithoutSegments) {
   json events = json::array();
   uint64_t total = 0;
@@ -126,7 +126,7 @@ TEST_F(CliRecording, ReplayRejectsTraceWithoutSegments) {
   const std::string file = folder_ / "kineto.json";
   WriteFile(file, json({{"schemaVersion", 1}, {"traceEvents", events}}).dump());
   ASSERT_EQ(Json({"info", file, "--json"})["kind"], "kineto");
-  // The file has sizes of blocks but no addresses, so a replay would have other allocations.
+  // The file has rounded sizes and no segments, so a replay would request other sizes.
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{}, {"--alloc-conf", "max_split_size_mb:64"}}) {
     std::vector<std::string> arguments = {"replay", file};

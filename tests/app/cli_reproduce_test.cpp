@@ -74,7 +74,7 @@ TEST(CliReproduce, SolvesLengthAndReproducesPublishedRow) {
   ASSERT_EQ(all["solved"].size(), 1u);
   const int length = all["solved"][0]["value"];
   ASSERT_EQ(all["experiments"].size(), 2u);
-  // The open value was computed from this row, so the row equals the published value.
+  // The unknown sequence length was solved from this row, so its error is 0.
   EXPECT_NEAR(all["experiments"][0]["error"].get<double>(), 0, 0.001);
   EXPECT_EQ(all["experiments"][1]["config"]["seq"], std::to_string(length));
   for (const json& experiment : all["experiments"]) {

@@ -18,7 +18,7 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-// True for UTF-8 without control characters other than line ends.
+// Returns whether the text is valid UTF-8 without control characters other than line ends.
 bool IsPrintable(const std::string& text) {
   for (const char c : text)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) return false;
@@ -66,7 +66,7 @@ TEST_F(CliRecording, RejectsOutputThatIsAnInput) {
     }
   }
   EXPECT_EQ(ReadFile(file), content);
-  // Standard input and output are files, too.
+  // The same check applies if a file is given as standard input or output.
   EXPECT_EQ(RunVramscope({"requests", "-", "-o", file}, {.input_path = file}).status, 2);
   EXPECT_EQ(RunVramscope({"requests", file}, {.output_path = file}).status, 2);
   EXPECT_EQ(ReadFile(file), content);
@@ -76,7 +76,7 @@ TEST_F(CliRecording, RejectsOutputThatIsAnInput) {
   EXPECT_EQ(RunVramscope({"requests", file, "-o", copy}).status, 0);
 }
 
-// A training of hours is not run for a trace that cannot be written.
+// If the trace cannot be written, the program, which may run for hours, must not start.
 TEST_F(CliRecording, ReportsMissingFolderBeforeTheProgramRuns) {
   const std::string out = folder_ / "none/run.trace", ran = folder_ / "ran";
   for (const std::vector<std::string>& command :
@@ -138,7 +138,7 @@ TEST_F(CliRecording, WorksInDeletedWorkingFolder) {
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("here.csv"), HasSubstr("No such file")));
 }
 
-// The limit of the address space increases from too little for loading the program up to enough.
+// Increases the limit of the address space, beginning with one too small to load the program.
 TEST_F(CliRecording, ReportsInsufficientMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's own address space is more than any limit";
@@ -154,8 +154,8 @@ TEST_F(CliRecording, ReportsInsufficientMemory) {
     const Outcome outcome = RunVramscope({"info", file}, {.address_space = limit});
     if (outcome.status == 0) break;
     if (outcome.status == 127) continue;  // the loader's own status
-    // Initialisers of libraries, which run before main(), may abort (Qt6Gui's throws). After the
-    // begin of main(), no code may abort.
+    // Initialisers of libraries run before main() and may abort (Qt6Gui's throws). After main() has
+    // begun, nothing may abort.
     if (outcome.status == 128 + SIGABRT && !refused) continue;
     refused = true;
     EXPECT_EQ(outcome.status, 3) << limit << outcome.err;

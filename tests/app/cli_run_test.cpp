@@ -71,8 +71,8 @@ void ExpectContract(const json& summary) {
   }
 }
 
-// A plan continues beyond its limit. With another limit, the plan would be different, so `check`
-// prints the command for that plan.
+// This plan ran out of memory at its own limit. `check` cannot derive from it what the run needs
+// with a larger limit, so it prints the command of a plan with that limit.
 TEST_F(CliRun, CheckOfOutOfMemoryPlanPrintsPlanCommand) {
   const std::string file = folder_ / "out.trace", again = folder_ / "again.trace";
   const std::vector<std::string> run = {"plan",    "--preset", "gpt2",    "--set",
@@ -120,7 +120,7 @@ TEST_F(CliRun, LoraTrainsOnlyAdapters) {
   EXPECT_NEAR(lora["after_training"]["allocated"].get<double>() / kGiB, 1.86, 0.006);
 }
 
-// The formulas for weights, gradients, optimizer state and the activations of a layer equal the
+// The formulas for weights, gradients, optimizer state and a layer's activations give exactly the
 // bytes that the plan requests.
 TEST_F(CliRun, FormulasMatchThePlan) {
   for (const char* precision : {"fp32", "bf16", "amp-bf16"}) {
@@ -149,7 +149,7 @@ TEST_F(CliRun, PlanIsDeterministic) {
   EXPECT_EQ(RunVramscope({"requests", a}).out, RunVramscope({"requests", b}).out);
 }
 
-// The sums must not be in the order of addresses, which differs between runs.
+// Gradients must not be summed in the order of their addresses, which differs between runs.
 TEST_F(CliRun, KernelsOfFp32GradientsAreDeterministic) {
   const auto activities = [this](const char* name) {
     const std::string trace = folder_ / name;
@@ -205,7 +205,7 @@ TEST_F(CliRun, CpuRunIsMeasured) {
   EXPECT_EQ(cpu["steps"].size(), 2u);
 }
 
-// For Llama-2-70B on 8 GB, the plan reports the missing memory instead of an error.
+// Planning Llama-2-70B on 8 GB is not an error: the plan reports how much memory is missing.
 TEST_F(CliRun, LargeModelDoesNotFitOnSmallGpu) {
   const std::string large = folder_ / "70b.json";
   WriteFile(large, R"({"model_type": "llama", "vocab_size": 32000, "hidden_size": 8192,
@@ -248,7 +248,7 @@ TEST_F(CliRun, PlanListsItsAssumptions) {
               HasSubstr("Assumed:"));
 }
 
-// Explicit settings override those of a preset, in any order.
+// An explicit setting overrides the preset's value, also if it precedes --preset.
 TEST_F(CliRun, SettingsOverridePreset) {
   const std::vector<std::string> preset = {"--preset", "basics-medium"},
                                  settings = {"--set", "batch=1", "--set", "optimizer.name=sgd",
@@ -278,7 +278,7 @@ TEST_F(CliRun, RejectsPlanWithTooManyEvents) {
   }
 }
 
-// SDPA's memory-efficient kernel keeps no scores.
+// SDPA's memory-efficient kernel does not save the attention scores for backward.
 TEST_F(CliRun, EfficientAttentionLowersThePeak) {
   const auto peak = [&](const char* attention) {
     return Json({"plan", "--preset", "qwen2-0.5b", "--set",
@@ -317,7 +317,7 @@ TEST_F(CliRun, InterruptCancelsRun) {
 }
 
 TEST_F(CliRun, WorkerExitIsInternalFailure) {
-  // Replaces the real worker and exits at once.
+  // /bin/false replaces the worker and exits at once.
   const Outcome outcome = RunVramscope({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/bin/false"}});
   EXPECT_EQ(outcome.status, 4);
   EXPECT_THAT(outcome.err, HasSubstr("worker"));

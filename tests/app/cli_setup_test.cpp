@@ -1,4 +1,4 @@
-// Tests `setup`, and the programs without LibTorch and without a network.
+// Tests `setup`. Also tests what the programs do without LibTorch and without a network.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,7 +108,7 @@ TEST_F(CliSetup, ListsAndRemovesEnvironments) {
   EXPECT_TRUE(fs::exists(folder_ / "data/vramscope/torch-2.11.0")) << "was not requested";
 }
 
-// If the folder of the environments is a link, its target may belong to another program.
+// If the environments folder is a link, its target may belong to another program.
 TEST_F(CliSetup, RefusesToRemoveLinkedEnvironments) {
   namespace fs = std::filesystem;
   fs::create_directories(folder_ / "cache/vramscope");

@@ -163,7 +163,7 @@ TEST_F(Cli, EmptyValuesExitWithTwo) {
     EXPECT_THAT(outcome.err, HasSubstr("the value is empty"));
   }
   EXPECT_FALSE(std::filesystem::exists("--json"));
-  // For this option, an empty value has a meaning.
+  // An empty value of this option is valid: it means the default settings.
   const Outcome apart = RunVramscope({"replay", sample_, "--alloc-conf", "", "--json"});
   const Outcome joined = RunVramscope({"replay", sample_, "--alloc-conf=", "--json"});
   EXPECT_EQ(joined.status, apart.status);
@@ -183,7 +183,7 @@ TEST_F(Cli, HelpListsEveryCommand) {
   }
 }
 
-// The exit status for a refused setting does not depend on the command or on --budget.
+// A refused setting gives the same exit status for every command, with and without --budget.
 TEST_F(Cli, EveryCommandExitsWithThreeForRefusedSettings) {
   for (const std::vector<std::string>& run : std::vector<std::vector<std::string>>{
            {"--device", "rtx-4900"}, {"--device", "rtx-4090", "--gpu-memory", "much"}}) {
@@ -305,7 +305,7 @@ TEST_F(Cli, ReadsTraceFromStdin) {
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
-// Otherwise a model whose first tensor is larger than the GPU would have no verdict.
+// The first tensor of a model may be larger than the GPU, so `check` must judge such traces.
 TEST_F(Cli, ChecksTraceWithoutAnyAllocation) {
   for (const bool ran_out : {false, true}) {
     const std::string path = folder_ / "none.trace";
@@ -333,8 +333,8 @@ TEST_F(Cli, ChecksTraceWithoutAnyAllocation) {
   }
 }
 
-// --device works for any input. A part of a trace is selected by time; a part of a recording, by
-// time or by entries.
+// --device works for any input. A part of a trace can be selected by time, and a part of a
+// recording by time or by entries.
 TEST_F(Cli, SelectsPartOfTraceByDeviceAndTime) {
   EXPECT_EQ(RunVramscope({"info", sample_, "--device", "0", "--json"}).out,
             RunVramscope({"info", sample_, "--json"}).out);
@@ -386,7 +386,7 @@ TEST_F(Cli, PeakAndPhasesReportKnownFigures) {
   EXPECT_EQ(phases["steps"][0]["backward_ms"], 3.0);
 }
 
-// The file has an order of entries but no times, so entries are reported instead of times.
+// The entries of the file are in order but have no times, so entry numbers replace times.
 TEST_F(Cli, UntimedFileIsReportedByEntries) {
   const std::string file = folder_ / "untimed.trace";
   WriteSample(file, 0, false);
@@ -460,8 +460,8 @@ TEST_F(Cli, ExportToStdoutEqualsFile) {
   EXPECT_EQ(to_stdout.out, ReadFile(out));
 }
 
-// An export is written to a temporary file first. Nothing of it is left behind, and a failed
-// export keeps the file that was there.
+// An export is written to a temporary file first, which must not be left behind. If an export
+// fails, the existing file must be kept.
 TEST_F(Cli, ExportLeavesNoOtherFiles) {
   const auto files = [&] {
     std::set<std::string> names;

@@ -1,5 +1,5 @@
 // Tests plans of the embedded loop, which run PyTorch's own libtorch_cuda on the emulated platform.
-// Compares them with recordings of GPUs, and with known properties of the operators' allocations.
+// Compares them with recordings of GPUs, and checks known allocations of operators.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ class EmulatedPlan : public ::testing::Test {
   static std::filesystem::path Build() {
     return std::filesystem::path(VRAMSCOPE_PROGRAM).parent_path().parent_path();
   }
-  // Plans into a file; returns the output of --json.
+  // Writes a plan to a file and returns the output of --json.
   json Plan(const std::string& file, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "plan");
     arguments.insert(arguments.end(), {"-o", folder_ / file, "--json"});
@@ -72,8 +72,8 @@ TEST_F(EmulatedPlan, OperatorsAllocateTheirTemporaries) {
   Plan("eager.trace", {"--preset", "qwen2-0.5b"});
   const std::string csv = RequestsCsv("eager.trace");
   std::istringstream lines(csv);
-  // The gradient of the scaled scores, and the product of gradient and output in softmax's
-  // backward.
+  // Both have this size: the gradient of the scaled scores, and the product of gradient and output
+  // in the backward of softmax.
   const std::string scores = ",alloc," + std::to_string(2 * 14 * 512 * 512 * 4) + ",";
   int products = 0, workspaces = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -96,8 +96,8 @@ TEST_F(EmulatedPlan, RepeatedPlansAreEqual) {
   EXPECT_EQ(a, b);
 }
 
-// backend=cuda finds a GPU and its libraries as on any computer; here, they are emulated. It only
-// uses CUPTI and NVML, and must not use tapes or interfaces of the platform, which only a plan has.
+// backend=cuda finds an emulated GPU here, with the same libraries as on a computer with a GPU. It
+// must record with CUPTI and NVML alone, without tapes and interfaces that only a plan has.
 TEST_F(EmulatedPlan, RunOnEmulatedGpuMatchesPlan) {
   const std::vector<std::string> run = {"--preset", "gpt2", "--set", "precision=amp-bf16"};
   Plan("plan.trace", run);
@@ -127,8 +127,8 @@ TEST_F(EmulatedPlan, RunOnEmulatedGpuMatchesPlan) {
   ASSERT_TRUE(same.is_object()) << diff.err;
   EXPECT_EQ(same["requests"]["equal"], same["requests"]["total"]) << same["first_difference"];
   EXPECT_TRUE(same["equal"]);
-  // The launching operator of a kernel is found among the operators of the thread with the same
-  // system thread id. Set-up is excluded, because a plan does not initialise the parameters.
+  // System thread ids join each kernel's launch to an operator; both runs must find the same ones.
+  // Set-up is excluded, because a plan does not initialise the parameters.
   const auto by = [&](const char* what, const char* file) {
     const Outcome outcome = RunVramscope({"kernels", folder_ / file, "--by", what, "--json"});
     std::map<std::string, int64_t> counts;
@@ -142,7 +142,7 @@ TEST_F(EmulatedPlan, RunOnEmulatedGpuMatchesPlan) {
   auto phases = by("phase", "recorded.trace");
   phases.erase("");  // the loss is read back between phases
   EXPECT_EQ(phases, by("phase", "plan.trace"));
-  // Because NVML was queried, no figure of the GPU's memory is from the device table.
+  // All figures of the GPU's memory come from NVML, none from the device table.
   ASSERT_EQ(recorded["device_memory"].size(), 1u);
   for (const json& part : recorded["device_memory"][0]["parts"])
     EXPECT_EQ(part["source"], "measured");
@@ -211,7 +211,7 @@ TEST_F(EmulatedPlan, KernelsAgreeInExportInfoAndKernelsCommand) {
   const json info = Info("gpt2.trace");
   EXPECT_EQ(info["kernels"], kernels);
 
-  // Adds up the rows of the export by operator, and compares the sums with the table.
+  // Adds up the exported events of each operator and compares the sums with the table.
   std::map<std::string, uint64_t> by_op;
   for (const json& event : chrome["traceEvents"]) {
     const std::string category = event.value("cat", "");
@@ -243,7 +243,7 @@ TEST_F(EmulatedPlan, KernelsAgreeInExportInfoAndKernelsCommand) {
   EXPECT_EQ(info["collectives"], 0);
 }
 
-// The gathers and reductions of one of four ranks are on a separate stream.
+// One of four ranks is planned. Its gathers and reductions must be on a separate stream.
 TEST_F(EmulatedPlan, ShardedPlansRecordCollectives) {
   for (const char* strategy : {"ddp", "zero3"}) {
     Plan("ranks.trace", {"--preset", "gpt2", "--set", "batch=2", "--set", "seq=64", "--set",
@@ -263,7 +263,7 @@ TEST_F(EmulatedPlan, AllocatorSettingsAffectReservedMemory) {
   EXPECT_LT(b, a);
   const double allocated = expandable["peak"]["allocated"];
   EXPECT_LT(b / allocated, 1.1);
-  // The call with additional arguments matches LibTorch's interface.
+  // This setting uses a LibTorch function with more arguments, whose declaration must match.
   for (const char* size : {"12", "32"})
     Plan("segments.trace",
          {"--preset", "gpt2", "--set", std::string("alloc_conf=large_segment_size_mb:") + size});

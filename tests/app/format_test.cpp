@@ -66,7 +66,7 @@ TEST(Table, ColumnsMarkedWholeAreNotTruncated) {
   EXPECT_NE(table.Text(20).find("threshold:0.8"), std::string::npos);
 }
 
-// Rows that are printed one by one, each in a table of its own.
+// Rows that are printed as they arrive are in separate tables, whose columns must still align.
 TEST(Table, PartsAreAlignedWithoutKnowingEachOther) {
   const auto columns = [] {
     return Table({{"Toggle", Table::kLeft, true, 8}, {"Needs", Table::kRight, false, 6}, {"What"}});

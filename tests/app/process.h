@@ -27,8 +27,8 @@ struct ProcessOptions {
   std::function<bool()> signal_when;  // called repeatedly; sends the signal when it returns true
 };
 
-// Standard output and error are written to files, so that no pipe can fill up. Ends the program
-// after four minutes.
+// Writes standard output and error to files, because a pipe could fill up. Ends the program after
+// four minutes.
 Outcome RunVramscope(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
 // A folder that is deleted with the object.

@@ -1,5 +1,5 @@
-// Provides a CUDA memory snapshot in its JSON form, in which every number is known, and runs the
-// program on it.
+// Makes a CUDA memory snapshot (as JSON) in which every number is known, and runs vramscope on
+// it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,14 +26,14 @@ struct SnapshotOptions {
   uint64_t activation = 2 * kMiB;
 };
 
-// A segment of 64 MiB contains a parameter of 4 MiB that is older than the recording. Every step
-// allocates and frees an activation.
+// Returns a snapshot with a segment of 64 MiB. It contains a parameter of 4 MiB that is older than
+// the recording. Every step allocates and frees an activation.
 nlohmann::json Snapshot(const SnapshotOptions& options);
 
 class CliRecording : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const SnapshotOptions& options);
-  // The program's output, which is one JSON object.
+  // Returns the program's output, parsed as JSON.
   nlohmann::json Json(const std::vector<std::string>& arguments, int status = 0);
 
   TemporaryFolder folder_;

@@ -22,7 +22,7 @@ def commit_of(vramscope):
 
 
 def checked(vramscope, path):
-    """The result of selfcheck for a file, or the reason for which it refuses the file."""
+    """Returns the result of selfcheck for a file, or the reason for which the file was refused."""
     command = [vramscope, "selfcheck", "--json", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     if done.returncode not in (0, 1):

@@ -1,5 +1,5 @@
-// Runs `selfcheck` with every recording of the repository, made-up recordings and random runs. No
-// figure may differ between commands, and `selfcheck` must find planted differences.
+// Runs `selfcheck` on all recordings of the repository, on made-up recordings and on random runs.
+// No figure may differ between commands. `selfcheck` must also find planted differences.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ void ExpectNoDifference(const std::vector<std::string>& of) {
   ExpectNoDifference(RunSelfcheck(of));
 }
 
-// Recordings and plans of the repository, from its root.
+// Returns the recordings and plans of the repository, as paths relative to its root.
 std::vector<std::string> GoldenFiles() {
   std::vector<std::string> files;
   const std::filesystem::path root = VRAMSCOPE_SOURCE_DIR;
@@ -54,7 +54,7 @@ std::vector<std::string> GoldenFiles() {
       // produces; golden/window contains files that are wrong on purpose.
       const std::string parent = entry.path().parent_path().filename();
       if (parent == "trace" || parent == "window") continue;
-      // ops.json.zst is a table of operators.
+      // ops.json.zst contains a table of operators and is not a recording.
       if (name.ends_with(".trace") || name.ends_with(".pickle.zst") ||
           (name.ends_with(".json.zst") && name != "ops.json.zst"))
         files.push_back(std::filesystem::relative(entry.path(), root));
@@ -94,7 +94,7 @@ TEST_F(Selfcheck, AgreesOnSeveralDevices) {
           .expandable = expandable,
           .all_alike = true,
           .device_memory_bytes = memory,
-          // A recording does not state the pool of a failed allocation.
+          // With little memory, allocations fail; a recording does not state their private pool.
           .mempools = memory == 0 ? 2u : 1u};
       ASSERT_TRUE(trace::WriteTraceFile(*agreement::MakeRandomDevices(options).trace, file).ok());
       const Outcome outcome = RunSelfcheck({file});
@@ -151,7 +151,7 @@ T OneOf(std::mt19937_64& random, const T (&values)[n]) {
   return values[random() % n];
 }
 
-// A small model with compatible techniques, ranks and settings of the allocator.
+// Returns a random run: a small model with compatible techniques, ranks and allocator settings.
 run::RunConfig DrawRun(std::mt19937_64& random) {
   for (;;) {
     const SmallModel model = OneOf(random, kModels);
@@ -191,7 +191,7 @@ class SelfcheckRuns : public CliRecording, public ::testing::WithParamInterface<
 // If a figure differs, the run's command line is printed.
 TEST_P(SelfcheckRuns, NoFigureDiffers) {
   std::mt19937_64 random(GetParam());
-  // If only the trainer can refuse a configuration, another one is drawn.
+  // Only the trainer refuses some configurations. Draws another one then.
   for (int draw = 0; draw < 20; ++draw) {
     const run::RunConfig config = DrawRun(random);
     const std::string model = folder_ / "config.json";
@@ -219,7 +219,7 @@ TEST_P(SelfcheckRuns, NoFigureDiffers) {
   FAIL() << "the trainer refused every draw of seed " << GetParam();
 }
 
-// VRAMSCOPE_RANDOM_RUNS=200 runs more than CI does.
+// VRAMSCOPE_RANDOM_RUNS sets the number of runs, for example 200, which is more than in CI.
 std::vector<uint64_t> Seeds() {
   const char* runs = std::getenv("VRAMSCOPE_RANDOM_RUNS");
   std::vector<uint64_t> seeds(runs != nullptr ? std::strtoull(runs, nullptr, 10) : 40);

@@ -45,7 +45,7 @@ ToggleReport Undone() {
   return report;
 }
 
-// On a terminal, paragraphs are broken into lines.
+// Joins the lines into which paragraphs are broken on a terminal.
 std::string OneLine(const std::string& text) {
   std::istringstream words(text);
   std::string line;

@@ -1,6 +1,6 @@
-// Measures the allocator model, curves and level-of-detail queries with 10 M events. Targets: a
-// query below 1 ms; curves of 10 M events below 1 s. The same run compares the allocator with the
-// simple std::set / std::map version that is the reference of the property tests, on the same
+// Measures the allocator model, curves and level-of-detail queries with 10 M events.
+// Targets: a query below 1 ms; curves of 10 M events below 1 s. Also measures the reference
+// allocator of the property tests, which uses std::set and std::map, on the same
 // allocations.
 //
 //   analysis_bench [--benchmark_filter=...]; VRAMSCOPE_BENCH_EVENTS sets the length of the trace.
@@ -35,7 +35,7 @@ std::shared_ptr<const trace::Trace> TrainingTrace(uint64_t events) {
   return analysis::MakeRandomTrace(options);
 }
 
-// The long trace and all indexes of it, which are built once.
+// The long trace and its indexes, built once for all benchmarks.
 struct Long {
   std::shared_ptr<const trace::Trace> trace;
   std::shared_ptr<const analysis::MemoryCurves> curves;
@@ -59,7 +59,7 @@ struct Long {
   }
 };
 
-// A range of times, 1/zoom of the trace long, at a random position.
+// A random range of times whose length is 1/zoom of the trace.
 struct Window {
   int64_t begin, end;
 };
@@ -79,7 +79,7 @@ class Windows {
   std::mt19937_64 random_{1};
 };
 
-// This thread's CPU time, which excludes other programs on the computer.
+// Returns this thread's CPU time, which other programs on the computer hardly affect.
 double ThreadMilliseconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -106,8 +106,8 @@ struct Request {
   uint32_t allocation = 0;  // the allocation that is freed
 };
 
-// Allocations and frees of a training run, or (if random) with thousands of live blocks of any
-// size.
+// Returns allocations and frees: of a training run, or, if `random`, of thousands of live
+// blocks.
 std::vector<Request> Requests(bool random) {
   std::vector<Request> out;
   if (!random) {
@@ -258,7 +258,7 @@ BENCHMARK(BM_LaneQueryAllLanes)
     ->Range(1, 1 << 18)
     ->Unit(benchmark::kMillisecond);
 
-// Queries all addresses, or (if deep) a twentieth of them.
+// Queries all addresses, or a twentieth of them if the argument "deep" is set.
 void BM_BlockQuery(benchmark::State& state) {
   const Long& l = Long::Get();
   std::mt19937_64 random(2);

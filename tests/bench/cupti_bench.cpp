@@ -1,5 +1,5 @@
-// Measures the time per record ("record") of processing CUPTI's buffers. Half of the records are
-// kernels (200 different ones, with names of 100 letters), half are the calls that launched them.
+// Measures how long it takes to process CUPTI's buffers; "record" is the time per record. Half of
+// the records are kernels (200 different ones, with names of 100 letters), half are their launches.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -12,8 +12,8 @@ namespace {
 
 using namespace vramscope;
 
-// Adds 600 stacks of 22 frames, as in a snapshot; an event's stack depends on its operator and
-// module.
+// Adds 600 stacks of 22 frames, like those of a snapshot. Events with the same operator and module
+// get the same stack.
 void AddStacks(trace::Trace& t) {
   constexpr uint32_t kStacks = 600, kFrames = 22;
   const auto string = [&t](std::string text) {

@@ -3,11 +3,11 @@
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" live_bench [SECONDS [EVENTS_A_SECOND [STREAMS]]]
 //
-// The window starts the benchmark again as its worker, which sends a synthetic run at that rate
-// with the worker's protocol. The view moves every 16 ms. Each second, the benchmark prints the
-// events in the shown trace, the painted frames, the longest time without a frame (and the CPU time
-// of the window's thread in it), the total CPU time of that thread, the memory of the process, and
-// the growth of memory since the first event, per event sent.
+// The window starts this program again as its worker, which speaks the worker's protocol and sends
+// a synthetic run at that rate. The view moves every 16 ms. Each second, the benchmark prints: the
+// events in the shown trace; the painted frames; the longest time without a frame, with the CPU
+// time of the window's thread in it; the total CPU time of that thread; the memory of the process;
+// and by how much that grew since the first event, divided by the events sent.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -64,8 +64,8 @@ void SendFrame(trace::FrameType type, const google::protobuf::MessageLite& messa
   WriteAll(trace::EncodeFrame(type, message.SerializeAsString(), trace::Compression::kNone));
 }
 
-// Sends the events of a hundredth of a second at a time. At the end, prints its delay to standard
-// error.
+// Sends the events for 10 ms at a time. At the end, prints to standard error how late it
+// was.
 void SendRun(const Pace& pace) {
   auto writer = trace::TraceWriter::ToSink([](std::string_view bytes) {
     WriteAll(bytes);
@@ -234,7 +234,7 @@ class Bench {
     pictures_.longest_ms = pictures_.longest_thread_ms = 0;
   }
   void End() {
-    // Measures the memory of the whole run once all work is done. Until then, the view keeps
+    // Wait() measures the memory of the whole run once all work is done. Until then, the view keeps
     // moving.
     QTimer::singleShot(0, &window_, [this] { Wait(); });
   }

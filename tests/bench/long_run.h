@@ -1,5 +1,5 @@
-// Generates a run of any length: a sequence of copies of one synthetic run. Each copy frees its
-// allocations, and times vary as in a measured run.
+// Generates a run of any length from copies of one synthetic run. Each copy frees its allocations.
+// Times vary as they do in a measured run.
 //
 //   LongRun run(/*streams=*/3);
 //   sink.Strings(0, run.strings());
@@ -22,7 +22,7 @@ namespace vramscope::bench {
 
 class LongRun {
  public:
-  // Adds kernels, memcpys and their calls on the given number of streams. 0 adds none.
+  // If `streams` is not 0, adds kernels and memcpys on so many streams, with their API calls.
   explicit LongRun(int streams, int steps_a_copy = 40);
 
   const trace::TraceInfo& info() const { return run_->info; }

@@ -248,7 +248,7 @@ class Pickle {
     Little(static_cast<uint64_t>(bytes), 1);
     Little(value, bytes);
   }
-  // Calls write(i) for every item, in batches as Python does.
+  // Calls write(i) for each item. Groups the items into batches, as Python's pickle does.
   template <class Write>
   void Items(size_t count, bool dict, Write write) {
     for (size_t i = 0; i < count; ++i) {

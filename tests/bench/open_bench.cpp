@@ -1,5 +1,5 @@
-// Measures times of the real window: from opening a file to the first frame and to the complete
-// file, and from a turn of the wheel to the next frame.
+// Measures how long the real window takes to show a first frame after it opens a file, to load the
+// complete file, and to show the next frame after a turn of the wheel.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" open_bench FILE [TIMES]
 //
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
     if (!WaitFor([&] { return complete() && paint.painted; })) return 1;
     whole.push_back(elapsed());
     WaitFor([&] { return window.settled(); });
-    // Zooms in at three quarters of the width, then out again.
+    // The pointer is at three quarters of the width. Zooms in there, then out again.
     for (int step = 0; step < kWheelSteps; ++step) {
       const QPointF at(canvas->width() * 0.75, canvas->height() * 0.4);
       const QPoint turn(0, step < kWheelSteps / 2 ? 120 : -120);

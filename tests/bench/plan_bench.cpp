@@ -1,5 +1,5 @@
-// Measures the cost of a plan: runs (set-up, three steps, tear-down) in a warm process that drops
-// the events. The process's CPU time includes both threads of a step and excludes other programs.
+// Measures the cost of a plan. A run (set-up, three steps, tear-down) takes place in a warm process
+// that drops the events. The time is the process's CPU time, which includes both threads of a step.
 //
 //   plan_bench --benchmark_filter=qwen2
 #include <benchmark/benchmark.h>
@@ -37,7 +37,7 @@ void Require(const absl::Status& status) {
   std::exit(1);
 }
 
-// Runs `preset` with "key=value" settings, `steps` steps per run.
+// Measures runs of `preset` with settings of the form "key=value".
 void Plan(benchmark::State& state, const char* preset, std::vector<const char*> settings) {
   static trainer::Trainer trainer;
   run::RunConfigBuilder builder;

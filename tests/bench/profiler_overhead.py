@@ -69,7 +69,8 @@ def step_program(way, steps):
 
 
 def environment_of(arguments, way, folder):
-    """The environment that `vramscope plan` sets for its program; empty on a real GPU."""
+    """Returns the environment variables that `vramscope plan` sets for its program, or none for a
+real GPU."""
     output = os.path.join(folder, way)
     if arguments.real:
         told = dict(os.environ)

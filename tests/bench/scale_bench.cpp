@@ -6,9 +6,9 @@
 //                                                           the trace from FROM to TO, which are
 //                                                           fractions of its length
 //
-// In a trace with streams, a third of the events are activities. A file with 3500 million events
-// has 10 GB. Times are CPU times (of all threads) unless they are marked as wall-clock times. Bytes
-// are the size of the heap after each stage.
+// If STREAMS is not 0, a third of the events are activities. A file with 3500 million events has 10
+// GB. Unless marked as wall-clock times, times are CPU times of all threads. Bytes are the size of
+// the heap after each stage.
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/resource.h>
@@ -84,9 +84,9 @@ void Stage(const char* name, const Watch& since, double& heap) {
   heap = now;
 }
 
-// Draws most of the trace, then a tenth of that, and so on. At each zoom level, the view first
-// moves back and forth by a twentieth of its width, and then becomes wider by as much, so that
-// everything is queried again.
+// Draws most of the trace, then a tenth of that, and so on, twice. In the first pass, the view
+// moves back and forth by a twentieth of its width at each zoom level. In the second pass, its
+// width changes by a twentieth, so that everything is queried again.
 void Frames(const std::shared_ptr<const TimelineData>& data, int width, int height, int rounds) {
   TimelineModel model;
   model.SetAnimations(false);

@@ -1,5 +1,5 @@
-// Measures the time and memory needed to open a snapshot, and those of Python's pickle.load of the
-// same file. Each run is a separate process; times are medians.
+// Measures how much time and memory vramscope and Python's pickle.load need to open the same
+// snapshot. Each run is a separate process, and times are medians.
 //
 //   snapshot_bench [EVENTS...]            generated snapshots (default: 10000 100000 1000000)
 //   snapshot_bench --write FILE EVENTS    only writes a snapshot

@@ -38,8 +38,8 @@ TimelineModel& Model() {
   return *model;
 }
 
-// Shows most of the trace, or a tenth, a hundredth, ... of that, around its middle. `beside` moves
-// the view slightly, so that the results of the last frame cannot be reused.
+// Shows most of the trace (level 0), a tenth of that (level 1) and so on, around its middle.
+// `beside` moves the view slightly, so that the last frame's results cannot be reused.
 void ZoomTo(TimelineModel& model, int64_t level, bool beside = false) {
   const double duration = model.state().data->duration_ns();
   const double width = 0.6 * duration * std::pow(10.0, -static_cast<double>(level));
@@ -70,7 +70,7 @@ BENCHMARK(BM_Frame)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// Only builds the draw list, which needs all queries of a frame and the layout.
+// Measures only how long the draw list takes: all queries of a frame, and the layout.
 void BM_Scene(benchmark::State& state) {
   const RasterRenderer renderer(&Model().crew());
   DrawList data;
@@ -86,8 +86,8 @@ BENCHMARK(BM_Scene)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// A trace with allocator events and sixty streams of kernels, their calls, and the gaps between
-// them. $VRAMSCOPE_BENCH_STEPS is the number of steps; 200 steps have 2.6 M events and activities.
+// A trace with allocator events and sixty streams of kernels, with their launches and idle gaps.
+// $VRAMSCOPE_BENCH_STEPS sets the number of steps; 200 steps have 2.6 M events and activities.
 TimelineModel& ManyLanes() {
   static TimelineModel* model = [] {
     const char* steps = std::getenv("VRAMSCOPE_BENCH_STEPS");

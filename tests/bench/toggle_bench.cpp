@@ -3,8 +3,8 @@
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" toggle_bench [ROUNDS]
 //
-// In the first part, every toggle needs a new plan. In the second part, earlier plans are shown
-// again, as in normal use. Prints these times in milliseconds:
+// First, every toggle needs a new plan. Then, as in normal use, plans that were made before are
+// shown again. Prints these times in milliseconds:
 //   click     until the click has been handled and the run is requested
 //   worker    the wall-clock time of the run in the worker
 //   trace     from the click to the complete trace
@@ -38,7 +38,7 @@ constexpr int kLimitMs = 60'000;
 constexpr int kPauseMs = 450;  // after it, the animation is over and the event loop is idle
 const char* const kToggles[] = {"checkpoint-layer", "amp-bf16", "fused", "lora"};
 
-// Observes painting of the canvas, which an inner widget may do.
+// Notices when the canvas is painted. It may be painted by a widget inside it.
 class PaintWatch : public QObject {
  public:
   bool eventFilter(QObject*, QEvent* event) override {
@@ -77,8 +77,8 @@ void Report(const char* name, std::vector<double> ms) {
               name, ms.size(), ms.front(), at(0.25), at(0.5), at(0.75), at(0.9), ms.back());
 }
 
-// Measures one window. With `known`, earlier plans are shown again, and the savings of each
-// technique are planned in the background, as in normal use. Otherwise, every toggle needs a new
+// Measures one window. If `known`, it behaves as in normal use: it shows earlier plans again, and
+// plans the savings of each technique in the background. Otherwise, every toggle needs a new
 // plan.
 bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, bool known) {
   std::printf(known ? "\nas used: savings planned in the background, known plans shown again\n"

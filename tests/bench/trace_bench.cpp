@@ -1,9 +1,9 @@
-// Measures the size and speed of a `.trace`. The same run compares it with two other formats of the
-// same events, both with gzip level 6: one length-prefixed protobuf message per event (a row
-// format), and Chrome-trace JSON (the format of PyTorch's profiler).
+// Measures the size and speed of a `.trace`. Compares it with two other formats of the same events,
+// both compressed with gzip level 6. One has a length-prefixed protobuf message per event (a row
+// format). The other is Chrome-trace JSON, the format of PyTorch's profiler.
 //
-// Bytes per event are the file's size divided by the number of allocator events ("alloc_event") or
-// of all events ("event"), and the same for a stream that only has allocator events ("alone").
+// Reports the file's size per allocator event ("alloc_event") and per event ("event"), and the same
+// for a stream that has only allocator events ("alone").
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -126,8 +126,8 @@ BENCHMARK(Read)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// Repeats the recorded step of ../shared (a 24-layer model on a GPU), like the steps of a run. It
-// has real sizes, addresses and times, but no operator and module events.
+// Repeats a recorded step of ../shared (a 24-layer model on a GPU) to get a long run. The step has
+// real sizes, addresses and times, but no operator and module events.
 Stream Recorded(int times) {
   Stream s;
   auto csv = ReadWholeInput(
@@ -269,7 +269,7 @@ void PeerProtobufRows(benchmark::State& state) {
     std::string rows;
     proto::EventBatch row;
     for (const Event& e : s.events) {
-      // Writes the same fields in one message per event.
+      // Writes the fields of the event as one message.
       row.Clear();
       row.set_kind(std::string(1, static_cast<char>(e.kind)));
       row.set_first_time_ns(e.time_ns);

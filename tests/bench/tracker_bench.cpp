@@ -1,5 +1,5 @@
-// Measures the cost of reporting an allocation and a free to the recorder from several threads at
-// once (BM_Tracker/threads:4). "event" is the time per event; each pair has three.
+// Measures how long it takes to report an allocation and a free to the recorder, also from several
+// threads at once (BM_Tracker/threads:4). "event" is the time per event; a pair makes three events.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ void Clear(const benchmark::State&) {
   g_sink.reset();
 }
 
-// Each thread has 64 live blocks, within an operator of a module.
+// Each thread keeps 64 blocks live, within an operator of a module.
 void BM_Tracker(benchmark::State& state) {
   constexpr uint64_t kLive = 64;
   const uint64_t base = static_cast<uint64_t>(state.thread_index() + 1) << 40;

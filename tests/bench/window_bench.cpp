@@ -7,11 +7,11 @@
 //
 // With ONLY, measures only actions whose name contains it.
 //
-// Prints a table: median and maximum of the response time, the UI thread's CPU time for it (median;
-// use this figure on a busy computer), the maximum until everything was idle (including the results
-// that a page computes when it is first shown), and the longest time for which the UI thread was
-// busy without a pause. A page that computes has responded when it shows that it is computing,
-// because the computation can be cancelled.
+// Prints a table with the median and maximum of the response time, the median of the UI thread's
+// CPU time for it (use this figure on a busy computer), the longest time until everything was idle
+// (including what a page computes when it is first shown), and the longest time for which the UI
+// thread was busy without a pause. A page that computes counts as having responded when it shows
+// that it computes, because the computation can be cancelled.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEvent>
@@ -46,7 +46,7 @@ constexpr int kLimitMs = 600'000;
 constexpr int kAnswerMs = 20'000;  // the longest wait for a frame
 constexpr int kPauseMs = 60;
 
-// Observes painting of any part of the window.
+// Notices when any part of the window is painted.
 class PaintWatch : public QObject {
  public:
   bool eventFilter(QObject* watched, QEvent* event) override {
@@ -93,7 +93,7 @@ class Bench {
     return window_->digest() != nullptr;
   }
 
-  // The response is the next frame after `answered` is true, or any frame if `answered` is empty.
+  // The response is the next frame; if `answered` is set, the wait continues until it is true.
   void Time(const std::string& name, const std::function<void()>& act,
             const std::function<bool()>& answered = {}) {
     if (name.find(only) == std::string::npos) return;
@@ -180,8 +180,8 @@ class Bench {
     QElapsedTimer pause;
     pause.start();
     while (pause.elapsed() < ms) QCoreApplication::processEvents(QEventLoop::AllEvents, 5);
-    // Deletes widgets whose deletion is deferred. Within one turn of the event loop, no other code
-    // does that, and the widgets would still be painted and polished.
+    // Deletes the widgets whose deletion is deferred. Otherwise, they would still be painted and
+    // polished, because deferred deletions only happen when control returns to the event loop.
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   }
   // Waits until `what` is true and returns the milliseconds since `since`. `blocked` is the longest
@@ -304,7 +304,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int rounds = words.size() > 1 ? std::max(1, std::atoi(words[1].c_str())) : 5;
-  // Runs within exec(), as in normal use. Outside of it, Qt does not notify widgets of a changed
+  // As in normal use, runs within exec(): outside of it, Qt does not notify widgets of a changed
   // palette.
   QTimer::singleShot(0, &app, [&] {
     Bench bench(QString::fromStdString(file));

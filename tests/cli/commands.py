@@ -49,13 +49,13 @@ def plain(roff):
 
 
 def cell(text):
-    """A table cell: one line, with Markdown's special characters escaped."""
+    """Returns `text` as a table cell: in one line, with Markdown's special characters escaped."""
     return re.sub(r"([|<>*_])", r"\\\1", " ".join(text.split()))
 
 
 def options_of(section, help_text):
-    """[(names and value, description)] of a part of the manual page. Values are taken from --help,
-    because the page cuts "A:B"."""
+    """Returns [(option with its value, description)] for a section of the manual page. Takes the
+    value from --help, because the manual page cuts values such as "A:B"."""
     values = {}
     for line in help_text.splitlines():
         match = re.match(r"  (?:-\w,)?(--[a-z][a-z-]*)(?: (\S+))?", line)
@@ -72,7 +72,7 @@ def options_of(section, help_text):
 
 
 def usage_of(text):
-    """The usage line and [(argument, description)] from --help."""
+    """Returns the usage line and [(argument, description)] from --help."""
     usage = re.search(r"^Usage: (.*)$", text, re.M).group(1)
     listed = re.search(r"^Positionals:\n(.*?)\n\n", text, re.M | re.S)
     arguments = []
@@ -106,8 +106,8 @@ def section(vramscope, name, part):
 
 
 def settings(footer):
-    """Keys and their descriptions from the command's own list, in which a long key does not fit
-    into its column."""
+    """Returns the keys and their descriptions from the list in the command's --help. A long key
+    fills its column, so nothing separates it from its description."""
     catalogue = json.loads(CATALOGUE.read_text(encoding="utf-8"))
     known = [one["key"] for technique in catalogue["techniques"] for one in technique["settings"]]
     longest_first = sorted(known, key=len, reverse=True)

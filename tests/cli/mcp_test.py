@@ -24,8 +24,8 @@ setUpModule = working_folder.enter
 
 
 def snapshot(blocks):
-    """A snapshot as torch.cuda.memory._snapshot() returns it, with blocks of the given numbers of MiB
-    in one segment each."""
+    """Returns a snapshot in the form of torch.cuda.memory._snapshot(). `blocks` lists the sizes of
+    the blocks in MiB. Each block has a segment of its own."""
     segments, trace, at = [], [], 0x7F0000000000
     for number, mib in enumerate(blocks):
         size = mib * MIB
@@ -60,7 +60,7 @@ class Client:
         self.write(json.dumps(message).encode() + b"\n")
 
     def receive(self):
-        """The next message, or None if the server has ended."""
+        """Returns the next message, or None if the server has ended."""
         line = self.lines.get(timeout=PATIENCE)
         return None if line is None else json.loads(line)
 
@@ -271,7 +271,7 @@ class Mcp(unittest.TestCase):
                                  ({"file": self.file, "at": ""}, ["--at", "empty"]), ({"file": self.file, "by": ""}, ["--by", "empty"])):
             self.refused(client.call("peak", **arguments), *words)
         self.refused(client.call("plan", preset="gpt2", device=""), "--device", "empty")
-        # Of this argument, an empty value means PyTorch's defaults.
+        # An empty value of this argument is valid: it means PyTorch's default settings.
         self.assertFalse(client.call("explain", file=self.file, alloc_conf="")["isError"])
 
     def test_no_argument_is_taken_for_an_option_or_standard_input(self):
@@ -302,7 +302,7 @@ class Mcp(unittest.TestCase):
         return [sys.executable, path]
 
     def fake(self, *options):
-        """A client whose programs use the stand-in for torch in tests/emulated."""
+        """Returns a client that runs programs with tests/emulated/fake_torch in place of torch."""
         return self.client("--programs", *options, PYTHONPATH=os.path.join(HERE, "..", "emulated", "fake_torch"), VRAMSCOPE_PROGRAM_HOOKS="none",
                            PYTHONDONTWRITEBYTECODE="1")
 

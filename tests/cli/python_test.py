@@ -101,7 +101,8 @@ class Package(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.pickle", "copy.pickle"])
 
     def fake(self, program):
-        """A command that uses the stand-in for torch in tests/emulated."""
+        """Returns a command that runs the program with tests/emulated/fake_torch in place of torch.
+"""
         path = self.path("train.py")
         with open(path, "w") as file:
             file.write(program)
@@ -148,7 +149,7 @@ class Package(unittest.TestCase):
             vramscope.show()
 
     def test_a_window_is_opened_and_closed(self):
-        """Starts a stand-in for the window, which writes its arguments to a file."""
+        """Starts a script in place of the window. The script writes its arguments to a file."""
         stand_in, told = self.path("window"), self.path("told")
         with open(stand_in, "w") as file:
             file.write("#!/bin/sh\nprintf '%%s\\n' \"$@\" > '%s.part'\nmv '%s.part' '%s'\nexec sleep 1000\n" % (told, told, told))

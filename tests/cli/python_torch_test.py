@@ -70,7 +70,8 @@ class InAProgram(Program):
         return result
 
     def gpu(self):
-        """An environment that behaves like a computer with a GPU: the emulated platform without hooks."""
+        """Returns environment variables with which a process finds a GPU: the emulated platform,
+without hooks."""
         said = self.path("card")
         self.run_it([VRAMSCOPE, "plan", "--writable", self.folder, "--", PYTHON, self.write(
             "import os, torch\ntorch.zeros(1, device='cuda')\nopen(%r, 'w').write(os.environ['VRAMSCOPE_EMULATED_GPU'] + '\\n' "
@@ -107,7 +108,7 @@ print(json.dumps([told_first, told(second)]))
             self.assertEqual(sum(one["categories"].values()), one["allocated"])
             self.assertEqual(one["steps"], steps)
             self.assertEqual(one["warnings"], [])
-        # The model is older than the recording, but its category is known.
+        # The model was allocated before the recording began, but its category is known.
         weights = 4 * (1024 * 1024 + 1024) * 4
         self.assertEqual(answer[0]["categories"]["Parameter"], weights)
         self.assertEqual(answer[0]["categories"]["Optimizer state"], 2 * weights)
@@ -152,7 +153,8 @@ except ValueError as error:
         self.assertEqual(answer, ["no such batch", 8 * MIB])
 
     def test_a_part_of_a_plan(self):
-        """The part is extracted from the recording of the whole program. The plan has everything."""
+        """vramscope.record() inside a planned program gives a part of the plan. The plan itself
+still has the whole program."""
         kept = self.path("part.trace")
         program = self.write(MODEL + """
 before = torch.zeros(200 << 20, dtype=torch.uint8, device="cuda")

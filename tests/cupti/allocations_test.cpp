@@ -1,5 +1,5 @@
-// An allocator that looks like PyTorch's from outside: a table of virtual functions, and an entry
-// for every request.
+// Uses an allocator that looks like PyTorch's to the hook: it has a table of virtual functions and
+// reports an entry for each event.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -61,13 +61,13 @@ struct Native : Allocator {
   }
   std::vector<std::function<void(const Entry&)>> all;
 };
-// The exported allocator, whose table contains the function.
+// The exported allocator class. The hook finds the function in its table.
 struct Pluggable : Allocator {
   void Other() override {}
   void Attach(std::function<void(const Entry&)>) override {}
 };
 
-// After the offset and the type: two destructors, Other, Attach.
+// Returns the table: offset, type, two destructors, Other, Attach.
 void* const* TableOf(const Allocator& allocator) {
   void* const* functions = nullptr;
   std::memcpy(&functions, &allocator, sizeof functions);
@@ -102,7 +102,7 @@ int InAProcess(Act act) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// The allocating thread has the allocator's lock: the hook must not take another lock or allocate
+// The hook is called while the allocator's lock is held, so it must not take a lock or allocate
 // memory.
 TEST(Allocations, AreRecordedWithoutLocksOrAllocations) {
   const std::string folder = NewFolder();
@@ -139,8 +139,8 @@ TEST(Allocations, AreRecordedWithoutLocksOrAllocations) {
   std::filesystem::remove_all(folder);
 }
 
-// Several devices, each with its own lock, while one file replaces another: every entry is in one
-// of the files, in the order of its device.
+// Several devices, each with its own lock, allocate while new files replace old ones. Each entry
+// must be in one of the files, and the entries of a device in order.
 TEST(Allocations, OfSeveralThreadsAreCompleteAcrossFiles) {
   const std::string folder = NewFolder();
   constexpr int kThreads = 4;
@@ -192,8 +192,8 @@ TEST(Allocations, OfSeveralThreadsAreCompleteAcrossFiles) {
   std::filesystem::remove_all(folder);
 }
 
-// Runs in a separate process, because the recorder is attached only once in a process. The
-// process's file is read after the process was killed.
+// Runs in a separate process, because the recorder can be attached only once in a process. The file
+// is read after the process was killed.
 TEST(Allocations, SurviveKillOfTheProcess) {
   std::string folder =
       (std::filesystem::temp_directory_path() / "allocations-test-XXXXXX").string();
@@ -211,8 +211,8 @@ TEST(Allocations, SurviveKillOfTheProcess) {
     std::copy_n(table, 6, room.begin());
     // `odd` is not a function of the allocator.
     odd |= vramscope_history_attach(&allocator, room.data(), &odd) != 0;
-    // A table that the loader knows but that contains none of its functions: std::exception's has
-    // two destructors and what().
+    // The table of std::exception is known to the loader, but contains only two destructors and
+    // what(), not the function.
     auto* const known = static_cast<void* const*>(dlsym(RTLD_DEFAULT, "_ZTVSt9exception"));
     odd |= known == nullptr || vramscope_history_attach(&allocator, known, known[5]) != 0;
     odd |= vramscope_history_attach(&allocator, table, table[5]) != 1;

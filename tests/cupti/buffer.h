@@ -1,4 +1,4 @@
-// Buffers as CUPTI fills them, made by hand.
+// Builds buffers of records as CUPTI fills them.
 #pragma once
 
 #include <cstring>
@@ -39,7 +39,7 @@ inline size_t SizeOfKind(uint32_t kind) {
   }
 }
 
-// cuptiActivityGetNextRecord: trusts its buffer without checks.
+// Replaces cuptiActivityGetNextRecord. Does not check the buffer.
 inline int NextRecordOf(uint8_t* buffer, size_t valid, uint8_t** record) {
   uint8_t* next = buffer;
   if (*record != nullptr) {

@@ -1,5 +1,5 @@
-// Frames of a Python that exists only here: a PyObject* points to an Object of this file.
-// tests/emulated/call_site_test.py tests the functions of the Python that runs it.
+// Replaces Python's functions for frames: a PyObject* points to an Object of this file.
+// tests/emulated/call_site_test.py tests with the functions of a real Python.
 #include "cupti/call_site.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ struct Line {
 
 class CallSiteTest : public testing::Test {
  protected:
-  // Reads the site with these frames, innermost first, and checks that no reference is kept.
+  // Reads the call site of these frames, innermost first. Checks that all references are released.
   std::string Site(const std::vector<Line>& lines, const std::string& hooks = "",
                    const PythonFrames& frames = Frames()) {
     g_innermost = nullptr;
@@ -141,7 +141,7 @@ TEST_F(CallSiteTest, KeepsAnErrorThatTheProgramHas) {
   EXPECT_EQ(g_error, &error);
 }
 
-// Recursion may be deep, and an allocation must not wait for it.
+// A recursion may be deep. Reading all of its frames would delay the allocation.
 TEST_F(CallSiteTest, LooksThroughALimitedNumberOfFrames) {
   std::vector<Line> lines(5000, {"/usr/lib/python3.12/functools.py", 3, "again"});
   lines.push_back({"/home/me/train.py", 88, "main"});

@@ -1,5 +1,5 @@
-// The client with libraries made by hand: one that works, and all errors that a real one can
-// return.
+// Tests the client with replacements of libcupti: one that works, and ones with the errors that a
+// real libcupti can return.
 #include "cupti/client.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using trace::Activity;
 
-// A libcupti of a few lines; the tests set which calls it refuses.
+// A replacement of libcupti. Tests set which calls it refuses.
 struct Fake {
   RequestBuffer request = nullptr;
   BufferCompleted completed = nullptr;
@@ -74,7 +74,7 @@ Library FakeLibrary() {
   return l;
 }
 
-// As CUPTI does: requests a buffer, fills it, returns it.
+// Requests a buffer, fills it and returns it, as CUPTI does.
 bool Deliver(const Buffer& records) {
   uint8_t* buffer = nullptr;
   size_t bytes = 0, most = 0;
@@ -118,7 +118,7 @@ TEST_F(ClientTest, ActivitiesReachTheReceiver) {
   EXPECT_FALSE(Client::The().running());
 }
 
-// In training steps of GPT-2 on an H200, 94,000 of 106,000 calls were queries by a dozen functions.
+// In GPT-2's training steps on an H200, a dozen query functions made 94,000 of 106,000 calls.
 TEST_F(ClientTest, DisablesQueryCallsButNotLaunches) {
   constexpr uint32_t kGetDevice = 17, kGetLastError = 10, kLaunchKernel = 211, kMalloc = 20;
   constexpr uint32_t kContextState = 392, kKernelGetName = 719, kLaunchKernelEx = 652;

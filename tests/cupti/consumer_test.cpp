@@ -1,5 +1,5 @@
-// Buffers made by hand: every kind of record that is read, out of order, truncated, unknown,
-// without an end, and with a launching call that never arrives.
+// Tests the consumer with generated buffers: each kind of record that it reads, and records that
+// are out of order, truncated, unknown, without an end, or whose launch never arrives.
 #include "cupti/consumer.h"
 
 #include <gmock/gmock.h>
@@ -93,7 +93,7 @@ TEST_F(ConsumerTest, CallsHaveNamesAndThreads) {
   EXPECT_EQ(NameOf(out[2]), "runtime call 999");
 }
 
-// CUPTI has other text in the same place.
+// In CUPTI's own records, this field has another meaning, so it is ignored by default.
 TEST_F(ConsumerTest, LineOfCodeIsTheNameOnlyIfRecordsContainIt) {
   MemoryRecord memory = {};
   memory.kind = kMemory2, memory.operation = MemoryRecord::kAllocation;
@@ -232,9 +232,9 @@ TEST_F(ConsumerTest, SkipsAndCountsUnknownKinds) {
   EXPECT_EQ(consumer_.counts().unknown, 2u);
 }
 
-// Every length of a buffer with one record of each kind (kernels, which have a pointer, only as
-// kConcurrentKernel), at an odd address: nothing is read beyond the end (a sanitizer would report
-// it), and complete records are kept.
+// Truncates a buffer with one record of each kind to every possible length, at an odd address. The
+// consumer must keep the complete records, and not read beyond the end (which a sanitizer would
+// report). Kernels have a pointer, so the only one is a kConcurrentKernel.
 TEST_F(ConsumerTest, ReadsCompleteRecordsOfTruncatedBuffers) {
   Buffer whole;
   whole.Add(Kernel(1, 5, 6, "k")).Add(Api(kRuntime, 211, 1, 1, 2, 9));
@@ -258,7 +258,7 @@ TEST_F(ConsumerTest, ReadsCompleteRecordsOfTruncatedBuffers) {
       EXPECT_EQ(consumer.counts().cut, 0u);
     }
   }
-  // Kernel, calls, copies, memset, synchronization and overhead; the operands are as many as fit.
+  // Kernel, calls, copies, memset, synchronization, overhead, and a full record of operands.
   EXPECT_GE(last, 8u + OperandsRecord::kMost);
 }
 
@@ -272,7 +272,7 @@ TEST(ConsumerHostile, SurvivesRandomBuffers) {
       const uint32_t kind = kinds[random() % std::size(kinds)];
       if (random() % 3 == 0) std::memcpy(&noise[at], &kind, 4);
     }
-    // A name is a pointer into this process, for which CUPTI is responsible.
+    // CUPTI guarantees that a kernel's name is a valid pointer, so random ones are replaced.
     const auto next = [](uint8_t* buffer, size_t valid, uint8_t** record) {
       const int status = NextRecordOf(buffer, valid, record);
       if (status == kSuccess && *record + sizeof(KernelRecord) <= buffer + valid) {
@@ -297,7 +297,7 @@ TEST(ConsumerHostile, SurvivesRandomBuffers) {
   }
 }
 
-// A library whose records do not advance must not cause an endless loop.
+// If the library returns the same record again and again, the loop must end.
 TEST(ConsumerHostile, StopsAtRecordsThatDoNotAdvance) {
   const auto next = [](uint8_t* buffer, size_t, uint8_t** record) {
     *record = buffer;

@@ -1,4 +1,4 @@
-// Counts what a thread calls: locks, memory allocations, and allocations of disk space.
+// While `counting` is set, counts the thread's locks, allocations and reservations of disk space.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The client on the emulated platform: a program's activities on the virtual clock.
+// Tests the client on the emulated platform, where activities have times of the virtual clock.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ class EmulatedTest : public testing::Test {
   Kept kept_;
 };
 
-// The virtual clock starts at 0, and records whose times are both 0 have unknown times.
+// The virtual clock starts at 0, although begin and end 0 mean unknown times in CUPTI's records.
 TEST_F(EmulatedTest, RecordsCallsAtTimeZero) {
   ASSERT_EQ(Call("cudaDeviceSynchronize"), 0);
   void* device = nullptr;
@@ -133,7 +133,7 @@ TEST_F(EmulatedTest, RecordsEveryKindOnTheVirtualClock) {
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(NameOf(kernels[0]), "add(float*, int)");
   EXPECT_NE(kernels[0].stream, kernels[1].stream);
-  // The allocator's stream handles lead to the same numbers.
+  // StreamId() maps the allocator's stream handles to the stream numbers of the activities.
   EXPECT_EQ(Client::The().StreamId(reinterpret_cast<uint64_t>(stream)), kernels[0].stream);
   EXPECT_EQ(Client::The().StreamId(0), kernels[1].stream);
   EXPECT_EQ(Client::The().StreamId(0x1234567), std::nullopt);
@@ -164,8 +164,8 @@ TEST_F(EmulatedTest, RecordsEveryKindOnTheVirtualClock) {
   }
   EXPECT_FALSE(kept_.Of(ActivityKind::kCounter).empty());
 
-  // Each activity has a correlated call and begins no earlier; activities on a stream do not
-  // overlap.
+  // Each activity has a correlated call and does not begin before it. Activities on one stream do
+  // not overlap.
   std::map<uint64_t, Activity> calls;
   for (const ActivityKind kind : {ActivityKind::kRuntimeCall, ActivityKind::kDriverCall})
     for (const Activity& call : kept_.Of(kind)) calls[call.correlation] = call;
@@ -281,7 +281,7 @@ TEST_F(EmulatedTest, LosesNoneOfManyLaunches) {
   EXPECT_EQ(Client::The().counts().dropped, 0u);
 }
 
-// The activities of a killed process are in the receiver, without a flush.
+// Each record must be delivered at once: a killed process cannot flush.
 TEST_F(EmulatedTest, DeliversRecordsAtOnceIfRequested) {
   Client::The().Stop();
   ASSERT_TRUE(Client::The()
@@ -303,8 +303,8 @@ TEST_F(EmulatedTest, DeliversRecordsAtOnceIfRequested) {
 
 uint64_t g_requests = 0;
 
-// The operands of a library call, a copy and a memset, and when they were recorded: for a graph,
-// during capture.
+// Checks the operands of a library call, a copy and a memset, and the time at which they were
+// recorded. The operands of a graph are recorded during its capture.
 TEST_F(EmulatedTest, RecordsOperandsIfRequested) {
   void* blas = Open("libcublas.so.12");
   const auto create = reinterpret_cast<int (*)(void**)>(dlsym(blas, "cublasCreate_v2"));
@@ -358,7 +358,7 @@ TEST_F(EmulatedTest, RecordsOperandsIfRequested) {
   g_requests = 70;
   for (int i = 0; i < 2; ++i) ASSERT_EQ(Call("cudaGraphLaunch", executable, stream), 0);
 
-  // For each activity: its operands by address, as 'r', 'w' or 'b', and its kind.
+  // Describes each activity by its kind and its operands ('r': read, 'w': written, 'b': both).
   std::map<const void*, char> name = {
       {a, 'a'}, {b, 'b'}, {c, 'c'}, {static_cast<char*>(b) + 512, 'B'}};
   std::vector<std::string> have;

@@ -1,4 +1,4 @@
-// The data that are kept for a process before it uses a GPU.
+// Tests HeldRows, which keeps a process's data until the process uses a GPU.
 #include "cupti/held_rows.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Marks are in their file when the process is killed; marks of a forked child are not.
+// Tests that the file has all marks of a killed process, and no marks of a forked child.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ class MarksFileTest : public ::testing::Test {
     std::ifstream file(path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // In a separate process, which starts a new file.
+  // Runs `body` in a separate process, because each process has one file of marks.
   template <typename Body>
   int Run(Body body) const {
     const pid_t child = fork();

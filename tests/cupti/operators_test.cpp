@@ -1,4 +1,4 @@
-// PyTorch's operators as NVTX reports them to a tool, through a table of functions made by hand.
+// Reports PyTorch's operators through NVTX's table of functions, which the tests provide.
 #include "cupti/operators.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(Operators, AreExternalIdsOfCalls) {
   ASSERT_EQ(InitializeInjectionNvtx2(&Exported), 1);
 
   EXPECT_EQ(Pop(), -2) << "nothing is open";
-  // No client is running, so the operator and its end are ignored.
+  // No client is running yet, so this operator and its end are ignored.
   EXPECT_EQ(Push("aten::early, op_id = 1"), 0);
   Library library;
   library.ActivityRegisterCallbacks = [](RequestBuffer, BufferCompleted) { return 0; };
@@ -95,7 +95,7 @@ TEST(Operators, AreExternalIdsOfCalls) {
   EXPECT_EQ(Pop(), 0);
   EXPECT_TRUE(g_causes.empty());
 
-  // No client is running any more, but the history of allocations still gets the operators.
+  // The client has stopped, but the history of allocations still gets the operators.
   EXPECT_EQ(OperatorHere(), 0);
   Push("aten::_to_copy, op_id = 5");
   const uint16_t copy = OperatorHere();

@@ -1,4 +1,4 @@
-// Stacks as PyTorch captures them: frames behind a table of functions.
+// Makes stacks with the layout of those that PyTorch captures.
 #include "cupti/stacks.h"
 
 #include <gtest/gtest.h>
@@ -34,13 +34,13 @@ TEST(Stacks, EqualStacksHaveOneNumber) {
   EXPECT_EQ(stacks.Number(Capture({{&code[0], 2}, {&code[1], 6}})), 2u);  // another instruction
   EXPECT_EQ(stacks.Number(Capture({{&code[0], 2}})), 3u);                 // another depth
   EXPECT_EQ(stacks.Number(Capture({{&code[0], 2}, {&code[1], 4}})), 1u);
-  // Many, so that the table grows.
+  // Adds so many stacks that the table grows.
   for (int i = 0; i < 10'000; ++i)
     ASSERT_EQ(stacks.Number(Capture({{&code[2], i}})), static_cast<uint32_t>(i) + 4);
   EXPECT_EQ(stacks.Number(Capture({{&code[2], 77}})), 81u);
 }
 
-// Until a stack is written, its code must not be unloaded.
+// Holds a reference until the stack is written. Otherwise, its code could be unloaded.
 TEST(Stacks, KeepsUnwrittenStacksAlive) {
   const char code = 0;
   Stacks stacks;

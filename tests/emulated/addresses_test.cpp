@@ -21,13 +21,13 @@ TEST(Addresses, AscendingUsesLowestSufficientHole) {
 TEST(Addresses, DescendingAllocatesChunksFromTheTop) {
   AddressSpace space(kBase, kSpan, Placement::kDescending);
   const uint64_t end = kBase + kSpan;
-  // A small allocation opens a 32 MiB chunk at the top; the next small allocations follow in it.
+  // A small allocation reserves a 32 MiB chunk at the top, which also serves the next ones.
   EXPECT_EQ(space.Take(2 * kMiB), end - 32 * kMiB);
   EXPECT_EQ(space.Take(20 * kMiB), end - 30 * kMiB);
-  // An allocation that does not fit there opens the next chunk below.
+  // An allocation that does not fit into that chunk reserves the next chunk below.
   EXPECT_EQ(space.Take(20 * kMiB), end - 64 * kMiB);
   EXPECT_EQ(space.Take(10 * kMiB), end - 44 * kMiB);
-  // Of the free ranges that are large enough, the one with the lowest address is used.
+  // Uses the lowest of all free ranges that are large enough.
   EXPECT_EQ(space.Take(2 * kMiB), end - 34 * kMiB);
 }
 

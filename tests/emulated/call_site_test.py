@@ -13,8 +13,8 @@ FOLDER = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "."
 GPU = ("name=Test Card;memory_bytes=8589934592;context_bytes=0;sm_count=20;max_threads_per_sm=1536;compute_capability=86;"
        "l2_bytes=4194304;bandwidth_bytes_per_s=5e11;bus_bits=256")
 
-# Begins with the library loaded and the recording started. `free` gives up the interpreter's lock during a call, as
-# PyTorch's operators do; `held` keeps it.
+# Precedes the code of each test: loads the libraries and starts the recording. Calls through `free`
+# release the GIL, as PyTorch's operators do; calls through `held` keep it.
 PROGRAM = """
 import concurrent.futures, ctypes, gc, os, threading
 folder = os.environ["FOLDER"]
@@ -50,7 +50,7 @@ class CallSites(unittest.TestCase):
                 return file.read().replace(os.fsencode(output) + b"/", b"@")
 
     def line(self, text, what):
-        """The line of `what` in the program."""
+        """Returns the number of the line that contains `what` in the program."""
         return (PROGRAM + text).split("\n").index(what) + 1
 
     def test_pinned_with_and_without_the_lock(self):

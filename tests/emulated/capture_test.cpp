@@ -1,4 +1,4 @@
-// Capture into graphs, as PyTorch uses it, and calls that CUDA refuses during capture.
+// Tests capture into graphs as PyTorch uses it, and calls that CUDA refuses during capture.
 #include <gtest/gtest.h>
 
 #include <thread>

@@ -22,8 +22,8 @@ inline void Set(Buffer* out, size_t at, T value) {
   std::memcpy(out->data() + at, &value, sizeof value);
 }
 
-// Returns an ELF file with the sections that nvcc writes for one kernel "k". With `large`, the last
-// parameter has 20,000 bytes, and the parameters are described as nvcc does if they exceed 4 KiB.
+// Returns an ELF file with the sections that nvcc writes for one kernel "k". If `large`, the last
+// parameter has 20,000 bytes; nvcc describes parameters differently above 4 KiB.
 inline Buffer Cubin(int registers, int shared, bool large = false) {
   struct Made {
     std::string name;

@@ -1,5 +1,5 @@
-// Workspaces of cuDNN's engines, compared with the sizes that they requested on an NVIDIA H200
-// (driver 580.159.04, cuDNN 9.19, PyTorch 2.11).
+// Compares the workspaces of cuDNN's engines with the sizes that the engines requested on an NVIDIA
+// H200 (driver 580.159.04, cuDNN 9.19, PyTorch 2.11).
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -27,8 +27,8 @@ Shape Packed(std::vector<int64_t> dims, int type) {
   return shape;
 }
 
-// A convolution of square images: its channels and filters, and the sides of its image, filter
-// and result.
+// A convolution of square images. `side`, `window` and `out_side` are the sides of the image, the
+// filter and the result.
 struct Measured {
   ConvolutionKind kind;
   int64_t channels, filters, side, window, stride, out_side;
@@ -53,7 +53,7 @@ constexpr auto kForward = ConvolutionKind::kForward;
 constexpr auto kData = ConvolutionKind::kBackwardData;
 constexpr auto kFilter = ConvolutionKind::kBackwardFilter;
 
-// torchvision's ResNet-50, 32 images of 224 x 224, fp32 with TF32, channels first.
+// The convolutions of torchvision's ResNet-50: 32 images of 224 x 224, TF32, channels first.
 constexpr Measured kResNet50[] = {
     {kForward, 3, 64, 224, 7, 2, 112, 122065680, 1},
     {kForward, 64, 64, 56, 1, 1, 56, 400, 1},
@@ -157,12 +157,12 @@ TEST(CudnnEngineSizes, MarksOnlyMeasuredSizesAsMeasured) {
   EXPECT_FALSE(ConvolutionWorkspace(c, {.compute_capability = 89, .sm_count = 142}, true).measured);
   c.filter.dims[1] = 1;  // as many groups as channels
   EXPECT_FALSE(ConvolutionWorkspace(c, kH200, true).measured);
-  // Without tensor cores, no layout is converted.
+  // Without tensor cores, cuDNN does not convert layouts and needs no workspace for that.
   EXPECT_EQ(ConvolutionWorkspace(c, kH200, false).bytes, 0u);
 }
 
-// The convolutions in the programs of `vramscope doctor`. Only their filter gradients have a
-// workspace. The peak shows the size of the second workspace, rounded to 512 bytes.
+// These are the convolutions in the programs of `vramscope doctor`. Only their filter gradients
+// need a workspace. Both expected sizes are rounded up to 512 bytes.
 TEST(CudnnEngineSizes, DoctorConvolutionWorkspacesMatchH200) {
   const auto bytes = [](const Measured& m, int64_t images) {
     return ConvolutionWorkspace(Of(m, images, kFp32), kH200, true).bytes;
@@ -196,8 +196,8 @@ Shape Ordered(std::vector<int64_t> dims, int type, bool last) {
   return shape;
 }
 
-// The size of the workspace that is allocated after `results` results. Results of a forward pass
-// are kept; results of a backward pass are freed at its end, after the last workspace.
+// Returns the size of the workspace that a pass allocates after its first `results` results. A
+// forward pass keeps results; a backward pass frees them at its end, after the last workspace.
 uint64_t RequestedWorkspace(const nlohmann::json& pass, int results, bool forward) {
   const size_t end = forward ? pass.size() : pass.size() - 2;
   int seen = 0;
@@ -212,8 +212,8 @@ uint64_t RequestedWorkspace(const nlohmann::json& pass, int results, bool forwar
   return 0;
 }
 
-// Compares the rule with every workspace that cudnn_sizes.py recorded on the H200, by layout,
-// precision and pass, and prints the differences.
+// Compares the rule with all workspaces that cudnn_sizes.py recorded on the H200. Counts matches
+// for each layout, precision and pass, and prints the differences.
 TEST(CudnnEngineSizes, MostWorkspacesMatchTableOfH200) {
   std::ifstream file(VRAMSCOPE_GOLDEN "/gpu/h200/cudnn_sizes.json");
   ASSERT_TRUE(file.good());
@@ -258,7 +258,7 @@ TEST(CudnnEngineSizes, MostWorkspacesMatchTableOfH200) {
   EXPECT_EQ(all, 204);
 }
 
-// Batch 4, 512 positions, head dimension 64; Qwen2-0.5B has 14 query heads for 2 key-value heads.
+// Attention of Qwen2-0.5B: batch 4, 14 query and 2 key-value heads, 512 positions, dimension 64.
 TEST(CudnnEngineSizes, SharedKeyAttentionNeedsPerHeadGradients) {
   const Shape query = Packed({4, 14, 512, 64}, kBf16), shared = Packed({4, 2, 512, 64}, kBf16);
   EXPECT_EQ(AttentionWorkspace({false, query, shared, shared}, kH200).bytes, 256u);

@@ -1,4 +1,4 @@
-// Reads cubins and fat binaries, whole and damaged, which the test generates.
+// Tests reading of generated cubins and fat binaries, both whole and damaged.
 #include "emulated/core/device_code.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Buffer Zstd(const Buffer& in) {
   return out;
 }
 
-// Compresses with LZ4. The only match is the file's first long run of zeros.
+// Compresses to LZ4 with a single match: the first long run of zeros in the file.
 Buffer Lz4(const Buffer& in) {
   Buffer out;
   size_t literals = 0;  // up to the first run of 64 zeros
@@ -167,8 +167,8 @@ TEST(DeviceCode, AcceptsMissingImageAndPtx) {
   EXPECT_TRUE(ParseImage(ptx, 80).runs);
 }
 
-// All input is untrusted. With damaged data, the reader stays in bounds (the address sanitizer
-// checks this) and allocates nothing large.
+// Input is untrusted. Given damaged data, the reader must stay in bounds (the address sanitizer
+// checks this) and must not allocate much memory.
 TEST(DeviceCode, SurvivesDamagedFiles) {
   const Buffer cubin = Cubin(50, 64);
   const Buffer fat = FatBinary(

@@ -11,8 +11,8 @@ import subprocess
 import torch_program
 from torch_program import ENVIRONMENT, PYTHON, VRAMSCOPE, Program
 
-# Shared memory per multiprocessor and its maximum per block in KiB, from the CUDA C++ programming
-# guide.
+# Maximum shared memory per multiprocessor and per block in KiB, by compute capability, from the
+# CUDA C++ programming guide.
 SHARED = {"7.5": (64, 64), "8.0": (164, 163), "8.6": (100, 99), "8.7": (164, 163), "8.9": (100, 99), "9.0": (228, 227), "10.0": (228, 227),
           "10.3": (228, 227), "11.0": (228, 227), "12.0": (100, 99), "12.1": (100, 99), "6.0": (64, 48), "7.0": (96, 96)}
 
@@ -103,8 +103,8 @@ class Device(Program):
         self.assertIn("memory", self.stderr)
 
     def test_the_list_of_kernels_is_that_of_this_torch(self):
-        """RunsOnLibTorch() lists the architectures of LibTorch 2.11 for CUDA 13.0. They equal those
-        of the installed torch, if that has this version."""
+        """RunsOnLibTorch() lists the architectures of LibTorch 2.11 for CUDA 13.0. If that version
+        of torch is installed, it must have the same architectures."""
         seen = self.run_on(ASK, "--device", "rtx-4090")
         has = {name for name in seen["kernels"] if name.startswith("sm_")}
         version = subprocess.run([PYTHON, "-c", "import os, runpy, importlib.util as u; v = runpy.run_path(os.path.join(os.path.dirname("
@@ -115,7 +115,8 @@ class Device(Program):
         self.assertEqual(has, {"sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"})
 
     def test_no_kernels_for_it(self):
-        """If PyTorch has no kernels for an old GPU, the program fails as on that GPU."""
+        """If PyTorch has no kernels for an old GPU, the program must fail as it does on the real
+GPU."""
         seen = self.run_on(ASK, "--device", "p100-pcie-16gb")
         if any(name in seen["kernels"] for name in ("sm_60", "sm_61")):
             self.skipTest("this torch has kernels for it")
@@ -126,7 +127,8 @@ class Device(Program):
                 self.run_on(MULTIPLY, "--device", device)
 
     def test_cublas_workspaces(self):
-        """PyTorch chooses the workspaces' size by compute capability and allocates the size in the table."""
+        """PyTorch derives the size of cuBLAS's workspace from the compute capability. The plan must
+contain an allocation of that size, which the device table states."""
         for device in ("gtx-1650", "rtx-3070-laptop", "h20", "gb200", "b300", "rtx-pro-4000", "gb10"):
             with self.subTest(device):
                 trace = self.path("out.trace")

@@ -56,8 +56,8 @@ TEST(Durations, HaveLowerAndUpperBounds) {
   EXPECT_GE(LaunchDuration(Gpu{}, {.bytes = 1, .clocks = 1}), 1000);
 }
 
-// Durations on an H200 (driver 580.159.04, PyTorch 2.11 for CUDA 13.0), measured with events around
-// many calls.
+// The expected durations were measured on an H200 (driver 580.159.04, PyTorch 2.11 for CUDA 13.0)
+// with events around many calls.
 TEST(Durations, ProductsMatchMeasurements) {
   struct Case {
     int64_t m, n, k;
@@ -90,7 +90,7 @@ TEST(Durations, ProductsMatchMeasurements) {
   }
 }
 
-// One more tile than there are multiprocessors needs one more wave.
+// If there is one more tile than multiprocessors, the product takes a second wave.
 TEST(Durations, ProductsTakeWholeWaves) {
   const auto duration = [](int64_t columns) {
     return ProductDuration(H200(), {.m = 256, .n = columns, .k = 4096},
@@ -108,9 +108,9 @@ TEST(Durations, MemoryKernelsMatchMeasurements) {
   EXPECT_NEAR(us({.bytes = 12.0 * (2 << 20)}), 5.25,
               0.7);  // a sum of two 8 MiB tensors, in the cache
   EXPECT_LT(us({}), 1.5);
-  // 24 blocks of 1,024 threads that iterate over 2,048 rows of 768 elements of two tensors.
+  // 24 blocks of 1,024 threads each iterate over 2,048 rows of 768 elements in two tensors.
   EXPECT_NEAR(us({.bytes = 2.0 * 2048 * 768 * 4, .serial_threads = 24 * 1024}), 7.6, 2);
-  // One tensor list: 320 blocks read and write 65,536 elements each.
+  // A foreach kernel with one tensor list: 320 blocks read and write 65,536 elements each.
   EXPECT_NEAR(us({.bytes = 320.0 * 65536 * 8, .blocks = 320}), 44.3, 4);
   EXPECT_NEAR(us({.bytes = 195.0 * 65536 * 8, .blocks = 195}), 30.3, 3);
   EXPECT_NEAR(static_cast<double>(CopyDuration(H200(), 64 << 20, CopyPath::kPinned)), 1.213e6, 5e4);
@@ -123,7 +123,7 @@ KernelFacts Using(int registers, int shared = 0) {
   return facts;
 }
 
-// Figures of CUDA's occupancy calculator for compute capability 8.0.
+// The expected figures are from CUDA's occupancy calculator for compute capability 8.0.
 TEST(Occupancy, MatchesCudaCalculator) {
   const Gpu gpu = A100();
   const Architecture architecture = ArchitectureOf(gpu);

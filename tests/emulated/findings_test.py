@@ -17,7 +17,7 @@ import unittest
 from torch_program import ENVIRONMENT, HERE, PYTHON, TORCH, VRAMSCOPE, Program, has
 
 PROGRAM = os.path.join(HERE, "programs", "findings.py")
-# Each case has the name of the finding that it tests.
+# Each case of programs/findings.py is named after the finding that it tests.
 CASES = ("leak", "retained-graph", "kept-from-before", "old-gradients", "outputs-held", "second-weights", "held-since-setup", "resident-inputs",
          "no-grad", "eval-graph", "eval-peak", "load-peak", "logits-copies", "autocast-weights", "optimizer-temporaries", "gradient-copies",
          "attention-scores", "checkpointing-without-effect", "frozen-32-bits", "large-buffers", "workspaces", "no-gradient", "made-in-first-step", "dtype-copies", "uneven-steps", "other-streams",

@@ -46,8 +46,8 @@ TEST(GpuDescription, ErrorsNameTheInvalidKey) {
   EXPECT_THAT(problem, HasSubstr("context_bytes"));
 }
 
-// Limits of every compute capability in the device table, from the CUDA C++ programming guide:
-// shared memory per multiprocessor and per block in KiB, and blocks per multiprocessor.
+// Compares the limits of every compute capability in the device table with the CUDA C++ programming
+// guide: shared memory per multiprocessor and per block in KiB, and blocks per multiprocessor.
 TEST(GpuDescription, HasTheLimitsOfItsComputeCapability) {
   struct Row {
     int compute_capability, shared, shared_of_block, blocks;
@@ -110,7 +110,7 @@ TEST(GpuDescriptions, RepeatLastGpuUpToCount) {
   EXPECT_THAT(problem, HasSubstr("line 3"));
 }
 
-// The context grows only if the size of a bare context is known. Otherwise it has its full size
+// A CUDA context grows only if the size of a bare context is known. Otherwise, it has its full size
 // from the start.
 TEST(GpuDescription, ContextGrowthNeedsBareContextSize) {
   std::string problem;

@@ -24,7 +24,7 @@ class HostBytesTest : public testing::Test {
   void TearDown() override { munmap(reinterpret_cast<void*>(base_), kBytes); }
 
   void Write(uint64_t offset, int64_t value) { bytes_.Write(base_ + offset, &value, sizeof value); }
-  // The value that the host reads; -1 if it is not known (zeros were returned).
+  // Returns the value that the host reads, or -1 if the value is unknown and zeros were read.
   int64_t Read(uint64_t offset) {
     int64_t value = 77;
     if (bytes_.Read(&value, base_ + offset, sizeof value)) {

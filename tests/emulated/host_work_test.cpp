@@ -16,7 +16,7 @@ class HostWorkTest : public testing::Test {
   void TearDown() override { ForgetHostThreads(); }
 };
 
-// The launch time in a thread that reports nothing.
+// Returns the launch time in a new thread, which has not reported what it runs.
 int64_t OfAnotherThread() {
   int64_t takes = 0;
   std::thread([&] { takes = LaunchHostNs(); }).join();
@@ -42,7 +42,7 @@ TEST_F(HostWorkTest, LastReportedActivityDeterminesLaunchTime) {
             in_python);  // an optimizer launches its kernels in a row, without building a graph
   EXPECT_EQ(HostRuns(HostThread::kPython), HostThread::kOptimizer);
   EXPECT_EQ(LaunchHostNs(), in_python);
-  // A checkpoint runs its forward pass in autograd's thread.
+  // A checkpoint recomputes its forward pass, which is Python code, in autograd's thread.
   const int64_t of_engine = OfAnotherThread();
   std::thread([&] {
     HostRuns(HostThread::kPython);

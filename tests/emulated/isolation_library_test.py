@@ -82,7 +82,8 @@ class Copies(Folder):
         self.expect_unchanged()
 
     def test_the_ways_change_the_folder_where_nothing_isolates(self):
-        # Shows that the other tests can fail: without the variable, the library does nothing.
+        # Without the variable, the library does nothing and the folder changes. This shows that the
+        # other tests can fail.
         self.expect_all_ways(self.run_command(sys.executable, WAYS, self.folder, VRAMSCOPE_ISOLATION=None))
         self.assertNotEqual(folder.state(self.folder), self.before)
         self.assertEqual(os.listdir(self.changes), [])
@@ -125,7 +126,7 @@ class Copies(Folder):
         self.expect_unchanged()
 
     def test_a_deep_folder_of_changes(self):
-        # The paths are too long for a socket address and for a single buffer.
+        # Paths in this folder are too long for a socket address and for one buffer of the library.
         self.changes = self.path(*["deep" * 10] * 4)
         os.makedirs(self.changes)
         self.expect_all_ways(self.run_command(sys.executable, WAYS, self.folder))
@@ -206,7 +207,7 @@ class Copies(Folder):
 
 
 class Overlay(Folder):
-    """Existing folders can be renamed under overlayfs in a user namespace."""
+    """Tests that existing folders can be renamed in an overlayfs in a user namespace."""
 
     def run_ways(self, preload):
         scratch = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
@@ -239,8 +240,8 @@ class Audit(Folder):
             self.assertNotIn(7, kinds, "%s has PT_TLS" % library)
 
     def test_what_needs_static_tls_can_be_preloaded(self):
-        # The loader keeps 1,664 bytes of static TLS free; jemalloc, which Ray preloads for its own
-        # processes, needs them.
+        # The loader has 1,664 bytes of static TLS to spare. They must stay free for jemalloc, which
+        # Ray preloads in its own processes.
         if VRAMSCOPE is None:
             self.skipTest("without vramscope: its environment is not tried")
         program = "import subprocess, torch\ntorch.allocate(1 << 20)\n" \
@@ -254,7 +255,8 @@ class Audit(Folder):
                 self.assertIn("it runs", (result.stdout + result.stderr).splitlines())
 
     def loaded(self, name):
-        """The file that is mapped if a program loads a library of that name from a wheel."""
+        """Returns the file that is mapped when a program loads a library with that name from a
+wheel."""
         os.makedirs(self.path("vendored.libs"), exist_ok=True)
         library = self.path("vendored.libs", name)
         shutil.copy(ISOLATION, library)  # any library that is not CUDA's
@@ -269,8 +271,9 @@ class Audit(Folder):
                 self.assertEqual(self.loaded(name), os.path.realpath(os.path.join(LIBRARIES, ours)))
 
     def test_a_library_that_is_linked_to_a_renamed_runtime_loads(self):
-        """The loader compares the names in the version table of the user (such as torchvision's
-        _C.so) with the name of the library that it loaded."""
+        """A library such as torchvision's _C.so names the renamed runtime in its version table. The
+        loader compares this name with the name of the library that it loaded, so the two must
+        match."""
         if not shutil.which("cc"):
             self.skipTest("no C compiler")
         for name, text in (("runtime.c", "int runtime(void) { return 7; }"), ("versions", "VERSION_1 { global: runtime; };"),

@@ -39,7 +39,7 @@ class Isolation(unittest.TestCase):
             self.skipTest(result.stderr.strip().splitlines()[-1])
 
     def give(self):
-        """Gives the folder and its contents to the user who plans."""
+        """Makes the user who runs the plan the owner of the folder and its contents."""
 
     def fill(self):
         contents.fill(self.folder)
@@ -53,7 +53,8 @@ class Isolation(unittest.TestCase):
                               cwd=self.folder)
 
     def expect_nothing_changed(self, code, *options):
-        """Plans the code and checks the folder. Returns the output of the program."""
+        """Plans the code and checks that the folder is unchanged. Returns the output of the
+program."""
         before = contents.state(self.folder)
         result = self.plan("import torch; torch.allocate(1 << 20)\n" + code, *options)
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
@@ -103,7 +104,7 @@ class Isolation(unittest.TestCase):
         self.assertNotIn("not reached: timed out", printed)
 
     def scratch(self, pid):
-        """The scratch folders that a process has open."""
+        """Returns the scratch folders that a process has open."""
         found = []
         for name in os.listdir("/proc/%d/fd" % pid):
             try:
@@ -220,7 +221,7 @@ class Warm(Isolation):
         modules, socket = os.path.join(folder, "modules.json"), os.path.join(folder, "kept", "socket")
         with open(modules, "w") as file:
             json.dump({"modules": ["torch"]}, file)
-        # The imports of the server change files, too.
+        # The server imports modules, and imports can change files, too.
         kept = [option for option in options if option != "--json"]
         server = subprocess.Popen(super().command(code, *kept, "--keep", os.path.dirname(socket), "--serve", socket, "--modules", modules),
                                   env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -277,7 +278,8 @@ class Warm(Isolation):
 
 
 class WarmUnprivileged(Warm, Unprivileged):
-    """Repeats these tests as an ordinary user, who could not enter the program's user namespace from the server's."""
+    """Repeats these tests as an ordinary user. Such a user cannot enter the user namespace of the
+program from that of the server."""
 
 
 class Copy(Isolation):
@@ -289,7 +291,8 @@ class Refused(unittest.TestCase):
 
     def test_the_plan_does_not_start_without_isolation(self):
         with tempfile.TemporaryDirectory() as folder:
-            # The platform's folder lacks the library, and a filter refuses namespaces.
+            # Makes all modes fail: the platform's folder lacks the isolation library, and a seccomp
+            # filter refuses namespaces.
             platform = os.path.join(folder, "emulated")
             real = os.path.join(os.path.dirname(os.path.dirname(VRAMSCOPE)), "emulated")
             os.mkdir(platform)

@@ -10,7 +10,7 @@ TEST(Kernels, AreForgottenWithTheirImage) {
   RegisterKernel(&functions[0], "first", &images[0]);
   RegisterKernel(&functions[1], "second", &images[0]);
   RegisterKernel(&functions[2], "third", &images[1]);
-  // The second image reuses an address of the first.
+  // The second image registers a function at an address that the first image used.
   RegisterKernel(&functions[0], "fourth", &images[1]);
   ForgetKernels(&images[0]);
   EXPECT_TRUE(IsRegistered(&functions[0]));

@@ -1,4 +1,4 @@
-// Parameters of a launch, for tests of the rules that read them.
+// Builds the parameters of a kernel launch, for tests of the rules that read them.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ inline constexpr char kDropout[] =
     "EfjLi1ELi16EbEEvNS_4cuda6detail10TensorInfoIKT_T1_EENS7_IS8_SA_EENS7_IT4_SA_EESA_T0_NS_"
     "15PhiloxCudaStateE";
 
-// Parameters with the given numbers of bytes. Parameters of more than 8 bytes are filled with
-// remains of an earlier launch.
+// Holds parameters of the given sizes in bytes. Parameters larger than 8 bytes are filled as if by
+// an earlier launch.
 template <class Self>
 class LaunchedWith {
  public:

@@ -1,5 +1,5 @@
-// Checks that the declarations of CUDA's structures have the sizes and offsets of NVIDIA's.
-// Compiled once for each toolkit whose headers are available; the headers state their version.
+// Checks that our declarations of CUDA's structures have the sizes and offsets that NVIDIA's
+// headers have. Compiled once for each toolkit whose headers are available.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

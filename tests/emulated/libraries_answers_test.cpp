@@ -51,7 +51,7 @@ uint64_t Now() {
   static Library core("libvramscope-emulated.so");
   return core.Get<uint64_t>("vramscope_emulated_now_ns");
 }
-// The virtual time at which all submitted work has finished.
+// Synchronizes the device and returns the virtual time at which all work has finished.
 uint64_t Finished() {
   static Library runtime("libcudart.so.12");
   EXPECT_EQ(runtime("cudaDeviceSynchronize"), 0);
@@ -209,7 +209,7 @@ TEST(EmulatedLibraries, CudnnGraphPlansConvolution) {
   void* operations = graph.Make(15);
   graph.Link(operations, 801, forward);
   ASSERT_EQ(cudnn("cudnnBackendFinalize", operations), 0);
-  // Objects stay valid after the descriptors from which they were built are destroyed.
+  // Objects must stay valid after the descriptors that they were built from are destroyed.
   for (void* descriptor : {x, w, y, forward})
     EXPECT_EQ(cudnn("cudnnBackendDestroyDescriptor", descriptor), 0);
 
@@ -243,7 +243,7 @@ TEST(EmulatedLibraries, CudnnGraphPlansConvolution) {
               0);
     EXPECT_EQ(count, i == 0 ? 1 : 0);
   }
-  // On tensor cores, channels-first x, w and y are converted to channels last in the workspace.
+  // For tensor cores, x, w and y are converted to channels last, which needs a workspace.
   EXPECT_EQ(workspaces[0], 4 * (2048 * 8 * 100 + 16 * 8 * 9 + 2048 * 16 * 64) + 16);
   EXPECT_EQ(workspaces[1], 0);
 
@@ -302,7 +302,7 @@ TEST(EmulatedLibraries, CudnnPlacesLstmParameters) {
   int type = -1, count = 0, dims[3] = {}, strides[3] = {};
   EXPECT_EQ(cudnn("cudnnGetTensorNdDescriptor", matrix, 3, &type, &count, dims, strides), 0);
   EXPECT_THAT(dims, testing::ElementsAre(1, 5, 5));
-  // A caller may pass null for one of the two results.
+  // The caller may pass null for the address of the matrix or of the bias.
   EXPECT_EQ(cudnn("cudnnGetRNNWeightParams", handle, rnn, 0, bytes,
                   static_cast<const void*>(weights.data()), 0, matrix, &at,
                   static_cast<void*>(nullptr), static_cast<void**>(nullptr)),
@@ -395,7 +395,7 @@ TEST(EmulatedLibraries, NcclOneProcessRepresentsAllRanks) {
   EXPECT_EQ(nccl("ncclAllReduce", sent, sent, size_t{1}, kInt64, kAverage, comm, nullptr), 0);
   ASSERT_EQ(runtime("cudaMemcpy", gathered, sent, sizeof value, kToHost), 0);
   EXPECT_EQ(gathered[0], 40);
-  // A collective on unknown values returns unknown values, which are read as zero.
+  // The collective's input has unknown values, so its result is unknown and is read as zero.
   EXPECT_EQ(nccl("ncclAllReduce", all, sent, size_t{1}, kInt64, 7, comm, nullptr), 0);
   ASSERT_EQ(runtime("cudaMemcpy", gathered, sent, sizeof value, kToHost), 0);
   EXPECT_EQ(gathered[0], 0);

@@ -1,5 +1,5 @@
-// Compares the declarations of CUPTI's records with the headers of a toolkit. Fields that are
-// filled have the same offsets, and no emulated record is shorter than the original.
+// Compares our declarations of CUPTI's records with the headers of a toolkit. The fields that we
+// fill must have the same offsets, and no record may be shorter than CUPTI's.
 #include <cupti.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests stateless functions of the emulated math libraries: sizes, versions, and the results of
-// collectives; also the files through which ranks find each other.
+// Tests functions of the emulated math libraries that need no state: sizes, versions, and results
+// of collectives. Also tests the files through which ranks find each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ cudnn::Shape Packed(std::vector<int64_t> dims, int type, bool channels_last = fa
       continue;
     }
     shape.strides[i] = step;
-    // Some tests have dimensions whose product overflows.
+    // Multiplies unsigned numbers, because the product overflows in some tests.
     step = static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(dims[i]));
   }
   return shape;
@@ -192,7 +192,7 @@ TEST(NcclRendezvous, RejectsUntrustedFiles) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) return entry.path();
     return std::filesystem::path();
   };
-  // The object's destructor never runs, as in a killed rank.
+  // The object is leaked, so that its destructor never runs, as if the rank was killed.
   static const auto* const killed = nccl::Rendezvous::Join(id, 2, 0, &problem).release();
   ASSERT_NE(killed, nullptr) << problem;
   const std::filesystem::path room = file_of();
@@ -218,8 +218,8 @@ TEST(NcclMemory, OneRankMatchesMeasurement) {
   EXPECT_EQ(one.least, one.most);
 }
 
-// Published figures: 544 MiB for two A100 with NVLink and 688 MiB for four (NVIDIA/nccl#964). One
-// communicator with 1.6 GB (#864) is the upper limit.
+// Published figures are 544 MiB for two A100 with NVLink and 688 MiB for four (NVIDIA/nccl#964).
+// The largest published figure is 1.6 GB for one communicator (#864).
 TEST(NcclMemory, RangeContainsPublishedFigures) {
   const auto two = nccl::MemoryOfCommunicator(2, Peers::kNvlink, {});
   const auto four = nccl::MemoryOfCommunicator(4, Peers::kNvlink, {});
@@ -345,7 +345,7 @@ TEST(NcclRendezvous, ReportsInvalidJoinsAndEndedRanks) {
   EXPECT_THAT(problem, testing::HasSubstr("has already joined"));
   EXPECT_EQ(nccl::Rendezvous::Join(id, 3, 1, &problem), nullptr);
   EXPECT_THAT(problem, testing::HasSubstr("has 3 ranks, that of another rank has 2"));
-  // A rank that has ended is noticed.
+  // The other ranks notice that a rank has ended.
   const pid_t child = fork();
   if (child == 0) {
     nccl::Rendezvous::Join(id, 2, 1, &problem).release();
@@ -358,8 +358,8 @@ TEST(NcclRendezvous, ReportsInvalidJoinsAndEndedRanks) {
   first->Unlink();
 }
 
-// Ranks that are killed before all have arrived leave their files behind. The next process removes
-// them, except files of running processes.
+// Ranks that are killed before all ranks have arrived leave their files behind. The next process
+// removes these files, but not those of running processes.
 TEST(NcclRendezvous, RemovesOldFilesOfKilledRanks) {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "rooms-test-XXXXXX").string();
@@ -394,7 +394,7 @@ TEST(NcclRendezvous, RemovesOldFilesOfKilledRanks) {
   fs::remove_all(folder);
 }
 
-// In a folder to which all users can write, ranks only use a subfolder that other users cannot
+// If all users can write to the folder, ranks use a subfolder that other users cannot
 // enter.
 TEST(NcclRendezvous, PrivateFolderExcludesOtherUsers) {
   namespace fs = std::filesystem;

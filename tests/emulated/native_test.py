@@ -43,7 +43,8 @@ class Module:
 
 
 class Scripted:
-    """Like a TorchScript module, it has no dictionaries of its parts."""
+    """Like a TorchScript module, this class has no dictionaries of parameters, buffers and
+submodules."""
     _parameters = _buffers = _modules = ()
 
     def parameters(self):
@@ -69,7 +70,7 @@ class NativeTest(unittest.TestCase):
         self.addCleanup(self.native.end)
 
     def lines(self):
-        """[kind, requests, arguments...] of each mark."""
+        """Returns each mark as [kind, requests, arguments...]."""
         with open(self.path, "rb") as file:
             rows = [json.loads(line) for line in file.read().rstrip(b"\0").decode().splitlines()]
         return [row[:1] + row[2:3] + row[5:] for row in rows if row[0] not in "Tn"]

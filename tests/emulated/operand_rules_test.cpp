@@ -32,8 +32,8 @@ constexpr char kConcatenation[] =
     "EEENS1_"
     "16TensorSizeStrideIS8_Lj4EEEiS8_";
 
-// Returns the operands of a launch as texts: "ar": a is read; "bw": b is written; "cb": c is read
-// and written; "d?": the use of d is unknown.
+// Returns the operands of a launch as texts. "ar": a is read. "bw": b is written. "cb": c is read
+// and written. "d?": the use of d is unknown.
 class Launched : public LaunchedWith<Launched> {
  public:
   using LaunchedWith::LaunchedWith;
@@ -52,14 +52,14 @@ TEST(OperandRules, PointersToConstAreRead) {
   Launched launched({4, 4, 8, 8, 8, 8, 8, 8});
   for (size_t i = 2; i < 8; ++i) launched.Put(i, 0, static_cast<char>('a' + i - 2));
   EXPECT_THAT(launched.Operands(kLayerNorm), ElementsAre("ar", "br", "cr", "dw", "ew", "fw"));
-  // If no rule exists for a kernel, and only one parameter may be written, that parameter counts as
-  // written. If two may be written, the use of both is unknown.
+  // There is no rule for this kernel. If its signature lets it write to only one parameter, it
+  // writes to that one. If it could write to two, the use of both is unknown.
   EXPECT_THAT(Launched({8, 8, 4}).Put(0, 0, 'a').Put(1, 0, 'b').Operands("_Z1fPfPKfi"),
               ElementsAre("aw", "br"));
   EXPECT_THAT(
       Launched({8, 8, 8}).Put(0, 0, 'a').Put(1, 0, 'b').Put(2, 0, 'c').Operands("_Z1fPfPKfS_"),
       ElementsAre("a?", "br", "c?"));
-  // A structure may contain the parameter that is written.
+  // The kernel may write to an address in the structure S instead.
   EXPECT_THAT(Launched({8, 8}).Put(0, 0, 'a').Put(1, 0, 'b').Operands("_Z1fPf1S"),
               ElementsAre("a?", "b?"));
   Launched gradient({8, 8, 8, 8, 8, 8, 4});
@@ -91,8 +91,8 @@ TEST(OperandRules, UnmatchedNamesLeaveUseUnknown) {
   EXPECT_THAT(operands, IsEmpty());
 }
 
-// Source, destination and the fields after them are at the end of the structure. The strides before
-// them are not read. The address of a second result is unknown.
+// The source, the destination and the fields that follow are at the end of the structure. The
+// strides before them are not read. If there is a second result, its address is unknown.
 TEST(OperandRules, ReductionsReadAndWrite) {
   constexpr uint16_t kBytes = 1016;
   const auto launched = [](char accumulates, uint32_t results, size_t behind) {
@@ -113,7 +113,7 @@ TEST(OperandRules, ReductionsReadAndWrite) {
 }
 
 TEST(OperandRules, ElementwiseKernelsReadInputsAndWriteResult) {
-  // A strided copy of one tensor has 504 bytes of strides; an addition of two has 608.
+  // The addresses follow the strides: 504 bytes of strides in a copy, 608 in an addition.
   EXPECT_THAT(Launched({4, 528})
                   .Put(1, 504, 'a')
                   .Put(1, 512, 'b')
@@ -127,7 +127,7 @@ TEST(OperandRules, ElementwiseKernelsReadInputsAndWriteResult) {
                   .Put(1, 632, uint64_t{0})
                   .Operands(kStrided),
               ElementsAre("aw", "br", "cr"));
-  // The functor may contain addresses, too.
+  // This functor also contains an address.
   EXPECT_THAT(
       Launched({4, 528}).Put(1, 504, 'a').Put(1, 512, 'b').Put(1, 520, 'c').Operands(kStrided),
       ElementsAre("aw", "br", "c?"));
@@ -139,16 +139,16 @@ TEST(OperandRules, ConcatenationReadsTensorsUpToGridHeight) {
   EXPECT_THAT(launched.Operands(kConcatenation, {4, 2, 1}), ElementsAre("aw", "br", "cr"));
 }
 
-// The name of a foreach kernel with `lists` lists.
+// Returns the mangled name of a foreach kernel with `lists` tensor lists.
 std::string Foreach(int lists, const std::string& functor) {
   return "_ZN2at6native12_GLOBAL__N_125multi_tensor_apply_kernelINS1_18TensorListMetadataILi" +
          std::to_string(lists) + "EEENS1_" + functor + "JEEEvT_T0_DpT1_";
 }
 
 TEST(OperandRules, ForeachReportsOnlyTensorsOfItsBlocks) {
-  // The structure has two lists of 64 addresses, 64 sizes, and the tensor index of each block. One
-  // block of the launch works on the first tensor, two on the third. The other entries contain
-  // remains of an earlier launch.
+  // The structure has two lists of 64 addresses each, 64 sizes, and the tensor index of each block.
+  // In this launch, one block works on the first tensor and two on the third. The other entries
+  // contain data of an earlier launch.
   constexpr uint16_t kBytes = 64 * 24 + 320 * 5 + 8;
   constexpr size_t kBlocks = 64 * 24;
   Launched launched({kBytes, 1});
@@ -167,7 +167,7 @@ TEST(OperandRules, ForeachReportsOnlyTensorsOfItsBlocks) {
   // Unknown functors access the same tensors.
   EXPECT_THAT(launched.Operands(Foreach(2, "7FunctorIfLi2ELi1ELi1EEE").c_str(), {3, 1, 1}),
               UnorderedElementsAre("a?", "b?", "c?", "d?"));
-  // The layout of a structure of another size is unknown, so all its addresses are operands.
+  // If the structure has another size, its layout is unknown, and all addresses in it are operands.
   EXPECT_GT(Launched({kBytes + 16, 1})
                 .Operands(Foreach(2, "14UnaryOpFunctorIfLi2ELi1ELi1EEE").c_str(), {3, 1, 1})
                 .size(),

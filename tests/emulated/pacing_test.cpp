@@ -1,5 +1,5 @@
-// A thread that polls like NCCL's watchdog sees the same state at the same virtual times,
-// regardless of the speed of the computer.
+// Tests that a thread that polls like NCCL's watchdog sees the same state at the same virtual time,
+// however fast the computer is.
 #include "emulated/core/pacing.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// In this test, the program acts as the library that contains the watchdog.
+// Its address stands for the library that contains the watchdog: here, the test program itself.
 const int kHere = 0;
 
 struct Stage {
@@ -30,7 +30,7 @@ struct Stage {
 
 class Watchdog {
  public:
-  // `late` is the time that the thread needs to reach its first wait.
+  // The thread sleeps for `late` before its first wait.
   Watchdog(Streams* streams, void* event, milliseconds late = milliseconds(0))
       : thread_([this, streams, event, late] {
           std::this_thread::sleep_for(late);
@@ -53,7 +53,7 @@ class Watchdog {
     stopped_ = true;
     stop_.notify_one();
   }
-  // Simulates a wake-up that arrives just before the wait.
+  // Stops without notifying the thread, as if the notification came just before its wait.
   void StopWithoutWaking() { stopped_ = true; }
   bool started() const { return started_; }
   int passes() const { return passes_; }
@@ -83,14 +83,14 @@ TEST(Pacing, PollersWakeInVirtualTime) {
   work(250'000'000);
   streams.Record(event, stream);
   const Watchdog watchdog(&streams, event);
-  // Wall-clock time passes, and the thread does not wake up.
+  // While only wall-clock time passes, the thread does not wake up.
   while (!watchdog.started()) {
     std::this_thread::yield();
   }
   std::this_thread::sleep_for(milliseconds(300));
   EXPECT_EQ(watchdog.passes(), 0);
-  // Virtual time passes. The thread polls every 100 ms of virtual time, and has finished its poll
-  // when GiveTurns returns.
+  // Now virtual time passes. The thread polls every 100 ms of it, and GiveTurns returns when the
+  // poll is finished.
   std::vector<int> passes, seen;
   for (int64_t now : {50, 150, 160, 260, 299, 301}) {
     GiveTurns(now * 1'000'000);
@@ -98,10 +98,10 @@ TEST(Pacing, PollersWakeInVirtualTime) {
     seen.push_back(watchdog.seen());
   }
   EXPECT_EQ(passes, (std::vector<int>{0, 1, 1, 2, 2, 3}));
-  // The event completes at 250 ms. The thread notices that half a period later at the earliest.
+  // The event completes at 250 ms. The thread can notice this from 300 ms on, half a period later.
   EXPECT_EQ(seen, (std::vector<int>{0, 0, 0, 0, 0, 1}));
-  // The thread notices completed work half a period after its end, independent of the times of its
-  // other polls.
+  // The thread notices that work has completed half a period after its end, independent of its
+  // usual polls.
   work(127'000'000);
   streams.Record(event, stream);
   Interval when;

@@ -41,7 +41,7 @@ class Plan(unittest.TestCase):
                               text=True, timeout=60)
 
     def isolated(self, program, *options):
-        """A plan in which all existing folders are isolated."""
+        """Plans without --writable, so that all existing folders are isolated."""
         command = self.command(program, *options)
         at = command.index("--writable")
         return subprocess.run(command[:at] + command[at + 2:], env=self.environment, capture_output=True, text=True, timeout=60)
@@ -60,8 +60,8 @@ class Plan(unittest.TestCase):
             self.assertIn(word, result.stderr)
 
     def nothing_left(self, mark):
-        """Checks that no process has the mark on its command line, and that the scratch folder is
-        deleted."""
+        """Checks that no process with `mark` on its command line is left, and that the scratch
+        folder is deleted."""
         running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         self.assertNotIn(mark, "\n".join(line for line in running.splitlines() if "ps -eo" not in line))
         self.assertEqual([name for name in os.listdir(self.folder.name) if name.startswith("vramscope-")], [])
@@ -137,8 +137,8 @@ class Plan(unittest.TestCase):
             self.assertGreaterEqual(len(rest), 16 + size)
             rest = rest[16 + size:]
         self.assertGreater(len(data), 305 * 12)
-        # A process that is not a child of this one writes the data that had arrived to the output
-        # file.
+        # Another process, which is not our child, writes the data that had arrived to the output
+        # file, so this has to poll.
         until = time.monotonic() + 60
         while not os.path.exists(self.trace) and time.monotonic() < until:
             time.sleep(0.05)
@@ -169,8 +169,8 @@ class Plan(unittest.TestCase):
         self.assertEqual(self.counts()["kernels"], 7)
 
     def test_the_doctor_on_the_platform(self):
-        """All checks that do not need PyTorch pass. The others are skipped with a message. Nothing
-        counts as measured."""
+        """All checks that do not need PyTorch pass. The others are skipped with a message. No
+        figure counts as measured, because the GPU is emulated."""
         result = subprocess.run([VRAMSCOPE, "doctor", "--gpu", "--emulated", "h100-sxm", "--json"], capture_output=True, text=True,
                                 timeout=120, env={**self.environment, "PATH": "/usr/bin:/bin", "HOME": self.folder.name})
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -221,7 +221,8 @@ class Plan(unittest.TestCase):
         self.assertIn("this torch: large checkpoints are written with their full size", [what for what, _ in self.missing(json.loads(result.stdout))])
 
     def test_a_library_without_the_function_of_a_hook(self):
-        """The hook runs while the program imports the module. The import succeeds."""
+        """The hook is installed while the program imports the module. If the module lacks the
+function, the import still succeeds."""
         os.mkdir(os.path.join(self.folder.name, "safetensors"))
         for name in ("__init__", "torch"):
             with open(os.path.join(self.folder.name, "safetensors", name + ".py"), "w") as file:
@@ -236,8 +237,8 @@ class Plan(unittest.TestCase):
         return [(a["what"].removeprefix("hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]
 
     def test_a_failed_allocation_is_in_no_figure(self):
-        """The failed allocation does not count as used. A program that caught the error and
-        continued fits; a program that ended with the error does not."""
+        """A failed allocation does not count as used. The plan says that the program fits if the
+        program caught the error and continued, and that it does not fit if the error ended it."""
         program = "import torch\ntorch.allocate(1 << 20)\nfor size in (8 << 30, 4 << 30):\n    torch._entry('oom', 1 << 30, size)\n%s"
         result = self.plan(program % "torch.allocate(2 << 20)\nprint('done')\n")
         self.expect(result, 0)
@@ -269,8 +270,8 @@ class Plan(unittest.TestCase):
             self.assertEqual(len(json.loads(result.stdout)["ranks"]), processes)
 
     def test_an_allocator_that_keeps_no_history(self):
-        """If the program selects the driver's allocator, the plan uses PyTorch's own. For another
-        allocator, it prints a message and runs the program."""
+        """If the program selects cudaMallocAsync, the plan uses PyTorch's own allocator. If it
+        installs another allocator, the plan prints a message and runs the program."""
         settings = "backend:cudaMallocAsync,roundup_power2_divisions:[256:1,>:4]"
         result = self.plan("import os, torch\nassert os.environ['PYTORCH_ALLOC_CONF'] == 'roundup_power2_divisions:[256:1,>:4]'\ntorch.allocate(1 << 20)\n",
                            "--json", PYTORCH_ALLOC_CONF=settings)
@@ -404,8 +405,8 @@ class Plan(unittest.TestCase):
                "    return numbers[0].value\n")
 
     def test_processes_share_their_gpu(self):
-        """Processes on one GPU, such as a trainer and its evaluation, cannot allocate more memory
-        than the GPU has."""
+        """Several processes on one GPU, such as a trainer and its evaluation, cannot allocate more
+        memory together than the GPU has."""
         program = self.RUNTIME + (
             "if len(sys.argv) > 1:\n"
             "    before = free()\n"
@@ -456,7 +457,8 @@ class Plan(unittest.TestCase):
         self.assertEqual(widths, {91})
 
     def test_peers_are_the_emulated_gpus(self):
-        """Libraries choose their paths by peer access: without it, GPUs copy through the host."""
+        """Libraries query peer access to choose how GPUs copy: without it, they copy through the
+host."""
         program = self.RUNTIME + (
             "can = ctypes.c_int(-1)\nassert runtime.cudaDeviceCanAccessPeer(ctypes.byref(can), 0, 1) == 0\n"
             "nvml = ctypes.CDLL('libnvidia-ml.so.1')\nhandles = ctypes.c_void_p(), ctypes.c_void_p()\n"
@@ -481,8 +483,8 @@ class Plan(unittest.TestCase):
                       [(a["what"], a["where"]) for a in answer["assumptions"]])
 
     def test_several_processes_are_told_apart(self):
-        """Processes that are not ranks are listed by process id. Their number in the trace is the
-        value for `--device`."""
+        """Processes that are not ranks are listed with their process ids, and with the number that
+        `--device` accepts."""
         program = ("import subprocess, sys, torch\ntorch.allocate(4 << 20)\n"
                    "if len(sys.argv) == 1: subprocess.run([sys.executable, __file__, 'child'], check=True)\n")
         result = self.plan(program)
@@ -527,7 +529,7 @@ class Plan(unittest.TestCase):
         self.expect(self.plan("import torch\n"), BAD_INPUT, "never used CUDA")
 
     def test_a_full_disk(self):
-        # A limit of the file size makes the same write fail as a full disk.
+        # With a limited file size, the write fails that would fail on a full disk.
         program = ("import resource, torch\nresource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
                    "[torch.allocate(1 << 20) for _ in range(3000)]\n")
         self.expect(self.plan(program), INTERNAL, "could not be written")
@@ -565,7 +567,8 @@ class Plan(unittest.TestCase):
         self.assertEqual(len(same["devices"]), 3)
 
     def test_the_port_of_ranks_is_not_ephemeral(self):
-        """A port from 32768 on could be assigned to any other process before rank 0 listens on it."""
+        """The system could assign a port from 32768 on to another process before rank 0 listens on
+it."""
         program = "import os, torch\ntorch.allocate(1 << 20)\nassert 1024 < int(os.environ['MASTER_PORT']) < 32768\n"
         self.expect(self.plan(program, "--ranks", "2"), 0)
 
@@ -579,7 +582,8 @@ class Plan(unittest.TestCase):
         self.nothing_left(self.folder.name)
 
     def test_the_first_failure_is_reported(self):
-        """The launcher only fails because a process that it started has failed."""
+        """The launcher fails because a process that it started has failed. The report names the
+first failure, not the launcher's."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError(\'the cause\')"
         program = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r], check=True)\n" % child
         self.expect(self.plan(program), BAD_INPUT, "status 1: ValueError: the cause")

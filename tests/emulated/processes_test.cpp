@@ -1,4 +1,4 @@
-// Processes that share the emulated GPUs.
+// Tests how processes share the emulated GPUs.
 #include "emulated/core/processes.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class ProcessesTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // Runs the function in a child process, which exists until the object is destroyed.
+  // Runs the function in a child process, which lives until this object is destroyed.
   class Child {
    public:
     template <typename Function>

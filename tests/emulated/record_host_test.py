@@ -55,7 +55,7 @@ class Host(unittest.TestCase):
                               stdin=subprocess.DEVNULL)
 
     def start(self, program, *options):
-        """Starts a program that prints `there` and keeps running. Returns after that output."""
+        """Starts a program that prints `there` and keeps running. Returns once that was printed."""
         running = subprocess.Popen(self.command(program + "print('there', flush=True, file=sys.stderr)\ntime.sleep(1000)\n", *options),
                                    env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                                    text=True)

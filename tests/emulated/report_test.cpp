@@ -1,4 +1,4 @@
-// A process's report is valid JSON, regardless of the names and paths that it contains.
+// Tests that a process's report is valid JSON, whatever names and paths it contains.
 #include "emulated/core/report.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Uses the libraries as programs do: loads them by name and calls their C interface. All three
-// runtimes in a process share one platform.
+// Uses the libraries as programs do: loads them by name and calls their C interface. The three
+// runtimes that this process loads share one platform.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ constexpr char kGpu[] =
     "name=Other Card;memory_bytes=4294967296;context_bytes=0;sm_count=10;max_threads_per_sm=2048;"
     "compute_capability=80";
 
-// Set before the first library is loaded, because the environment is read only once.
+// Sets the variables before the first library is loaded, because they are read only once.
 const int kEnvironment = setenv("VRAMSCOPE_EMULATED_GPU", kGpu, 1) |
                          unsetenv("VRAMSCOPE_EMULATED_DEVICES") |
                          unsetenv("VRAMSCOPE_EMULATED_OUTPUT");
@@ -36,7 +36,7 @@ class Library {
                        RTLD_NOW | RTLD_LOCAL)) {
     EXPECT_NE(handle_, nullptr) << dlerror();
   }
-  // Calls any C function that returns a number.
+  // Calls the C function with that name, which must return a number.
   template <typename... Arguments>
   int operator()(const char* name, Arguments... arguments) const {
     auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(handle_, name));
@@ -123,7 +123,7 @@ TEST_P(RuntimeTest, CopiesKeepValuesUntilUnknownKernel) {
   EXPECT_EQ(cuda_("cudaMemcpy", back, b, sizeof back, 2), 0);
   EXPECT_EQ(back[0], -1);
   EXPECT_EQ(back[1], 2);
-  // After an unknown kernel, no contents are known any more.
+  // An unknown kernel may write anywhere, so all contents are unknown after it.
   static const int kernel = 0;
   void** module = cuda_.Get<void**>("__cudaRegisterFatBinary", static_cast<void*>(nullptr));
   cuda_("__cudaRegisterFunction", module, &kernel, "kernel", "kernel", -1, nullptr, nullptr,
@@ -151,7 +151,7 @@ struct IpcHandle {
   char reserved[64];
 };
 
-// Runs the function in a forked child and returns its result (through the exit status).
+// Runs the function in a forked child and returns its result, which is the child's exit status.
 template <typename Function>
 int InChild(Function&& function) {
   const pid_t child = fork();
@@ -185,7 +185,7 @@ TEST_P(RuntimeTest, OpensIpcHandlesInAnotherProcess) {
     if (cuda_("cudaIpcCloseMemHandle", there) != 0) return 8;
     if (cuda_("cudaIpcCloseMemHandle", there) != 0) return 9;
     if (cuda_("cudaIpcCloseMemHandle", there) != 1) return 10;  // it was opened only twice
-    // Invalid handles: an event's handle, one with another size, and one of no existing process.
+    // Invalid handles: a handle of an event, of another size, and of a process that does not exist.
     if (cuda_("cudaIpcOpenMemHandle", &there, event_handle, 1u) != 1) return 11;
     IpcHandle damaged = memory_handle;
     std::memset(damaged.reserved + 32, 0xff, 8);
@@ -239,8 +239,8 @@ struct {
 
 TEST(Driver, RereadsModuleAtReusedAddress) {
   const Library driver("libcuda.so.1");
-  // After a few rounds at the latest, malloc places a module's copy at the address of the previous
-  // one.
+  // After at most a few rounds, malloc places the copy of a module at the address of the previous
+  // copy.
   for (int registers = 40; registers < 72; ++registers) {
     const auto cubin = vramscope::emulated::Cubin(registers, 0);
     void *module = nullptr, *function = nullptr;
@@ -253,8 +253,8 @@ TEST(Driver, RereadsModuleAtReusedAddress) {
   }
 }
 
-// Mapped memory is reported when it becomes accessible. Every mapping is reported, and `first` is
-// only set for the first mapping of a call.
+// Memory is reported when it becomes accessible. If a call makes several mappings accessible, each
+// is reported, but only the first report has `first` set.
 TEST(Driver, ReportsMappedMemory) {
   static std::vector<vramscope::emulated::MemoryActivity> reported;
   reported.clear();

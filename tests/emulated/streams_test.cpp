@@ -7,8 +7,8 @@
 namespace vramscope::emulated {
 namespace {
 
-// Runs the function in a separate thread, because the platform remembers for each thread whether it
-// submits work.
+// Runs the function in a new thread: the platform remembers which threads submit
+// work.
 template <typename Function>
 void InThread(Function&& function) {
   std::thread(std::forward<Function>(function)).join();

@@ -36,7 +36,7 @@ class Toggles(Program):
         return result.stdout
 
     def same(self, program, toggle, *arguments):
-        """Checks that the toggle and the change by hand have the same allocations."""
+        """Checks that the toggle gives the same allocations as the change by hand."""
         toggled = self.plan(program, *arguments, options=("--toggle", toggle, "-o", self.path("toggled.trace")))
         self.plan(program, *arguments, "--hand", toggle, options=("-o", self.path("hand.trace")))
         report, = toggled["toggles"]
@@ -45,8 +45,8 @@ class Toggles(Program):
         requests = self.json("diff", self.path("toggled.trace"), self.path("hand.trace"), "--requests")
         counts = requests["requests"]
         self.assertGreater(counts["total"], 100)
-        # autocast clears its cache in the order of host addresses, and any host allocation changes
-        # these addresses.
+        # autocast clears its cache in the order of host addresses, which depend on all other host
+        # allocations. So the order of these frees is ignored.
         self.assertEqual(counts["equal_frees_unordered"], counts["total"], requests["first_differences"][:3])
         self.assertEqual(requests["peak"]["a"], requests["peak"]["b"])
         return report
@@ -59,7 +59,7 @@ class Toggles(Program):
         return report["why"] + report["overridden"]
 
     def already_on(self, program, toggles, *arguments, **environment):
-        """Checks that the program itself has these settings; returns its plan with the toggles."""
+        """Checks that the toggles are reported as already on. Returns the plan with the toggles."""
         answer = self.plan(program, *arguments, options=[word for toggle in toggles for word in ("--toggle", toggle)], **environment)
         self.assertEqual([(one["state"], one["reached"], one["change"]) for one in answer["toggles"]], [("already on", 0, [])] * len(toggles))
         for one in answer["toggles"]:
@@ -131,7 +131,8 @@ class PlainLoop(Toggles):
 
 
 class AlreadyOn(Toggles):
-    """Settings that the program has by itself: toggles leave the program as it is, and say so."""
+    """Tests programs that already have a toggle's setting. The toggle does not change the program,
+and reports this."""
     SETTING = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
     SETTINGS = ["checkpointing", "eval-no-grad", "expandable-segments", "optimizer-impl=fused", "zero-grad-to-none", "free-gradients", "bf16"]
 
@@ -229,7 +230,8 @@ class Savings(Toggles):
 class Fit(Toggles):
     def test_three_proposals_that_fit_each_its_own_plan(self):
         start = self.plan(PLAIN)
-        # Releasing cached memory is not enough: the budget is less than allocated bytes and context.
+        # The budget is less than the allocated bytes plus the context, so it does not suffice to
+        # release cached memory.
         budget = start["device_context"] + start["peak"]["allocated"] - (40 << 20)
         answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--patience", "600", *command(PLAIN)))
         self.assertGreaterEqual(len(answer["proposals"]), 3)
@@ -262,8 +264,8 @@ class Fit(Toggles):
         for row in answer["rows"]:
             own = self.plan(PLAIN, "--batch", row["values"][0])
             self.assertEqual((row["peak"], row["needed"]), (own["peak"]["allocated"], own["needed"]))
-        # Larger batches may fit than plans on a larger GPU suggest, because on this GPU cached memory is
-        # released before the budget is exceeded.
+        # A plan on a larger GPU would reserve more: with this budget, cached memory is released in
+        # time. So larger batches may fit than such plans suggest.
         budget = answer["rows"][0]["needed"]
         found = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--vary=--batch=1..4", *command(PLAIN)))
         self.assertIn(found["largest"], (1, 2, 3))
@@ -286,7 +288,8 @@ class Fit(Toggles):
 
 
 class Warm(Toggles):
-    """A plan in a fork of a process with imported packages equals a plan that starts from scratch."""
+    """Tests that a plan in a fork of a process with imported packages equals a plan in a new
+process."""
 
     def serve(self, program, *arguments, options=()):
         socket = self.path("server/socket")
@@ -329,7 +332,8 @@ class Warm(Toggles):
         self.equal("distributed.py", "ddp", options=("--ranks", "2"))
 
     def test_of_settings_of_the_allocator(self):
-        """PyTorch reads these settings at the first use of CUDA, after the server's imports."""
+        """PyTorch reads these settings when CUDA is first used, which happens after the server's
+imports."""
         options = ("--writable", self.folder)
         plain = self.plan(PLAIN, options=("--all-toggles", *options, "--keep", self.path("first")))
         socket = self.serve(PLAIN, options=options)
@@ -344,7 +348,7 @@ class Warm(Toggles):
                     self.assertNotEqual(warm["needed"], plain["needed"])
 
     def test_of_another_size_of_memory(self):
-        """A smaller GPU releases cached memory; the server's GPU has room for all of it."""
+        """The smaller GPU must release cached memory. The server's GPU has room for all of it."""
         options = ("--all-toggles", "--writable", self.folder)
         room = self.plan(PLAIN, options=(*options, "--keep", self.path("first")))
         small = ("--gpu-memory", "%dB" % (room["needed"] - (16 << 20)))
@@ -379,8 +383,8 @@ class TransformersTrainer(Toggles):
         self.same(TRAINER, "lora=4")
 
     def test_keys_and_values_are_kept_or_not(self):
-        """The model's output shows whether a cache is kept: an argument of the call overrides the
-        configuration."""
+        """An argument of the call overrides the model's configuration, so only the model's output
+        shows whether it keeps a cache."""
         for arguments, state, why in (((), "applies", ""), (("--right",), "already on", "is already False"),
                                       (("--call-without-cache",), "already on", "called with use_cache=False")):
             with self.subTest(arguments):

@@ -26,8 +26,8 @@ ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segmen
 
 
 def history(folder):
-    """(action, size, address, stream) of all history entries in a folder of --keep: from the
-    allocator's own trace, or, if there is none, from PyTorch's history."""
+    """Returns (action, size, address, stream) of all history entries in a folder of --keep. Reads
+    the allocator's own trace or, if there is none, PyTorch's history."""
     entries = []
     for process in sorted(glob.glob(os.path.join(glob.escape(folder), "process-*", ""))):
         told = sorted(glob.glob(os.path.join(glob.escape(process), "history-*.rows")))
@@ -45,8 +45,8 @@ def history(folder):
 
 
 def steps_of(entries):
-    """Sorts frees that follow each other, because autocast clears its cache in the order of host
-    addresses, and any host allocation changes these."""
+    """Sorts consecutive frees: autocast clears its cache in the order of host addresses, which
+    depend on all other host allocations."""
     steps, frees = [], []
     for entry in entries:
         if entry[0].startswith("free"):
@@ -58,8 +58,8 @@ def steps_of(entries):
 
 
 class RecordedHistory(Program):
-    """A plan that only records the history, and one with every hook and CUPTI, have the same events,
-    including addresses."""
+    """Checks that a plan with all hooks and CUPTI has the same events as a plan that only records
+    the history, including addresses."""
 
     def compare(self, program, *arguments):
         streams = []
@@ -71,8 +71,8 @@ class RecordedHistory(Program):
             shutil.rmtree(kept)
         bare, watched = streams
         self.assertGreater(len(bare), 1000)
-        # At the end of the interpreter, the remaining tensors are freed in the order in which the
-        # garbage collector finds them.
+        # When the interpreter ends, the order of the last frees depends on the garbage collector,
+        # so it is not compared.
         end = max(i for i, e in enumerate(bare) if e[0] == "alloc") + 1
         for i, (a, b) in enumerate(zip(steps_of(bare[:end]), steps_of(watched[:end]))):
             self.assertEqual(a, b, "entry %d of %d" % (i, len(bare)))
@@ -97,8 +97,8 @@ class RecordedHistory(Program):
 
 
 class Counters(Program):
-    """Values that the program reads from PyTorch's counters are shown next to the plan's own
-    figures, and do not change them."""
+    """If the program reads PyTorch's counters, the plan shows these values next to its own figures,
+    which they do not change."""
 
     def printed(self, word):
         return [[int(number) for number in line.split()[1:]] for line in self.stderr.splitlines() if line.startswith(word + " ")]
@@ -130,8 +130,8 @@ class Counters(Program):
 
 
 class HostMemory(Program):
-    """A program's pinned memory, as the driver allocates it. The program uses 20 MB, and two batches
-    of 256 kB one after the other."""
+    """Tests the size of pinned memory that the driver allocates. The program pins 20 MB, and then
+    two batches of 256 kB one after the other."""
 
     def check(self, budget, status):
         command = [VRAMSCOPE, "check", "--budget", "24GiB", "--host-budget", budget, "--json", "--", PYTHON, os.path.join(HERE, "programs", "pinned.py")]
@@ -179,24 +179,24 @@ class HostMemory(Program):
 
 class SleepMode(Program):
     def test_sleep_mode(self):
-        """The program's pool contains memory of cuMemCreate, and releases it while its addresses
-        stay reserved."""
+        """The program has a memory pool that uses cuMemCreate. The pool releases its memory, but
+        keeps the addresses reserved."""
         self.plan("sleep_mode.py", options=("--steps", "0"))
         self.assertIn("taken 1024 0 1024 (268435456,)", self.stderr)
 
 
 class Activities(Program):
-    """torch.profiler and the trace agree on a program's kernels and memcpys, as CUPTI records them."""
+    """Tests that a trace has the same kernels and memcpys as torch.profiler. Both use CUPTI."""
 
     def activities(self, path, category):
-        """(correlation, name, stream) of each activity in launch order."""
+        """Returns (correlation, name, stream) of each activity in launch order."""
         with open(path) as file:
             events = json.load(file)["traceEvents"]
         rows = [(e["args"]["correlation"], e["name"], e["args"]["stream"]) for e in events if e.get("cat") == category]
         return sorted(rows)
 
     def operators(self, path, theirs):
-        """The operator of each kernel in launch order."""
+        """Returns the operator of each kernel in launch order."""
         with open(path) as file:
             events = json.load(file)["traceEvents"]
         names = {e["args"]["External id"]: e["name"] for e in events if e.get("cat") == "cpu_op"} if theirs else {}
@@ -217,8 +217,8 @@ class Activities(Program):
             expected = [row[1:] for row in self.activities(theirs, category)]
             self.assertGreater(len(expected), 10)
             have = [row[1:] for row in self.activities(ours, category)][-len(expected):]
-            # torch.profiler uses CUPTI's stream numbers and the trace uses the allocator's, so
-            # streams are compared by order of appearance.
+            # torch.profiler numbers streams as CUPTI does and the trace as the allocator does, so
+            # streams are renumbered in order of appearance.
             have, expected = ([(name, streams.setdefault(stream, len(streams))) for name, stream in rows]
                               for rows, streams in ((have, {}), (expected, {})))
             if category == "gpu_memcpy":  # the two use different names for memcpys
@@ -229,15 +229,15 @@ class Activities(Program):
         self.assertEqual(self.operators(ours, theirs=False)[-len(expected):], expected)
         self.assertGreater(len(set(expected)), 20)
         counted = self.json("info", self.path("ours.trace"))
-        # While the program's own profiler uses CUPTI, vramscope does not, but records the other
-        # data and prints a message.
+        # While the program's own profiler uses CUPTI, vramscope does not use it. It prints a
+        # message and records all other data.
         paused = self.json("info", self.path("theirs.trace"))
         self.assertEqual(counted["kernels"] - paused["kernels"], len(self.activities(theirs, "kernel")))
 
     def test_what_kernels_are_given(self):
-        """The operands of each product and sum are the tensors that the program printed. A freed
-        block differs from the block that reuses its address. The first and last kernel that uses
-        each block are known."""
+        """The operands of each product and sum must be the tensors that the program printed. A
+        freed block must not be confused with the block that reuses its address. The first and the
+        last kernel that use a block must be known."""
         trace = self.path("operands.trace")
         self.plan("operands.py", options=("--steps", "0", "-o", trace))
         told = [json.loads(line.removeprefix("operands ")) for line in self.stderr.splitlines() if line.startswith("operands ")]
@@ -257,7 +257,8 @@ class Activities(Program):
                     self.assertTrue(all(len(found) == 1 for found in inside), (one, blocks))
                     one[use + "_of"] = [found[0] for found in inside]
                     self.assertEqual({block["allocation"] for block in blocks if block[key]}, set(one[use + "_of"]), (one, blocks))
-        # Two blocks had the same address. The next product also read the second block.
+        # The first two products wrote to different blocks at the same address. The third product
+        # read the second block.
         first, second, third = told[:3]
         self.assertEqual(first["writes"], second["writes"])
         self.assertNotEqual(first["writes_of"], second["writes_of"])
@@ -268,8 +269,8 @@ class Activities(Program):
         self.assertEqual(of["second"]["count"], 2)
         self.assertEqual(ends(of["second"], "first", "last", "first_read", "last_written"),
                          [second["activity"], third["activity"], third["activity"], second["activity"]])
-        # Six kernels of a graph were replayed twice. Each replay uses the blocks of the capture,
-        # which are all freed.
+        # A graph with six kernels was replayed twice. Each replay uses the blocks of the capture,
+        # all of which are freed.
         replays = [row for row in told if row.get("graph")]
         once, again = replays[:6], replays[6:]
         self.assertEqual([row["writes_of"] for row in once], [row["writes_of"] for row in again])
@@ -279,8 +280,9 @@ class Activities(Program):
         self.assertEqual((touched["count"], *ends(touched, "first", "last")), (4, once[0]["activity"], again[1]["activity"]))
 
     def test_what_kernels_read_and_write(self):
-        """Operands are exactly the tensors that a kernel uses, for rules based on kernel signatures
-        and on PyTorch's structures, whose fields are not in the kernel's name."""
+        """Operands must be exactly the tensors that a kernel uses. Some rules use the kernel's
+        signature. Others use the layout of PyTorch's structures, because the kernel's name does not
+        show their fields."""
         trace = self.path("rules.trace")
         self.plan("operand_rules.py", options=("--steps", "0", "-o", trace))
         told = [json.loads(line.removeprefix("operands ")) for line in self.stderr.splitlines() if line.startswith("operands ")]
@@ -303,8 +305,8 @@ class Activities(Program):
             self.assertEqual({block["address"] for block in blocks}, wanted["reads"] | wanted["writes"], (one, blocks))
 
     def test_all_sources_name_a_stream_alike(self):
-        """Kernels are on the streams on which memory was allocated, although the allocator
-        identifies streams by handle and CUPTI by number."""
+        """The allocator identifies streams by handle and CUPTI by number, but the trace has one
+        number for both."""
         self.plan("profiled.py", options=("--steps", "0", "-o", self.path("ours.trace")))
         for kind in ("csv", "chrome"):
             subprocess.run([VRAMSCOPE, "export", self.path("ours.trace"), "--to", kind, "-o", self.path(kind)], check=True, timeout=300)
@@ -333,8 +335,8 @@ class Activities(Program):
                 self.assertLessEqual(begin + length, after + 0.001)
 
     def test_the_parts_of_the_gpus_memory_add_up(self):
-        """NVML's figure for the process is exactly the sum of the allocator's memory, NCCL's memory
-        and the context."""
+        """NVML's figure for the process must be exactly the sum of the allocator's memory, NCCL's
+        memory and the CUDA context."""
         self.plan("distributed.py", "ddp", options=("--ranks", "2", "--device", "rtx-4090", "-o", self.path("two.trace")))
         cards = self.json("info", self.path("two.trace"))["device_memory"]
         self.assertEqual(len(cards), 2)
@@ -362,15 +364,16 @@ class Activities(Program):
         self.assertEqual([(process["name"], process["host"], process["devices"]) for process in have["processes"]],
                          [("rank %d" % rank, os.uname().nodename, [rank]) for rank in range(4)])
         self.assertEqual(min(process["clock_offset_ns"] for process in have["processes"]), 0)
-        # NCCL's watchdog decides whether DDP's first buckets are freed before the peak.
+        # The peaks differ a little, because DDP's first buckets are only freed before the peak if
+        # NCCL's watchdog polls in time.
         peaks = [peak["allocated"] for peak in have["peaks"]]
         self.assertLess(max(peaks) - min(peaks), 0.1 * max(peaks))
         self.assertGreater(have["kernels"], 1000)
         self.assertGreater(have["collectives"], 4)
 
     def noted(self, ranks=4):
-        """Each rank's process id and its last counts of allocations and launches; {} until all
-        ranks have written them."""
+        """Returns each rank's process id and its last counts of allocations and launches, or {}
+        until all ranks have written theirs."""
         rows = {}
         for rank in range(ranks):
             try:
@@ -402,7 +405,8 @@ class Activities(Program):
             self.assertGreaterEqual(have["peaks"][rank]["allocations"], count, rank)
 
     def test_the_process_that_watches_four_ranks_is_killed(self):
-        """No process or file is left, and the data that had arrived are in the output file."""
+        """After the watching process is killed, no process or file is left, and the output file has
+the data that had arrived."""
         program = os.path.join(HERE, "programs", "distributed.py")
         running = subprocess.Popen(
             [VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--ranks", "4", "-o", self.path("four.trace"), "--", PYTHON,
@@ -444,14 +448,15 @@ class Activities(Program):
             have = self.json("info", trace)
             self.assertTrue(have["truncated"])
             self.assertGreaterEqual(have["allocations"], count)
-            # Like allocations, all launches are recorded.
+            # No launch may be missing, just as no allocation.
             self.assertGreater(launches, 300)
             self.assertGreaterEqual(have["kernels"] + have["collectives"], launches)
             os.unlink(self.path("rank-0"))
             os.unlink(trace)
 
     def test_a_plan_against_a_recording(self):
-        """`record` finds a GPU and its libraries as on any computer. Here, they are emulated."""
+        """Compares a plan with a recording of the same program. `record` works as on a computer
+with a GPU, but the GPU is emulated."""
         program = os.path.join(HERE, "programs", "profiled.py")
         self.plan("profiled.py", options=("--steps", "0", "--device", "rtx-4090", "-o", self.path("plan.trace")))
         for name, changed in (("same", lambda text: text), ("changed", lambda text: text.replace("y += 1", "y = y + 1"))):
@@ -459,7 +464,7 @@ class Activities(Program):
                 text = changed(file.read())
             with open(self.path("%s.py" % name), "w") as file:
                 file.write(text)
-            # `plan` starts `record` on the platform. The exit status of `plan` is an error, because
+            # `plan` only provides the emulated GPU for `record`. It reports an error, because
             # `record` is not a Python program.
             subprocess.run([VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--", VRAMSCOPE, "record", "-o",
                             self.path("%s.trace" % name), "--", PYTHON, self.path("%s.py" % name)], env=ENVIRONMENT,
@@ -478,7 +483,7 @@ class Activities(Program):
         self.assertTrue(any("changed.py" in line for line in other["first_difference"]["measured"]["stack"]), other["first_difference"])
 
     def test_the_doctor(self):
-        """Every check passes on the platform, because the trace agrees with PyTorch's counters."""
+        """All checks pass on the emulated platform: the trace agrees with PyTorch's counters."""
         result = subprocess.run([VRAMSCOPE, "doctor", "--gpu", "--emulated", "h100-sxm", "--python", PYTHON, "--json"],
                                 env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr[-4000:])
@@ -516,13 +521,14 @@ class Reports(Program):
         self.assertTrue(any(name.startswith("model.layers.3.") for name in modules), modules)
 
     def test_the_model_is_the_one_that_trains(self):
-        """The program calls a module without parameters and a frozen encoder before it."""
+        """Before the model, the program calls a module without parameters and a frozen encoder.
+Neither is the model."""
         model = self.plan("encoded.py")["model"]
         self.assertEqual(model, "Head")
 
     def test_two_gpus_in_one_process(self):
-        """Categories are known on both GPUs, whichever is current. The evaluation after each step
-        is a separate phase."""
+        """Categories are known on both GPUs, not only on the current one. The evaluation after each
+        step is a separate phase."""
         trace = self.path("a.trace")
         self.plan("two_devices.py", options=("--devices", "2", "--steps", "0", "-o", trace))
         for device in ("0", "1"):
@@ -568,8 +574,8 @@ class Reports(Program):
         self.assertGreaterEqual(states, 2 * plan["peak_by_category"]["Parameter"])
 
     def test_an_allocator_that_keeps_no_history(self):
-        """If the program switches PyTorch's allocator off, or replaces it, the plan uses PyTorch's.
-        Otherwise, nothing would be recorded."""
+        """If the program switches off PyTorch's allocator or replaces it, the plan uses PyTorch's
+        allocator anyway. Otherwise, nothing would be recorded."""
         usual = self.plan("own_allocator.py", "--usual")
         own = self.plan("own_allocator.py")
         uncached = self.plan("own_allocator.py", "--usual", PYTORCH_NO_CUDA_MEMORY_CACHING="1")
@@ -589,7 +595,8 @@ class Reports(Program):
 
 
 class Programs(Program):
-    """Unmodified programs with popular libraries reach their steps, and categories are known."""
+    """Tests that unmodified programs with popular libraries complete their steps, and that
+categories are known."""
 
     def runs(self, program, *arguments, steps=2, options=(), **environment):
         answer = self.plan(program, *arguments, options=options, **environment)
@@ -619,7 +626,7 @@ class Programs(Program):
         self.assertEqual(os.listdir(checkpoints), [])
 
     def elsewhere(self):
-        """A folder that the plan isolates."""
+        """Returns a new folder that the plan isolates."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         return folder.name
@@ -629,7 +636,8 @@ class Programs(Program):
         answer = self.plan("checkpoint_files.py", options=("--steps", "0"), CHECKPOINTS=checkpoints)
         self.assertIn("all read again", self.stderr)
         self.assertEqual(os.listdir(checkpoints), [])
-        # Each way of writing is reported once, with the common folder of all its files.
+        # Each way of writing is reported once, with the folder that all files written in this way
+        # have in common.
         said = {a["what"]: a["where"] for a in answer["assumptions"] if " writes " in a["what"]}
         self.assertEqual(said["torch.save writes large tensors as zeros, which take no disk space (a sparse file)"], checkpoints)
         self.assertIn("torch.save writes only shapes to a stream", said)
@@ -653,8 +661,8 @@ class Programs(Program):
             self.assertEqual(answer["peak"]["allocated"], peak * 2**20, device)
 
     def test_checkpoints_over_a_stack(self):
-        """pytorch#147449: a checkpoint over the whole stack saves no memory. A reentrant checkpoint
-        trains nothing if its input needs no gradient."""
+        """pytorch#147449: one checkpoint around all layers saves no memory. If its input needs no
+        gradient, a reentrant checkpoint gives no gradients to the parameters."""
         peaks = {}
         for kind, where, gradients in (("none", "model", 146), ("late", "model", 146), ("reentrant", "model", 2), ("late", "layer", 146)):
             answer = self.plan("public_threads.py", "stack", kind, where, options=("--steps", "0", "--device", "a100-80gb"))
@@ -692,8 +700,7 @@ class Programs(Program):
         answer = self.runs("compiled.py", "--layers", "1")
         self.assertNotIn("global hooks", self.stderr)
         self.assertIn("torch.compile begins with an empty cache", "".join(a["what"] for a in answer["assumptions"]))
-        # The second run sees neither code that the first run compiled nor code of the user's own
-        # runs.
+        # The second run must not find code that the first run or the user's own runs have compiled.
         again = self.plan("compiled.py", "--layers", "1")
         self.assertEqual([again[name] for name in ("peak", "steps", "assumptions")], [answer[name] for name in ("peak", "steps", "assumptions")])
 
@@ -707,8 +714,8 @@ class Programs(Program):
 
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
     def test_measured_by_triton(self):
-        """Each plan autotunes as on a GPU, and uses memory for that, even if an earlier run cached
-        the result."""
+        """Each plan autotunes as on a GPU, which needs memory. It does so even if an earlier run
+        has cached the result."""
         for _ in range(2):
             answer = self.plan("tuned.py", TRITON_CACHE_DIR=self.path("triton"))
             self.assertIn("compiled: 1\n", self.stderr)
@@ -740,8 +747,8 @@ class Programs(Program):
             self.assertTrue(any("this rank's parts" in a["what"] for a in answer["assumptions"]), answer["assumptions"])
 
     def test_one_rank_saves_and_loads_flat_parameters(self):
-        """In FSDP1, a rank has no state for most parameters. optim_state_dict gets the state from
-        the other ranks."""
+        """In FSDP1, a rank has no optimizer state for most parameters. optim_state_dict gets it
+        from the other ranks."""
         for rank in ("0", "3"):
             answer = self.runs("flat_states.py", options=("--ranks", "4", "--as-rank", rank, "--steps", "0"))
             self.assertIn("saved and loaded", self.stderr)
@@ -749,8 +756,8 @@ class Programs(Program):
 
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_experts_are_chosen_evenly(self):
-        """Tests the installed transformers. From version 5 on, the weights of all experts are one
-        tensor, which three implementations use."""
+        """Tests the installed version of transformers. From version 5 on, the weights of all
+        experts are one tensor, and there are several implementations that use it."""
         merged = has("transformers.integrations.moe")
         for more in (("--implementation", "eager"), ("--implementation", "grouped_mm")) if merged else ((),):
             answer = self.runs("mixture.py", "--layers", "1", *more)
@@ -759,8 +766,8 @@ class Programs(Program):
             self.assertEqual(places, ["moe.py" if "grouped_mm" in more else "modeling_mixtral.py"])
 
     def test_frees_of_ddp_do_not_depend_on_earlier_programs(self):
-        """DDP's first bucket is freed when NCCL's watchdog polls. The polls depend neither on
-        wall-clock time nor on the work before DDP."""
+        """DDP's first bucket is freed when NCCL's watchdog polls. The times of these polls must
+        depend neither on wall-clock time nor on work before DDP."""
         peaks = [[step["peak_allocated"] for step in
                   self.plan("distributed.py", "ddp", "--width", "512", "--before", str(before), options=("--ranks", "2", "--steps", "0"))["steps"]]
                  for before in (0, 9000)]  # launches of 6 us each
@@ -858,7 +865,7 @@ class Processes(Program):
         kept = self.path("kept")
         answer = self.plan("replaced.py", options=("--steps", "0", "--keep", kept))
         self.assertEqual(self.stderr.count("run "), 3, self.stderr)
-        # A call of the model after the last step begins another one.
+        # If the model is called after the last step, another step begins.
         self.assertEqual(sorted(process["steps"] for process in answer["ranks"]), [3, 4, 4], answer["ranks"])
         self.assertEqual(len({process["peak"]["allocated"] for process in answer["ranks"]}), 3, answer["ranks"])
         self.assertFalse([a for a in answer["assumptions"] if "damaged" in a["what"]], answer["assumptions"])
@@ -908,7 +915,8 @@ class Recordings(Program):
         self.assertEqual(len([e for e in entries if e["action"] != "snapshot"]), events)
 
     def test_kk(self):
-        """Recorded with PyTorch 2.6: VRAMSCOPE_TEST_PYTHON_2_6 names an interpreter that has it."""
+        """The recording is from PyTorch 2.6. VRAMSCOPE_TEST_PYTHON_2_6 names an interpreter with
+that version."""
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON_2_6")
         if not python:
             self.skipTest("VRAMSCOPE_TEST_PYTHON_2_6 is not set")
@@ -919,8 +927,8 @@ class Recordings(Program):
                                     "h100-sxm")
         finally:
             torch_program.PYTHON = before
-        # 4,655 of 4,657 kinds and sizes agree in order. Differences are more frequent in the order
-        # in which blocks of the same size are freed.
+        # If only kinds and sizes of events are compared, 4,655 of 4,657 are equal. More events
+        # differ here, because blocks of the same size are freed in another order.
         self.assertGreater(requests["equal"], 0.97 * requests["total"])
         with open(self.path("kk_128_forward.pickle"), "rb") as file:
             entries = pickle.load(file)["device_traces"][0]

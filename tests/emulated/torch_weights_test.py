@@ -24,8 +24,8 @@ class WithoutWeights(Program):
 
     @unittest.skipUnless(TORCH and has("diffusers") and has("transformers"), "no diffusers or transformers")
     def test_a_pipeline_without_weights(self):
-        """Calls from_pretrained on subfolders that contain only configurations, as diffusers'
-        training scripts do."""
+        """Like diffusers' training scripts, calls from_pretrained on subfolders. They contain only
+        configurations here."""
         answer = self.plan("pipeline.py", self.path("models"))
         self.assertEqual(len(answer["steps"]), 2)
         self.assertEqual(len([a for a in answer["assumptions"] if a["what"].startswith("there are no weights")]), 3)
@@ -43,13 +43,13 @@ class WithoutWeights(Program):
 
     @unittest.skipUnless(TORCH and has("transformers") and has("accelerate") and has("bitsandbytes"), "no bitsandbytes")
     def test_quantized(self):
-        """On a folder with only a config.json, from_pretrained quantizes as it does with weights, to
-        4 bits and scales."""
+        """from_pretrained quantizes to 4 bits and scales even if the folder has only a config.json
+        and no weights."""
         answer = self.plan("quantized.py")
         weights = 16 * 1024 * 1024 * 6  # elements of the linear layers
         self.assertIn("layers: 4-bit", self.stderr)
-        # From 4.51 on, transformers allocates one block as large as all weights on the GPU before
-        # it loads them.
+        # From version 4.51 on, transformers first allocates one block on the GPU that is as large
+        # as all weights together, and then loads the weights.
         self.assertGreater(answer["peak"]["allocated"], weights)
         self.assertGreater(answer["peak_by_category"]["Parameter"], weights // 2)
         self.assertLess(answer["peak_by_category"]["Parameter"], weights * 0.6 + 2 * 2 * 1000 * 1024)
@@ -63,7 +63,7 @@ class WithoutWeights(Program):
 
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_tensor_parallel(self):
-        """Each of two ranks has half of the matrices, as transformers splits them when it loads a
+        """Each of two ranks gets half of each matrix, just as when transformers loads and splits a
         checkpoint."""
         answer, told = self.placed("tensors", "--ranks", "2")
         self.assertIn(len(told), (1, 2))  # with transformers 4, only the first rank prints

@@ -29,7 +29,7 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class Server(http.server.BaseHTTPRequestHandler):
-    """Contains no data, accepts all requests, and logs them."""
+    """A server without data that accepts all requests and logs them."""
 
     def answer(self):
         self.server.asked.append((self.command, self.path))
@@ -67,7 +67,8 @@ class Uploads(unittest.TestCase):
 
 
 class StandIns(Uploads):
-    """Modules named as in the table; their functions report that they were called."""
+    """Replaces the libraries in the table of hooks with modules whose functions return a text if
+they are really called."""
 
     def write(self, rows):
         modules = collections.defaultdict(lambda: collections.defaultdict(set))
@@ -93,7 +94,7 @@ class StandIns(Uploads):
                 file.write(text)
 
     def calls(self, rows):
-        """The result of each function, by module, owner and name."""
+        """Calls each function and returns the results, with "module owner name" as keys."""
         program = ("import asyncio, importlib, inspect, json, sys\nanswers = {}\nfor module, owner, names in json.loads(sys.stdin.read()):\n"
                    "    found = importlib.import_module(module)\n    of = getattr(found, owner)() if owner else found\n    for name in names:\n"
                    "        answer = getattr(of, name)('me/model')\n        answer = asyncio.run(answer) if inspect.isawaitable(answer) else answer\n"
@@ -139,7 +140,8 @@ class StandIns(Uploads):
 
 
 KEY = base64.b64encode(b"k" * 32).decode()
-# A program for each library; its environment contains SERVER.
+# The programs that upload, one for each library. The environment variable SERVER has the address to
+# use.
 PROGRAMS = {
     "huggingface_hub": """
 import os

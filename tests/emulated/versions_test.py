@@ -34,7 +34,7 @@ def wheel(folder, name, version, text, requires=()):
 
 
 def contents(folder):
-    """The contents of all files, by path."""
+    """Returns the contents of all files, with their paths as keys."""
     found = {}
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -81,7 +81,8 @@ class Versions(unittest.TestCase):
         before = contents(self.packages)
         said, _ = self.json("demo_sizes==1.0,2.0")
         self.assertEqual([(row["version"], row["peak"], row["error"]) for row in said["rows"]], [("1.0", 2 * MIB, None), ("2.0", 6 * MIB, None)])
-        # The first version needs no installation; the second needs the helper, but not torch.
+        # Nothing has to be installed for the first version. The second needs the helper, but torch
+        # is already there.
         self.assertEqual([row["packages"] for row in said["rows"]], [[], ["demo_helper==1.1", "demo_sizes==2.0"]])
         self.assertEqual([(one["from"], one["to"], one["peak"]) for one in said["changes"]], [("1.0", "2.0", 4 * MIB)])
         self.assertEqual(sum(said["changes"][0]["categories"].values()), 4 * MIB)
@@ -103,7 +104,7 @@ class Versions(unittest.TestCase):
         self.assertNotIn("pip", said)
         self.assertEqual(([row["kept"] for row in first["rows"]], [row["kept"] for row in second["rows"]]), ([False], [True]))
         self.assertEqual(second["rows"][0]["peak"], 6 * MIB)
-        # If the program's Python has other packages, another environment is used.
+        # If the packages of the program's Python change, a new environment is used.
         shutil.rmtree(os.path.join(self.packages, "demo_sizes-1.0.dist-info"))
         third, _ = self.json("demo_sizes==2.0", 1)
         self.assertNotEqual(third["rows"][0]["environment"], first["rows"][0]["environment"])

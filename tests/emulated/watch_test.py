@@ -34,7 +34,7 @@ class Watch(unittest.TestCase):
         self.environment = dict(os.environ, PYTHONPATH=packages, VRAMSCOPE_PROGRAM_HOOKS="none", PYTHONDONTWRITEBYTECODE="1")
 
     def save(self, name, text):
-        """Saves a file as an editor does."""
+        """Saves a file as editors do: writes a new file and renames it."""
         path = os.path.join(self.program, name)
         with open(path + ".new", "w") as file:
             file.write(text)

@@ -12,7 +12,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Names as torch 2.11 registers them.
+// Mangled kernel names as torch 2.11 registers them.
 constexpr char kAdd[] =
     "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_"
     "addIfEESt5arrayIPcLm3EEEEviT0_"
@@ -41,12 +41,12 @@ TEST(WorkRules, CountsBytesByElementType) {
   EXPECT_EQ(Launched({4, 4, 24}).Put(0, 0, -1).Work(kAdd)->bytes, 0);
   EXPECT_FALSE(Launched({8}).Work("_Z1fPf"));
   EXPECT_FALSE(Launched({8}).Work("not_a_mangled_name"));
-  // The rule for a name does not apply if the structure has another size.
+  // If the structure has another size, the rule for the kernel's name does not apply.
   EXPECT_FALSE(Launched({8, 4}).Work(kAdd));
 }
 
-// The tensors have 100 rows of 50 elements, except that the second has one row. The third is
-// transposed.
+// The three tensors have 100 rows of 50 elements, but the second has only one row, which is
+// broadcast. The third is transposed.
 TEST(WorkRules, CountsBytesOfStridedTensors) {
   Launched launched({4, 648});
   launched.Put(0, 0, 5000).Words(1, 0, {2, 50, 0, 0, 100, 0, 0});
@@ -56,7 +56,7 @@ TEST(WorkRules, CountsBytesOfStridedTensors) {
   ASSERT_TRUE(work);
   EXPECT_EQ(work->bytes, 5000 * 4 + 50 * 4 + 5000 * 32);
   EXPECT_GT(work->clocks, 5000 * 0.5);
-  // A tensor cannot have 26 dimensions.
+  // 26 dimensions are more than a kernel supports, so the parameters are invalid.
   EXPECT_FALSE(launched.Words(1, 0, {26}).Work(kMultiply));
 }
 
@@ -86,8 +86,8 @@ TEST(WorkRules, CountsBytesOfReductions) {
   EXPECT_FALSE(launched.Work(kReduce, {4, 16, 1}, {64, 4, 1})) << "another block";
 }
 
-// Two lists of two tensors. Chunks have 65,536 elements, except a tensor's last chunk, which is
-// smaller.
+// There are two lists of two tensors. A chunk has 65,536 elements; only the last chunk of a tensor
+// may be smaller.
 TEST(WorkRules, CountsBytesOfTensorLists) {
   constexpr char kSqrt[] =
       "_ZN2at6native12_GLOBAL__N_125multi_tensor_apply_kernelINS1_18TensorListMetadataILi2EEENS1_"

@@ -1,4 +1,4 @@
-// Tests what is reported about calls that submit work to the GPU.
+// Tests what the platform reports about calls that submit work to the GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Set before the platform is used, because the environment is read only once.
+// Sets the variables before the platform is used, because they are read only once.
 const int kEnvironment = setenv("VRAMSCOPE_EMULATED_GPU",
                                 "name=Test Card;memory_bytes=8589934592;sm_count=20;"
                                 "max_threads_per_sm=1536;compute_capability=86",
@@ -29,8 +29,8 @@ class WorkRecorder final : public Recorder {
   std::vector<Activity> work;
 };
 
-// Before a thread of autograd launches anything, the caching allocator in it queries whether
-// streams have finished.
+// In a thread of autograd, the caching allocator polls whether streams have finished before the
+// thread launches anything.
 TEST(Work, CallEndsAfterItBeginsInThreadThatPolled) {
   ASSERT_EQ(kEnvironment, 0);
   auto* recorder = new WorkRecorder;  // exists until the process ends

@@ -1,5 +1,5 @@
 // Starts a program that waits before its main() and runs once for each requested fault
-// (VRAMSCOPE_FAULT_SERVER in fault_shim.cpp). Runs do not load the libraries again.
+// (VRAMSCOPE_FAULT_SERVER in fault_shim.cpp). The libraries are loaded only once.
 //
 //   FaultServer server({.arguments = {"info", file}, .folder = folder});
 //   server.Run("allocation:17").outcome.status
@@ -42,11 +42,11 @@ class FaultServer {
   FaultServer& operator=(const FaultServer&) = delete;
 
   Result Run(const std::string& fault);
-  // Forks a copy at each allocation from number `first` on, as long as only one thread runs and no
-  // data are written. Then the run continues to its end.
+  // Forks a copy at each allocation from number `first` on, until a second thread starts or data
+  // are written. Then the run continues to its end without copies.
   std::vector<Each> RunEach(uint64_t first);
-  // Runs without a fault. Returns the number of the first allocation with each call stack. The
-  // program must have been started with VRAMSCOPE_FAULT_SITES=`path`, a file that does not exist.
+  // Runs without a fault. For each call stack, returns the number of its first allocation. The
+  // program must have been started with VRAMSCOPE_FAULT_SITES=`path`, a file that did not exist.
   std::vector<uint64_t> FirstOfEachPlace(const std::string& path);
 
  private:

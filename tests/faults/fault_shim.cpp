@@ -12,15 +12,15 @@
 //   EINTR-always     the N-th such call and all after it are interrupted
 // Writes to standard output and error, to pipes and to sockets never fail.
 //
-// VRAMSCOPE_FAULT_COUNT=FILE: when the process exits, it writes the number of its allocations and
-// the number of its file calls to FILE.
-// VRAMSCOPE_FAULT_SITES=FILE: the number of the first allocation of each distinct call stack is
-// written to FILE, one per line. Faults in these allocations cover every place that allocates.
+// VRAMSCOPE_FAULT_COUNT=FILE: when the process exits, it writes to FILE how many allocations and
+// how many file calls it made. VRAMSCOPE_FAULT_SITES=FILE: for each call stack, writes the number
+// of its first allocation to FILE, one number per line. Faults in these allocations cover every
+// place that allocates.
 //
 // VRAMSCOPE_FAULT_SERVER=FOLDER: the program stops before its main() and reads KIND:N lines from
-// the pipe FOLDER/in. This saves the loading of the libraries, which takes longer than most
-// commands. If the program is started by other programs, VRAMSCOPE_FAULT_PROGRAM is the file name
-// of the program that must stop. For each line, the program forks a copy, which continues into
+// the pipe FOLDER/in. So the libraries, which take longer to load than most commands to run, are
+// loaded once. If the program is started by other programs, VRAMSCOPE_FAULT_PROGRAM is the file
+// name of the program that must stop. For each line, the program forks a copy, which continues into
 // main() and counts N from the fork. The copy's input is FOLDER/stdin, its output is written to
 // FOLDER/stdout and FOLDER/stderr. For each copy, the server writes a line to FOLDER/out: the
 // copy's status from waitpid, and its numbers of allocations, calls, faults, and faults in
@@ -64,13 +64,13 @@ std::atomic<Kind> g_kind{Kind::kUnknown};
 std::atomic<uint64_t> g_at{0}, g_allocations{0}, g_calls{0};
 std::atomic<int> g_error{0};
 
-// Data that a copy reports to the server.
+// The figures that a copy reports to the server, in shared memory.
 struct Report {
   std::atomic<uint64_t> allocations, calls, faults, of_qt;
 };
 Report* g_report = nullptr;
 
-// Parses KIND:N. Must not depend on constructors, because it is called before they run.
+// Parses KIND:N. This is called before constructors run, so it must not depend on them.
 Kind Parse(const char* text) {
   const char* colon = text == nullptr ? nullptr : strchr(text, ':');
   if (colon == nullptr) return Kind::kNone;
@@ -97,8 +97,8 @@ Kind KindOfFault() {
   return kind;
 }
 
-// A hash table of the call stacks seen so far. Its size is fixed, so that insertions allocate
-// nothing.
+// A hash table of the call stacks seen so far. It has a fixed size, so that insertions do not
+// allocate memory.
 constexpr size_t kMostSites = size_t{1} << 20;
 std::atomic<uint64_t> g_known[kMostSites];
 std::atomic<int> g_sites_fd{-2};  // -2: not checked yet, -1: not wanted
@@ -120,7 +120,7 @@ _Unwind_Reason_Code OfFrame(_Unwind_Context* context, void* to) {
 
 void NoteSite(uint64_t number) {
   if (g_sites_fd == -1 || t_unwinding || environ == nullptr) return;
-  // A server notes no allocations before Serve(); its copies begin to count at 1.
+  // A server notes nothing before it serves; each of its copies counts from 1.
   if (g_report == nullptr && getenv("VRAMSCOPE_FAULT_SERVER") != nullptr) return;
   t_unwinding = true;
   if (g_sites_fd == -2) {
@@ -147,8 +147,8 @@ void NoteSite(uint64_t number) {
   t_unwinding = false;
 }
 
-// Sets *of_qt if Qt allocated: the first frame that is not in a library that allocates on behalf of
-// its callers is in Qt.
+// Sets *of_qt if Qt allocated. Skips frames in libraries that allocate on behalf of their callers;
+// the next frame decides.
 _Unwind_Reason_Code FindCaller(_Unwind_Context* context, void* of_qt) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(_Unwind_GetIP(context)), &info) == 0 ||
@@ -181,7 +181,7 @@ void OpenAs(int fd, const char* folder, const char* name, int flags) {
   close(opened);
 }
 
-// Called in a copy. Redirects its output to files and limits its run time.
+// Called in a copy of the program. Redirects the copy's output to files and limits its run time.
 void BeginCopy(const char* folder) {
   OpenAs(STDOUT_FILENO, folder, "stdout", O_WRONLY | O_CREAT | O_TRUNC);
   OpenAs(STDERR_FILENO, folder, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
@@ -212,8 +212,8 @@ bool OneThread() {
   return threads == 1;
 }
 
-// The offsets of the regular read-only files with descriptors 3 to 63. A child that reads a file
-// moves the offset that it shares with its parent, so the parent restores them.
+// The file offsets of descriptors 3 to 63, for regular read-only files. Parent and child share an
+// offset, so when the child has read a file, the parent restores the offset.
 constexpr int kMostFiles = 64;
 struct Places {
   off_t at[kMostFiles];
@@ -223,7 +223,7 @@ bool Remember(Places* places) {
     struct stat info {};
     places->at[fd] = -1;
     if (fd == g_each_fd || fstat(fd, &info) != 0) continue;
-    // Parent and child would each read a part of the data that another process sends.
+    // Data that another process sends would reach only one of parent and child.
     if (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) return false;
     if (!S_ISREG(info.st_mode)) continue;
     if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY) return false;
@@ -236,7 +236,7 @@ void Restore(const Places& places) {
     if (places.at[fd] >= 0) lseek(fd, places.at[fd], SEEK_SET);
 }
 
-// Forks a child. Returns true in the child, in which this allocation must fail.
+// Forks a child, in which this allocation must fail. Returns true in the child.
 bool CopyHere(uint64_t number) {
   Places places{};
   if (!OneThread() || !Remember(&places)) {
@@ -302,7 +302,7 @@ bool IsFile(int fd) {
   return is;
 }
 
-// Called by the destructor below, which does not run if a process ends with _exit or by a signal.
+// Called by the destructor below, so not if a process ends with _exit or is killed by a signal.
 void WriteCount() {
   const char* path = getenv("VRAMSCOPE_FAULT_COUNT");
   if (path == nullptr) return;
@@ -329,7 +329,7 @@ bool ReadLine(int fd, char* line, size_t size) {
   return false;
 }
 
-// Called in a copy, which begins to count here. Programs that the copy starts are not affected.
+// Called in a copy. Starts its counts at 0. Programs that the copy starts are not affected.
 void Become(const char* fault) {
   OpenAs(STDIN_FILENO, g_folder, "stdin", O_RDONLY);
   BeginCopy(g_folder);

@@ -1,9 +1,9 @@
 // Runs commands whose n-th memory allocation, or n-th call that writes a file to disk, fails
-// (fault_shim.cpp). No signal may end them, the exit status is the one in app/README.md, no file is
-// half-written, and the input and an older output are unchanged. The values of n are a sample.
-// VRAMSCOPE_ALL_FAULTS=1 tries every n, which takes minutes; once `plan` has started its worker, it
-// tries one n for each call stack. The part that all commands run first (constructors of libraries,
-// set-up) is tested only with --version.
+// (fault_shim.cpp). No signal may end them, they must return the exit status of app/README.md, no
+// file may be half-written, and the input and an older output must be unchanged. The values of n
+// are a sample. VRAMSCOPE_ALL_FAULTS=1 tries every n, which takes minutes; after `plan` has started
+// its worker, only one n for each call stack is tried. The part that all commands run first
+// (constructors of libraries, set-up) is tested only with --version.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,11 +20,11 @@ namespace vramscope::test {
 namespace {
 
 constexpr uint64_t kSamples = 150;
-// Each test begins this many allocations before the end of the set-up.
+// Set-up is the same in all commands, so each test begins this many allocations before its end.
 constexpr uint64_t kShared = 200;
 constexpr char kOlder[] = "what was there before";
 
-// All numbers from `first` to `last`, or a sample that contains both.
+// Returns all numbers from `first` to `last`, or a sample that includes these two.
 std::vector<uint64_t> Numbers(uint64_t first, uint64_t last, bool every) {
   const uint64_t apart = every ? 1 : std::max<uint64_t>(1, (last - first + 1) / kSamples);
   std::vector<uint64_t> numbers;
@@ -44,12 +44,12 @@ class Faults : public CliRecording {
             "VRAMSCOPE_FAULT" + (name.empty() ? "" : "_" + name) + "=" + value};
   }
 
-  // The exit status without a fault. It is 1 for diff, because these tests compare different files.
+  // Returns the exit status without a fault. For `diff`, this is 1, because the files differ.
   static int Status(const std::vector<std::string>& arguments) {
     return arguments[0] == "diff" ? 1 : 0;
   }
 
-  // The names of the files in the test's folder, which is the commands' working directory.
+  // Returns the names of the files in the test's folder, which is the commands' working directory.
   std::set<std::string> Names() {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / "."))
@@ -57,22 +57,22 @@ class Faults : public CliRecording {
     return names;
   }
 
-  // The number of allocations in the part that all commands run first.
+  // Returns the number of allocations in the set-up, which all commands run first.
   uint64_t Common() {
     FaultServer server({.arguments = {"--version"}, .folder = folder_.path()});
     return server.Run("none:0").allocations;
   }
 
-  // Qt's constructors and connections write to memory even if its allocation failed, and glibc ends
-  // a process if it cannot allocate the destructor of a thread-local variable. Files must still be
-  // intact.
+  // Returns whether a library ended the run: Qt writes to memory even if it could not allocate it,
+  // and glibc ends a process that cannot register the destructor of a thread-local variable. Files
+  // must still be intact.
   static bool EndedByLibrary(const FaultServer::Result& run) {
     return run.outcome.status > 128 &&
            (run.of_qt > 0 ||
             run.outcome.err.find("failed to register TLS destructor") != std::string::npos);
   }
 
-  // Runs with the fault, once without an output file and once with an older one.
+  // Runs with the fault twice: first without an output file, then with an older one.
   void Run(FaultServer& server, const std::string& output, const std::string& fault,
            const std::string& whole, const std::vector<int>& expected) {
     for (const bool older : {false, true}) {
@@ -102,7 +102,7 @@ class Faults : public CliRecording {
         EXPECT_EQ(after, before);
         continue;
       }
-      // The output has either the complete new contents or the old ones.
+      // The output must have either the complete new contents or the old contents.
       const std::string content = ReadFile(output);
       const bool all = IsWhole(content, whole);
       EXPECT_TRUE(all || (outcome.status != 0 && content == (older ? kOlder : "")))
@@ -118,7 +118,7 @@ class Faults : public CliRecording {
     return content == whole;
   }
 
-  // Lets each allocation fail until the command writes or starts a thread. Returns the number of
+  // Tries each allocation until the command writes data or starts a thread. Returns the number of
   // the first allocation that was not tried.
   uint64_t RunEach(FaultServer& server, uint64_t first, const std::string& output,
                    const std::vector<int>& expected) {
@@ -236,8 +236,8 @@ TEST_F(Faults, Requests) {
   ExpectSweeps({"requests", file_, "-o", out}, out);
 }
 
-// Faults while libraries are loaded and their constructors run, before the program's own code. The
-// loader's exit status is 127, and OpenGL's dispatcher aborts the process.
+// Tests faults before the program's own code, while libraries are loaded and their constructors
+// run. The loader ends the process with status 127, and OpenGL's dispatcher aborts it.
 TEST_F(Faults, Loading) {
   const std::string counts = folder_ / "counts";
   ASSERT_EQ(RunVramscope({"--version"}, {.environment = Faulty("COUNT", counts)}).status, 0);
@@ -268,7 +268,7 @@ class FaultsOfPlans : public Faults {
         "num_key_value_heads": 2, "hidden_act": "silu", "max_position_embeddings": 64})");
     plan_ = {"plan", "--model", model, "--set", "seq=16", "--set", "steps=1", "-o", out_};
   }
-  // Traces differ in a few bytes, because a trace contains the time at which it was written.
+  // A trace contains the time at which it was written, so compressed sizes differ by a few bytes.
   bool IsWhole(const std::string& content, const std::string& whole) const override {
     constexpr size_t kApart = 64;
     return content.starts_with(whole.substr(0, 4)) && content.size() + kApart > whole.size() &&
@@ -279,8 +279,8 @@ class FaultsOfPlans : public Faults {
   std::vector<std::string> plan_;
 };
 
-// The allocations of `vramscope plan` itself. The worker's recorded output replaces the worker, so
-// that a run does not need LibTorch.
+// Tests the allocations of `vramscope plan` itself. A script that prints recorded output replaces
+// the worker, so that no run has to load LibTorch.
 TEST_F(FaultsOfPlans, Program) {
   const std::string recorded = folder_ / "recorded", worker = folder_ / "worker";
   const std::string real =
@@ -297,8 +297,8 @@ TEST_F(FaultsOfPlans, Program) {
            out_);
 }
 
-// The worker's own n-th allocation fails, too, and the program reports that the worker was lost.
-// Only a few n are tried, because each run loads LibTorch.
+// The n-th allocation of the worker fails, too. Then the program must report that the worker was
+// lost. Few n are tried, because each run loads LibTorch.
 TEST_F(FaultsOfPlans, ProgramAndWorker) {
   const Outcome outcome = RunVramscope(plan_, {.environment = Faulty("COUNT", "/dev/null")});
   if (outcome.err.find("vramscope-worker was found neither") != std::string::npos)

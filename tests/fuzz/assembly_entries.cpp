@@ -15,7 +15,7 @@ void WorkerAnswers(const uint8_t* data, size_t size) {
   trace::FrameDecoder decoder;
   decoder.Append(bytes);
   ui::Assembly assembly([](auto) {});
-  // Like the worker's client, skips the last frame of a run, which does not belong to the trace.
+  // Skips the last frame of a run, as the worker's client does: it does not belong to the trace.
   size_t total = 0;
   for (int i = 0; i < 64 && total < trace::kMaxPayload; ++i) {
     auto frame = decoder.NextUnverified();

@@ -1,4 +1,4 @@
-// Entry functions for a worker's output, which the window assembles while it arrives.
+// Entry functions for a worker's output, which the window turns into a trace while it arrives.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// Assembles frames on the assembly's thread.
+// Assembles the frames on a separate thread, as the window does.
 void WorkerAnswers(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

@@ -1,5 +1,5 @@
-// Runs the fuzzers' entry functions over the corpus and over damaged copies of it, without
-// libFuzzer.
+// Runs the fuzzers' entry functions without libFuzzer, on the corpus and on damaged copies of
+// it.
 #include <gtest/gtest.h>
 
 #include <filesystem>

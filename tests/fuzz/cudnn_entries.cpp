@@ -58,10 +58,10 @@ int cudnnGetRNNTrainingReserveSize(Handle*, const RnnDescriptor* r, int steps, T
 namespace vramscope::fuzz {
 namespace {
 
-// The maximum size of a value, in eight-byte elements.
+// The maximum number of elements, of up to eight bytes each, in an attribute's value.
 constexpr int64_t kMost = 24;
 
-// cuDNN's enum values that the library reads. Other values are only stored.
+// cuDNN's enum values that the library interprets. It stores other values as they are.
 constexpr int kTypes[] = {2, 3, 4, 5, 10, 11, 12, 13, 15, 16, 17, 19, 22, 29, 30, 41, 43};
 constexpr int kAttributes[] = {103,  201,  202,  300,  301,  302,  303,  304,  401,  402,  403,
                                405,  702,  703,  704,  705,  708,  709,  710,  711,  714,  715,
@@ -132,7 +132,7 @@ class Calls {
   }
   template <class N>
   N Number() {
-    // Most numbers are small; some have any value.
+    // Most numbers are small. A few can be any number of the type.
     const uint8_t first = Byte();
     if (first < 250) return static_cast<N>(first % 70);
     N number = 0;
@@ -151,7 +151,7 @@ class Calls {
       if (size_ > 0) number = Number<int>();
     return all;
   }
-  // The size in bytes of a value of this type (cudnnBackendAttributeType_t).
+  // Returns the size in bytes of an element of this type (cudnnBackendAttributeType_t).
   static size_t SizeOf(int type) {
     if (type == 2 || type == 24) return 1;  // boolean, char
     return type == 0 || type == 3 || type == 5 || type == 6 || type == 15 || type == 26 ? 8 : 4;
@@ -188,7 +188,7 @@ class Calls {
     const int attribute = OneOf(kAttributes);
     const int type = Byte() % 32;
     const int64_t wanted = Byte() % (kMost + 1);
-    // Has exactly the size that is passed, so that ASan detects a write past its end.
+    // The buffer has exactly the size that is passed, so that ASan detects a write past its end.
     std::vector<unsigned char> out(static_cast<size_t>(wanted) * SizeOf(type));
     for (size_t at = 0; at + sizeof(void*) <= out.size(); at += sizeof(void*)) {
       void* const own = AHandle();

@@ -1,4 +1,4 @@
-// Entry functions for calls of cuDNN's emulated library.
+// Entry functions that call the emulated cuDNN.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// Makes a sequence of calls that create, fill, link, read and destroy descriptors, and query sizes.
+// Makes a sequence of calls that create, fill, link, read and destroy descriptors and query sizes.
 void CudnnDescriptors(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

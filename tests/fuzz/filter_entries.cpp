@@ -13,7 +13,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// A trace with a phase, an operator and two blocks in it, and an API call and its kernel.
+// Returns a trace with a phase, an operator, two blocks in them, an API call, and its kernel.
 std::shared_ptr<const trace::Trace> SmallTrace() {
   using trace::EventKind;
   trace::TraceBuilder builder;
@@ -58,7 +58,7 @@ std::shared_ptr<const trace::Trace> SmallTrace() {
   return builder.Finish(true, "");
 }
 
-// Groups blocks by the text, if it is a valid expression.
+// If the text is a valid expression, groups the blocks by it.
 void CheckGroups(const trace::Trace& trace, std::string_view text) {
   const auto by = analysis::ParseGroupExpression(text);
   if (!by.ok()) return Check(!by.status().message().empty(), "an error without a message");
@@ -94,7 +94,7 @@ void FilterText(const uint8_t* data, size_t size) {
     Check(found <= all, "more is found than there is");
     if (filter->empty()) Check(found == all, "nothing is asked and not all is found");
   }
-  // The inverse filter must match exactly the other entries.
+  // The negated filter must match exactly the entries that the filter does not match.
   const std::string inverse = "not (" + std::string(text) + ")";
   const auto plain = query::ParseFilter(text), inverted = query::ParseFilter(inverse);
   if (plain.ok() && inverted.ok() && !plain->empty())

@@ -18,7 +18,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// Chunks have the format of activity_chunk.h: magic, type, length, checksum, payload.
+// Corrects the checksums of chunks (activity_chunk.h): magic, type, length, checksum, payload.
 std::string WithRightChunkChecksums(std::string bytes) {
   constexpr size_t kEnvelope = 16;
   size_t at = 0;
@@ -39,7 +39,7 @@ std::string WithRightChunkChecksums(std::string bytes) {
 
 void ActivityChunks(const uint8_t* data, size_t size) {
   const std::string bytes = WithRightChunkChecksums({reinterpret_cast<const char*>(data), size});
-  // Reading a file while it grows has the same result as reading the complete file.
+  // Reading the first half and then the rest must give the same result as reading the whole file.
   const std::string_view half = std::string_view(bytes).substr(0, bytes.size() / 2);
   program::ActivityFile whole, growing;
   Check(growing.ReadMore(TheFolder().Write("activities.bin", half)).ok(), "a half is refused");
@@ -58,7 +58,7 @@ void ActivityChunks(const uint8_t* data, size_t size) {
 }
 
 void ProgramFolder(const uint8_t* data, size_t size) {
-  // The order lets even a short input contain a history.
+  // A history needs the first two files, so even a short input can contain one.
   constexpr std::array<const char*, 10> kFiles = {
       "process-7.json",           "process-7/history-000000.rows",
       "process-7/marks.jsonl",    "process-7/stacks.jsonl",
@@ -95,7 +95,7 @@ void FolderStream(const uint8_t* data, size_t size) {
   const std::string inside = folder.path() + "/inside";
   std::filesystem::create_directory(inside);
   program::FolderReceiver receiver(inside, 1 << 20);
-  // Passes pieces, so that frames cross the borders of pieces.
+  // Passes small pieces, so that many frames are split between two pieces.
   absl::Status taken;
   for (size_t at = 0; at < bytes.size() && taken.ok(); at += 97)
     taken = receiver.Take(std::string_view(bytes).substr(at, 97));

@@ -9,8 +9,8 @@ namespace vramscope::fuzz {
 
 // Reads activities.bin of a process, with corrected checksums.
 void ActivityChunks(const uint8_t* data, size_t size);
-// Reads a whole folder. The input is the contents of files with fixed names, in the order of
-// folder_entries.cpp, separated by a 0x1f byte.
+// Reads a whole folder of files with fixed names. The input is their contents in the order of
+// kFiles in folder_entries.cpp, separated by 0x1f bytes.
 void ProgramFolder(const uint8_t* data, size_t size);
 // Reads the stream of `record --host`, with corrected checksums.
 void FolderStream(const uint8_t* data, size_t size);

@@ -1,6 +1,6 @@
-// All targets are in one libFuzzer program, because linking a program for each takes longer than
-// fuzzing them in CI. $VRAMSCOPE_FUZZ_TARGET names the target to run; without it, the names are
-// printed.
+// One libFuzzer program contains all targets, because it would take longer to link one program per
+// target than to fuzz them in CI. $VRAMSCOPE_FUZZ_TARGET names the target to run. Without it, the
+// program prints the names.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

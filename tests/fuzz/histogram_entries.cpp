@@ -8,7 +8,7 @@
 
 namespace vramscope::fuzz {
 
-// All drawn samples must be values that were read.
+// Every sample that is drawn must be one of the values that were read.
 void Histogram(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto histogram = run::ParseHistogram(text);

@@ -1,4 +1,4 @@
-// Fuzz entry for ParseHistogram(): files that list the lengths of a data set's samples.
+// Entry function for ParseHistogram(), which reads the lengths of a data set's samples.
 #pragma once
 
 #include <cstddef>

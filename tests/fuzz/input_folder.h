@@ -1,5 +1,5 @@
-// A folder for the inputs of readers that need a file, in memory if possible. It is deleted when
-// the process ends.
+// A folder for inputs of readers that can only read files. It is in memory if possible, and is
+// deleted when the process ends.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class InputFolder {
   InputFolder(const InputFolder&) = delete;
   InputFolder& operator=(const InputFolder&) = delete;
 
-  // The path of `name`, which may be in a subfolder.
+  // Writes a file and returns its path. `name` may contain subfolders.
   std::string Write(const std::string& name, std::string_view bytes) const;
   // Deletes the contents of the folder.
   void Clear() const;

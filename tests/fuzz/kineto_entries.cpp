@@ -10,7 +10,7 @@ namespace vramscope::fuzz {
 namespace {
 
 void Read(const std::string& bytes, const importers::KinetoOptions& options) {
-  // Passes small pieces, so that tokens cross the borders of pieces.
+  // Passes small pieces, so that many tokens are split between two pieces.
   importers::testing::MemoryInput input(bytes, 97);
   const auto r = importers::ReadKineto(input, options);
   if (!r.ok()) {

@@ -1,4 +1,4 @@
-// Like trace_entries.h, for Chrome traces of PyTorch's profiler.
+// Entry functions for Chrome traces of PyTorch's profiler (see trace_entries.h).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace vramscope::fuzz {
 
 // Reads the bytes as a file. Then checks and reconstructs the recording, and converts it to a
-// trace, which must accept all events.
+// trace. The trace must accept all events.
 void Kineto(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

@@ -1,4 +1,4 @@
-// Writes the seed corpus: make_seeds tests/fuzz/corpus. It was run once; the files are kept in git.
+// Writes the seed corpus. `make_seeds tests/fuzz/corpus` was run once, and the files are in git.
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -25,7 +25,7 @@ void Append(std::string& bytes, const Value& value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// A history with a segment, blocks in it, and frees. The last free is requested but not completed.
+// Returns a history with a segment, blocks in it, and frees. The last free is only requested.
 std::string HistoryTail(uint64_t blocks, bool full) {
   constexpr uint64_t kSegment = uint64_t{1} << 33, kBlock = 4096;
   enum : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegmentAlloc };
@@ -51,7 +51,7 @@ std::string HistoryTail(uint64_t blocks, bool full) {
   return bytes;
 }
 
-// The format is described in tests/fuzz/tail_entries.h.
+// Returns an input in the format that tests/fuzz/tail_entries.h describes.
 std::string ActivityTail(const std::vector<Activity>& activities,
                          const std::vector<std::string>& names) {
   std::string bytes(1, static_cast<char>(activities.size()));
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   for (uint64_t seed = 0; seed < 7; ++seed) {
     testing::Stream s = seed < 5 ? testing::RandomStream(seed, 10 + seed * 30)
                                  : testing::TrainingStream({.layers = 1, .max_events = 150});
-    // For each block, a kernel that writes the block right after its allocation.
+    // Adds one kernel for each block, which writes the block right after its allocation.
     for (const Event& e : seed < 6 ? std::vector<Event>() : s.events) {
       if (e.kind != EventKind::kAlloc) continue;
       Activity kernel{.device = e.device, .correlation = e.id + 1, .begin_ns = e.time_ns + 5};
@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
       testing::WriteFile((out / "activities" / name).string(), EncodeActivities(s.activities));
     }
     if (seed == 1) {
-      // Seeds are not compressed, so that a fuzzer reaches the contents more easily.
+      // Uncompresses the frames, because a fuzzer can hardly change compressed contents.
       FrameDecoder d;
       d.Append(bytes);
       std::string plain;

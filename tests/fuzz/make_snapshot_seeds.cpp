@@ -1,5 +1,5 @@
-// Writes the seed corpus of the snapshot readers: make_snapshot_seeds tests/fuzz/corpus. It was run
-// once; the files are kept in git.
+// Writes the seed corpus of the snapshot readers. `make_snapshot_seeds tests/fuzz/corpus` was run
+// once, and the files are in git.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@ namespace {
 
 using vramscope::importers::testing::Json;
 
-// Contains everything that any version of the format contained.
+// Returns a snapshot with the fields of all versions of the format, old and new.
 Json OldAndNew() {
   Json s = vramscope::importers::testing::SampleSnapshot();
   const Json frames = s["device_traces"][0][0]["frames"];
@@ -34,7 +34,7 @@ Json OldAndNew() {
   return s;
 }
 
-// Has categories of blocks, and annotations from which categories follow.
+// Returns a snapshot with categories of blocks, and with annotations that imply categories.
 Json Annotated() {
   Json s = vramscope::importers::testing::SampleSnapshot();
   Json& trace = s["device_traces"][0];
@@ -47,7 +47,7 @@ Json Annotated() {
   return s;
 }
 
-// Has entries without times but with metadata, on a device with a missing free.
+// Returns a snapshot with metadata but without times. A free is missing on one device.
 Json Timeless() {
   Json s = vramscope::importers::testing::SampleSnapshot();
   Json trace = s["device_traces"][0];
@@ -58,7 +58,7 @@ Json Timeless() {
   return s;
 }
 
-// torch.cuda.memory_stats() in its nested or its flat form.
+// Returns what torch.cuda.memory_stats() returns, in the nested or the flat form.
 Json Statistics(bool nested) {
   if (!nested)
     return {{"active.all.current", 3}, {"allocated_bytes.all.peak", 4096}, {"num_ooms", 0}};

@@ -9,7 +9,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// Forty allocations on one device, some of which reuse addresses.
+// Returns a recording of forty allocations on one device. Some reuse an address.
 recording::Recording Small() {
   recording::Recording r;
   const auto add = [&](recording::Action action, uint64_t place) {

@@ -16,8 +16,8 @@ using cli::mcp::Message;
 
 constexpr size_t kLongest = 64;
 
-// Passes pieces of the given size to the reader. Returns the lines, and "" for a line that is too
-// long.
+// Passes the bytes to the reader in pieces of the given size. Returns the lines; a line that is too
+// long becomes "".
 std::vector<std::string> LinesOf(std::string_view bytes, size_t piece) {
   cli::mcp::LineReader reader(kLongest);
   std::vector<std::string> lines;
@@ -41,7 +41,7 @@ void ReadLine(std::string_view text) {
     const bool tells = message.kind == Message::Kind::kNotification;
     Check(!asks || !message.id.is_null(), "a request has an id");
     Check(!(asks || tells) || message.params.is_object(), "parameters");
-    // Serialises the reply as the server does.
+    // Serialises the reply with the options that the server uses.
     const std::string answer = cli::mcp::ErrorOf(message.id, message.error, message.why)
                                    .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     Check(answer.find('\n') == std::string::npos, "an answer is a line");

@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// Reading in pieces must return the same lines as reading at once. Every line is parsed as
+// Reads the bytes at once and in pieces, which must give the same lines. Parses each line as
 // JSON-RPC.
 void Mcp(const uint8_t* data, size_t size);
 

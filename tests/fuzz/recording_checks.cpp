@@ -12,7 +12,7 @@ namespace {
 
 using recording::Recording;
 
-// Tuples of all fields, for comparisons.
+// Of() returns all fields as a tuple, so that values can be compared.
 auto Of(const recording::BlockState& b) {
   return std::tuple(b.address, b.bytes, b.requested, b.use, b.stack, b.recorded_category);
 }

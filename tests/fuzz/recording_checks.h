@@ -1,4 +1,4 @@
-// Checks of the results of readers, for the entry functions of this folder.
+// Checks of what readers return, used by the entry functions in this folder.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace vramscope::fuzz {
 
-// Checks the invariants of every Recording, even from a damaged file.
+// Checks what must hold for every Recording, even if it was read from a damaged file.
 void CheckRecording(const recording::Recording& r);
-// Converts the recording to a history and that to a trace, which must accept all events.
+// Converts the recording to a history, and the history to a trace. It must accept all events.
 void CheckTrace(const recording::Recording& r);
-// The first difference between two Recordings; "" if there is none.
+// Returns the first difference between two Recordings, or "" if there is none.
 std::string Difference(const recording::Recording& a, const recording::Recording& b);
 
 }  // namespace vramscope::fuzz

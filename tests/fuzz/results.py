@@ -19,7 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def figures(log, leftovers):
-    """The result of one target. `leftovers` are the failing inputs that libFuzzer wrote."""
+    """Returns the figures of one target from its log. `leftovers` are the failing inputs that
+libFuzzer wrote."""
     ended = re.findall(r"^Done (\d+) runs in (\d+) second", log, re.MULTILINE)
     covered = re.findall(r"\bcov: (\d+) ft: (\d+) corp: (\d+)/", log)
     return {
@@ -27,7 +28,8 @@ def figures(log, leftovers):
         "seconds": int(ended[-1][1]) if ended else 0,
         "edges": int(covered[-1][0]) if covered else 0,
         "corpus": int(covered[-1][2]) if covered else 0,
-        # A fuzzer that found something writes the input and ends without the last line of the log.
+        # If a fuzzer finds something, it writes the input to a file and ends without the log's
+        # usual last line.
         "findings": max(len(leftovers), 0 if ended else 1),
     }
 

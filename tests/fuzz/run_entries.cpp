@@ -14,13 +14,13 @@
 namespace vramscope::fuzz {
 namespace {
 
-// True if the input was accepted. A refused input must have a message.
+// Returns whether the input was accepted. If not, the error must have a message.
 bool Taken(const absl::Status& status) {
   Check(status.ok() || !status.message().empty(), "an error without a message");
   return status.ok();
 }
 
-// Both the JSON and the protobuf form must contain the whole run.
+// Neither the JSON nor the protobuf form may lose a part of the run.
 void CheckForms(const run::RunConfig& config) {
   const std::string bytes = run::ToProtoBytes(config);
   const auto from_bytes = run::FromProtoBytes(bytes);

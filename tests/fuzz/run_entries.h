@@ -8,8 +8,8 @@ namespace vramscope::fuzz {
 
 // Reads a Hugging Face config.json.
 void ModelConfig(const uint8_t* data, size_t size);
-// Reads a run.json. An accepted run must not change when it is written and read again. The same
-// applies to the functions below.
+// Reads a run.json. As in the functions below, what was accepted must not change when it is written
+// and read again.
 void RunJson(const uint8_t* data, size_t size);
 // Reads the message of proto/run.proto, which is part of a trace's header and of requests to the
 // worker.

@@ -10,8 +10,8 @@
 
 namespace vramscope::fuzz {
 
-// Even with a damaged directory, entries must have safe names and must not unpack to more than
-// their stated sizes.
+// Even if the archive's directory is damaged, entries must have safe names and must not unpack to
+// more bytes than the directory states.
 void Zip(const uint8_t* data, size_t size) {
   constexpr uint64_t kMost = uint64_t{64} << 20;
   const std::string path =

@@ -1,4 +1,4 @@
-// Entry functions for data that a process had not yet written as a chunk when it was killed.
+// Entry functions for the data of a killed process that it had not yet written as a chunk.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace vramscope::fuzz {
 // Tests profiler/program/history_tail.h. The input is the file.
 void HistoryTail(const uint8_t* data, size_t size);
 
-// Tests profiler/program/activity_tail.h. The input is the number of rows (one byte), the header,
-// the rows and the names. The space between rows and names in the file is filled with zeros.
+// Tests profiler/program/activity_tail.h. The input consists of the number of rows (one byte), the
+// header, the rows and the names. In the file, zeros fill the space between rows and names.
 void ActivityTail(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

@@ -1,5 +1,5 @@
-// The names of the fuzz targets, and the functions that run on an input. corpus/NAME contains the
-// inputs of target NAME.
+// Lists the fuzz targets: their names, and the function that each calls with an input. The inputs
+// of target NAME are in corpus/NAME.
 #pragma once
 
 #include <cstddef>

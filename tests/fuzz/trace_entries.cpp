@@ -113,7 +113,7 @@ void Assemble(std::string_view bytes) {
   FrameDecoder decoder;
   TraceAssembler assembler;
   decoder.Append(bytes);
-  // The limits of 64 frames and 64 MiB keep the fuzzer fast.
+  // The fuzzer stays fast because only 64 frames and 64 MiB are read.
   size_t total = 0;
   for (int i = 0; i < 64 && total < kMaxPayload; ++i) {
     const auto frame = decoder.Next();
@@ -148,7 +148,7 @@ void Batch(const uint8_t* data, size_t size) {
       const auto back = DecodeKeyframe(again);
       LiveState second;
       Check(back.ok() && back->Restore(second).ok(), "a keyframe that was written does not read");
-      // The new keyframe does not contain pages outside all segments.
+      // Mapped pages outside all segments are not written, so less memory may be reserved.
       Check(second.allocated() == live.allocated() && second.reserved() <= live.reserved() &&
                 second.size() == live.size(),
             "a keyframe changed on the way");
@@ -211,8 +211,8 @@ void TraceOutline(const uint8_t* data, size_t size) {
   Check(events == outline->events && activities == outline->activities, "counts");
   for (const Outline::Slice& slice : outline->steps_and_phases)
     Check(slice.count > 0 && slice.end_ns - slice.begin_ns >= 0, "a slice that is none");
-  // The index may contradict the data between keyframes. Even then, the part must be a valid trace,
-  // or an error must state the reason.
+  // The index may contradict the data. Even then, reading a part must give a valid trace, or an
+  // error with a message.
   const auto part = ReadTraceFile(path, {.from_ns = length / 3, .to_ns = length / 3 * 2});
   Check(part.ok() || !part.status().message().empty(), "an error without a message");
   if (part.ok()) CheckTrace(**part);

@@ -1,5 +1,5 @@
-// The functions that this folder's fuzzers call with arbitrary bytes. Plain tests call the same
-// functions with the corpus. They must not crash, hang, or use a disproportionate amount of memory.
+// Entry functions, which fuzzers call with arbitrary bytes and corpus_test.cpp with the corpus.
+// They must not crash, hang, or use much more memory than the input has bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@ namespace vramscope::fuzz {
 
 // Reads the bytes as a stream of frames, then as a whole trace.
 void Trace(const uint8_t* data, size_t size);
-// Reads the bytes as the payload of an event batch with a valid checksum. Accepted events must stay
-// the same if they are written and read again.
+// Reads the bytes as the payload of an event batch with a valid checksum. Events that are accepted
+// must not change when they are written and read again.
 void Batch(const uint8_t* data, size_t size);
 // Like Batch(), for an activity batch.
 void Activities(const uint8_t* data, size_t size);
-// Reads the bytes as a file: first the index, then a part that is located with the index.
+// Reads the bytes as a file: first the index, then a part that the index is used to find.
 void TraceOutline(const uint8_t* data, size_t size);
 
-// Checks the invariants of every trace, even from a damaged file.
+// Checks what must hold for every trace, even if it was read from a damaged file.
 void CheckTrace(const trace::Trace& trace);
 
-// Corrects the checksums of all frames. A fuzzer cannot guess checksums, so damage would not reach
-// the code after the frame decoder otherwise.
+// Corrects the checksums of all frames. A fuzzer cannot guess checksums. Without this, its inputs
+// would never get past the frame decoder.
 std::string WithRightChecksums(std::string bytes);
 
 }  // namespace vramscope::fuzz

@@ -13,7 +13,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// True if the input was accepted. A refused input must have a message.
+// Returns whether the input was accepted. If not, the error must have a message.
 bool Taken(const absl::Status& status) {
   Check(status.ok() || !status.message().empty(), "an error without a message");
   return status.ok();
@@ -58,7 +58,7 @@ void Experiments(const uint8_t* data, size_t size) {
     for (const reproduce::ExperimentRun& run : experiment.runs) {
       reproduce::Values open;
       for (const std::string& name : reproduce::OpenNames(run)) open.emplace_back(name, 1);
-      // Only reads the settings, because planning a run is too slow for a fuzzer.
+      // Only reads the settings. To plan the run would be too slow for a fuzzer.
       Taken(reproduce::SettingsOf(run, open).status());
     }
   }

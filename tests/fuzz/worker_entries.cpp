@@ -13,7 +13,7 @@
 namespace vramscope::fuzz {
 
 void WorkerRequests(const uint8_t* data, size_t size) {
-  // Every pipe accepts 4,096 bytes at once.
+  // A pipe always has room for 4,096 bytes, so the write does not block.
   const std::string bytes =
       WithRightChecksums({reinterpret_cast<const char*>(data), std::min<size_t>(size, 4096)});
   int requests[2];

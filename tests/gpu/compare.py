@@ -39,7 +39,8 @@ def lacks(python):
 
 
 def requests(snapshot):
-    """[(action, bytes)] of all entries of one device, and the entries of its allocations."""
+    """Returns [(action, bytes)] for all entries of the device that was used, and the entries of its
+allocations."""
     trace = next(trace for trace in snapshot["device_traces"] if trace)
     told = ("alloc", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap")
     return [(entry["action"], entry["size"]) for entry in trace if entry["action"] in told], [e for e in trace if e["action"] == "alloc"]
@@ -54,7 +55,7 @@ def compared(name, planned_path, planned_steps, recorded_steps, causes):
     with gzip.open(planned_path) as file:
         planned, planned_allocations = requests(pickle.load(file))
     a, b = [e["size"] for e in recorded_allocations], [e["size"] for e in planned_allocations]
-    # Equal lists need no search for matching parts.
+    # If the lists are equal, it is not necessary to search for matching parts.
     same = len(a) if a == b else sum(block.size for block in difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks())
     peaks = [(p["peak_allocated"] - r["peak_allocated"], p["peak_reserved"] - r["peak_reserved"])
              for p, r in zip(planned_steps, recorded_steps)]
@@ -69,14 +70,14 @@ def compared(name, planned_path, planned_steps, recorded_steps, causes):
 
 
 def ratios(planned_steps, recorded_steps):
-    """{phase: planned time divided by recorded time, as the median over the steps from the second
-    on}"""
+    """Returns a ratio for each phase: planned time divided by recorded time. It is the median over
+    all steps but the first."""
     return {phase: statistics.median(p["ms"][phase] / r["ms"][phase] for p, r in zip(planned_steps[1:], recorded_steps[1:])) for phase in PHASES}
 
 
 def say_times(times):
-    """Prints the ratios of two groups of programs. The constants for an optimizer's host time are
-    fitted to programs 0, 2, 4, ... in the order of their names; the others test these constants."""
+    """Prints the ratios of two groups of programs. Sorted by name, programs 0, 2, 4, ... were used
+    to fit the constants for an optimizer's host time. The other programs test these constants."""
     print("\n| planned / recorded time of programs, median (least to most) | " + " | ".join(PHASES) + " |\n|---|---|---|---|")
     for what, programs in (("programs that constants were taken of", FITTED), ("held out", HELD_OUT)):
         cells = []
@@ -92,8 +93,8 @@ def unpacked(name):
 
 
 def operators(planned_path, causes):
-    """Compares the allocations of each operator case in order, for forward and backward, without
-    segments. Returns the number of differences."""
+    """Compares the allocations of each operator case, in their order, for forward and for backward.
+    Does not compare segments. Returns the number of differences."""
     recorded = json.loads(unpacked("ops.json.zst"))["cases"]
     with gzip.open(planned_path) as file:
         planned = json.load(file)["cases"]
@@ -109,13 +110,13 @@ def operators(planned_path, causes):
 
 
 def commit_of(vramscope):
-    """The commit of the program's source, as `--version` prints it."""
+    """Returns the commit of the program's source, which `--version` prints."""
     done = subprocess.run([vramscope, "--version"], capture_output=True, text=True)
     return next((line.split(" ", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("commit ")), "unknown")
 
 
 def keep(path, figures):
-    """Merges the figures of this run into those of earlier runs."""
+    """Adds the figures of this run to the file, which keeps other figures from earlier runs."""
     kept = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:

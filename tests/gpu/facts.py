@@ -13,7 +13,8 @@ GROWTH, TIMES = [], {}
 
 
 def process_used():
-    """Bytes of this process on the GPU, from NVML; None if not reported."""
+    """Returns how many bytes NVML reports for this process on the GPU, or None if it reports
+nothing."""
     try:
         import pynvml
         pynvml.nvmlInit()

@@ -41,13 +41,13 @@ PRESETS = {
 
 
 def run_arguments(name):
-    """--preset and --set arguments of a run in PRESETS."""
+    """Returns the --preset and --set arguments of a run in PRESETS."""
     preset, *settings = PRESETS[name].split()
     return ["--preset", preset] + [word for setting in settings + ["steps=3"] for word in ("--set", setting)]
 
 
 def commands(vramscope, out):
-    """{name: (command line, additional environment variables)}"""
+    """Returns all commands as {name: (command line, additional environment variables)}."""
     file = lambda name: os.path.join(out, name)
     program = lambda name: [sys.executable, os.path.join(HERE, "programs", name + ".py")]
     record = lambda name, *flags: [vramscope, "record", *flags, "-o", file(name + ".trace"), "--json", "--"]
@@ -78,8 +78,8 @@ class Card:
 
 
 def fill_quickly():
-    """Fills large CPU tensors by repeating a million random numbers. This initialises a model in a tenth
-    of the time, and no allocation on the GPU depends on the values."""
+    """Fills large CPU tensors by repeating a million random numbers, so that a model is initialised
+    in a tenth of the time. The values do not affect allocations on the GPU."""
     import torch
 
     def quick(original):

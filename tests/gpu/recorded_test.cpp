@@ -1,4 +1,4 @@
-// Plans each recorded run (tests/golden/gpu, by record.py) for the same GPU, and compares the plan
+// Plans each run that record.py recorded (tests/golden/gpu) for the same GPU. Compares the plan
 // with the recording, allocation by allocation.
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ using nlohmann::json;
 struct Recorded {
   const char* name;
   std::vector<const char*> run;  // preset and settings, as in record.py
-  // The allowed errors of the peaks, in bytes. Addresses of segments differ between runs on a GPU.
-  // They determine which free block is used, and how much of the block is not split off.
+  // The allowed errors of the peaks, in bytes. On a GPU, each run has other segment addresses.
+  // These decide which free block is used, and how large the unsplit rest of a block is.
   uint64_t allocated, reserved;
 };
 constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -43,8 +43,8 @@ const std::vector<Recorded>& Runs() {
   return runs;
 }
 
-// Every recording contains NVML's used memory. The unexplained part of it is mainly modules that
-// CUDA loads after the first query of NVML.
+// Each recording contains the used memory that NVML reported. A part of it is unexplained: mainly
+// modules that CUDA loads after NVML was first queried.
 TEST(RecordedOnH200, UnexplainedPartOfUsedMemoryIsSmall) {
   int recordings = 0;
   for (const auto& entry :
@@ -56,7 +56,7 @@ TEST(RecordedOnH200, UnexplainedPartOfUsedMemoryIsSmall) {
     SCOPED_TRACE(entry.path().filename().string());
     EXPECT_GE(memory.at("remainder").get<int64_t>(), 0);
     EXPECT_LE(memory.at("remainder").get<int64_t>(), int64_t{128} << 20);
-    // The CUDA context and cuBLAS's own memory are the same in every run with this driver.
+    // The CUDA context and cuBLAS's memory have the same size in all runs with this driver.
     for (const json& part : memory.at("parts")) {
       const auto bytes = part.at("bytes").get<int64_t>();
       if (part.at("name") == "libraries") {
@@ -97,7 +97,7 @@ TEST_P(OnH200, PlanMatchesRecording) {
             static_cast<int64_t>(recorded.allocated));
   EXPECT_LE(std::abs(peak.at("reserved").at("error").get<int64_t>()),
             static_cast<int64_t>(recorded.reserved));
-  // Frees between two allocations may have another order, because host threads race on a GPU.
+  // Ignores the order of frees between two allocations, because host threads race on a GPU.
   const json& requests = diff.at("requests");
   EXPECT_EQ(requests.at("equal_frees_unordered"), requests.at("total"));
   for (const auto& [category, bytes] : diff.at("categories").items())

@@ -52,7 +52,7 @@ def load(path):
 
 
 def samples(folder):
-    """(name, path, path of the recorded original or None)"""
+    """Yields (name, path, path of the recorded original or None)."""
     for path in sorted(folder.glob("*.pickle")):
         if path.name.endswith(".original.pickle"):
             continue
@@ -73,7 +73,8 @@ def memory_viz():
 
 
 def recorded(path):
-    """Like load(), without the requested sizes and frames that the allocator may leave in free blocks.
+    """Loads a snapshot and clears the requested sizes and frames that the allocator may leave in
+    free blocks.
     """
     data = load(path)
     for segment in data["segments"]:
@@ -91,8 +92,8 @@ def equal(what, new, old):
 
 def judge_torch(folder):
     viz = memory_viz()
-    # The tool would download a Perl script to draw flame graphs. The test compares the script's
-    # input, the folded stacks.
+    # To draw flame graphs, the tool would download a Perl script. The test compares the folded
+    # stacks that the script would get.
     views = {"stats": viz.segsum, "trace": viz.trace,
              "segments": functools.partial(viz.segments, format_flamegraph=str),
              "memory": functools.partial(viz.memory, format_flamegraph=str)}
@@ -176,7 +177,8 @@ def judge_browser(folder):
     site = folder / "site"
     site.mkdir()
     (site / "d3.js").write_text(d3_module(folder))
-    # All parts of d3 must be one copy, because they share the current event.
+    # Replaces every imported URL with the same file. The parts of d3 share the current event, so
+    # there must be only one copy of d3.
     (site / "MemoryViz.js").write_text(re.sub(r'"https://[^"]*"', '"./d3.js"', script.read_text()))
     server = serve(site)
     try:
@@ -184,8 +186,8 @@ def judge_browser(folder):
             for kind in DRAWN:
                 seen = {}
                 for which, file in (("exported", path), ("recorded", original)):
-                    # On a busy computer, the browser may report an empty page. It is only an error
-                    # if the page stays empty.
+                    # On a busy computer, the browser may return an empty page. Tries again, and
+                    # fails only if the page is always empty.
                     for _ in range(3 if file else 0):
                         seen[which] = look(chromium, site, server, file, kind, folder)
                         if seen[which][DRAWN[kind]] > 0:

@@ -1,4 +1,4 @@
-// The sampler on the emulated platform's driver and NVML.
+// Tests the sampler with the emulated platform's driver and NVML.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// The replies of the stand-ins for libcuda and libnvidia-ml.
+// Sets what the replacements of libcuda and libnvidia-ml return.
 #pragma once
 
 #include <vector>

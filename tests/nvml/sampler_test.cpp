@@ -1,4 +1,4 @@
-// The sampler with GPUs whose replies the test sets.
+// Tests the sampler with replacements of the GPU's libraries, whose replies the tests set.
 #include "nvml/sampler.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ def mixed(number):
 
 
 def shapes(settings, rows):
-    """Yields (rows, tokens) of each micro-batch in order."""
+    """Yields the numbers of rows and tokens of each micro-batch, in order."""
     limit, seed, way = int(settings["seq"]), int(settings["seed"]), settings["samples.batches"]
     with open(settings["samples.file"], encoding="utf-8") as file:
         lines = [line.split(",") for line in file.read().split() if line[0].isdigit()]

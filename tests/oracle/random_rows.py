@@ -5,7 +5,8 @@ time."""
 import random
 
 CAUSAL = "q_proj,v_proj", "q_proj,k_proj,v_proj,o_proj", "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj"
-# For each model: name, changes to its config.json, type, targets of adapters, parts that can be trained alone.
+# For each model: its name, changes to its config.json, its type, the modules that adapters may
+# target, and patterns for training only a part of it.
 MODELS = [
     ("qwen2-0.5b", {"num_hidden_layers": 7}, "decoder", CAUSAL, ("*.q_proj.*", "*.layers.6.*", "*.layers.1.*")),
     ("llama-3.2-1b", {"num_hidden_layers": 4}, "decoder", CAUSAL, ("*.mlp.*", "*.layers.3.*")),
@@ -88,7 +89,7 @@ def sharded(draw, kind):
 
 
 def techniques(draw, kind, targets, patterns, drawn):
-    """Returns one of the settings that can be added to the drawn ones."""
+    """Draws and returns one more setting that is compatible with those already drawn."""
     text, causal = kind != "vision" and kind != "torch", kind in ("decoder", "experts")
     found = [lambda: checkpoint(draw, kind), lambda: checkpoint(draw, kind), lambda: optimizer(draw), lambda: optimizer(draw),
              lambda: {"optimizer.in_backward": "true"}, lambda: {"offload.optimizer": "cpu"}, lambda: {"offload.activations": "cpu"},
@@ -116,7 +117,7 @@ def techniques(draw, kind, targets, patterns, drawn):
 
 
 def goes_together(settings):
-    """Whether vramscope plans these settings but train.py does not support them."""
+    """Returns False for combinations that vramscope can plan but train.py does not support."""
     has = settings.keys().__contains__
     later = {"eval", "generate.tokens", "mode"} & settings.keys()
     if has("trainable") and (has("lora.rank") or has("prefix.tokens")):

@@ -25,7 +25,7 @@ TRANSFORMERS = "4.51.3"
 
 
 class Refused(Exception):
-    """Raised if vramscope does not plan these settings together."""
+    """Raised if vramscope refuses this combination of settings."""
 
 
 def call(command):
@@ -49,14 +49,15 @@ def settings_of(row):
 
 
 def has_packages(python):
-    """Does not import torch, because NVIDIA's libraries are missing here."""
+    """Returns whether the packages are installed. Does not import torch, because NVIDIA's libraries
+are missing here."""
     code = ("import importlib.metadata as m, importlib.util as u; "
             "assert u.find_spec('torch') and m.version('transformers') == %r" % TRANSFORMERS)
     return call([python, "-c", code])[0].returncode == 0
 
 
 def lacking(python, row):
-    """Returns a package that this row needs but that is missing, or None."""
+    """Returns a missing package that this row needs, or None."""
     settings = settings_of(row)
     needs = {"bitsandbytes": "quantization" in settings or settings.get("optimizer.bits") == "8",
              "lion_pytorch": settings.get("optimizer.name") == "lion", "adam_mini": settings.get("optimizer.name") == "adam-mini",
@@ -73,8 +74,8 @@ def all_rows():
 
 
 def config_of(arguments, row):
-    """Returns the configuration of the row, of a preset or of another row with its name, and applies the row's
-    changes."""
+    """Returns the row's own configuration. If it has none, returns the configuration of the preset
+    or other row that the row names, with the row's changes."""
     if "config" in row:
         return row["config"]
     presets = json.loads(call([arguments.vramscope, "presets", "--json"])[0].stdout)["presets"]
@@ -84,12 +85,13 @@ def config_of(arguments, row):
 
 
 def name_of(row):
-    """Returns words that select this row."""
+    """Returns a name for this row, whose words can be used to select it."""
     return " ".join([row["model"]] + ["%s=%s" % change for change in row.get("changes", {}).items()] + row["settings"])
 
 
 def plan_both(arguments, row, folder):
-    """Returns the problem or None, and the seconds that each plan took."""
+    """Plans the row with the loop and with the program. Returns the problem (or None), and the
+seconds that each plan took."""
     settings = settings_of(row)
     config = os.path.join(folder, "config.json")
     with open(config, "w", encoding="utf-8") as file:
@@ -100,7 +102,8 @@ def plan_both(arguments, row, folder):
     device = settings.pop("device")
     allocator = [settings.pop("alloc_conf")] if "alloc_conf" in settings else []
     allocator += [key.removeprefix("alloc.") + ":" + settings.pop(key) for key in list(settings) if key.startswith("alloc.")]
-    # With the loop's host times, because the time between launches affects the order of frees with several streams.
+    # Uses the host times of the loop: with several streams, the time between launches affects the
+    # order of frees.
     environment = ["VRAMSCOPE_HOST=loop"] + (["PYTORCH_CUDA_ALLOC_CONF=" + ",".join(allocator)] if allocator else [])
     theirs = [arguments.vramscope, "plan", "--device", device, "--steps", "0", *ranks_of(settings), "-o", "program.trace", "--", arguments.python,
               os.path.join(HERE, "train.py"), "--model", config]
@@ -117,8 +120,8 @@ def plan_both(arguments, row, folder):
 
 
 def causes(diff):
-    """Groups the differences: [(count, the loop's, the program's)]. Differences in order are left
-    out."""
+    """Groups equal differences. Returns [(count, the loop's request, the program's request)].
+    Leaves out requests that differ only in order."""
     groups, sides = collections.Counter(), {side: collections.Counter(one[side] for one in diff["first_differences"] if one[side]) for side in "ab"}
     bare = {side: collections.Counter(without_place(text) for text in sides[side].elements()) for side in "ab"}
     ordered = bare["a"] == bare["b"]
@@ -134,8 +137,8 @@ def without_place(text):
 
 
 def until_last_allocation(requests, file):
-    """Removes the frees after the last allocation, which belong to the end of the process. Their order is that in which
-    the interpreter clears modules, and some runs lack these frees."""
+    """Removes the frees after the last allocation, which happen when the process ends. The
+    interpreter decides their order when it clears modules, and some runs lack these frees."""
     lines = requests.splitlines(keepends=True)
     last = max(i for i, line in enumerate(lines) if line.split(",")[1] in ("alloc", "kind"))
     with open(file, "w", encoding="utf-8") as rows:
@@ -143,8 +146,8 @@ def until_last_allocation(requests, file):
 
 
 def compare(arguments, row, folder):
-    """Compares the last step. For a run that does more than train, compares everything from the first request to the
-    last allocation."""
+    """Compares the last step. If the run does more than train, compares all requests from the first
+    to the last allocation."""
     settings, files = settings_of(row), [os.path.join(folder, file) for file in ("loop.trace", "program.trace")]
     command = [arguments.vramscope, "diff", "--requests", "--top", "100000", "--json"]
     if settings.get("mode", "train") != "train" or {"eval", "generate.tokens", "resume.map_location"} & set(settings):
@@ -181,13 +184,13 @@ def run(arguments, row):
 
 
 def commit_of(vramscope):
-    """Returns the commit that the program was built from, as `--version` prints it."""
+    """Returns the commit that the program was built from, which `--version` prints."""
     lines = call([vramscope, "--version"])[0].stdout.splitlines()
     return next((line.split(" ", 1)[1].strip() for line in lines if line.startswith("commit ")), "unknown")
 
 
 def keep(arguments):
-    """Merges the figures of this run into those of earlier runs."""
+    """Adds the figures of this run to the file, which keeps other figures from earlier runs."""
     kept = {}
     if os.path.exists(arguments.results):
         with open(arguments.results, encoding="utf-8") as file:

@@ -25,8 +25,8 @@ class OneGpu:
         return model
 
     def around(self, model, reduces):
-        """Returns a context around forward and backward of a micro-batch. `reduces`: it is the last of its
-        step."""
+        """Returns a context for forward and backward of a micro-batch. `reduces` says whether it is
+        the last micro-batch of its step."""
         return contextlib.nullcontext()
 
     def optimizer(self, make, parameters, settings):
@@ -61,7 +61,7 @@ class DataParallel(OneGpu):
 
 
 class DividedOptimizer(DataParallel):
-    """ZeRO-1: each rank keeps the optimizer state of its shard of the parameters."""
+    """ZeRO-1: each rank keeps the optimizer state for its shard of the parameters."""
 
     def optimizer(self, make, parameters, settings):
         from torch.distributed.optim import ZeroRedundancyOptimizer
@@ -69,14 +69,16 @@ class DividedOptimizer(DataParallel):
 
 
 class FullySharded(OneGpu):
-    """FSDP2: one unit per layer, and one for the model. The model is created on the CPU, and this rank's rows are moved to the GPU."""
+    """FSDP2 with one unit for each layer and one for the rest of the model. The model is created on
+the CPU, and only this rank's rows are moved to the GPU."""
 
     def __init__(self, settings):
         self.options = {} if settings["shard.strategy"] == "zero3" else {"reshard_after_forward": False}
         if settings["offload.parameters"] == "cpu":
             from torch.distributed.fsdp import CPUOffloadPolicy
             self.options["offload_policy"] = CPUOffloadPolicy()
-        # Norms of shards in host memory are summed on the host.
+        # If the shards are in host memory, their norms are added up there, which needs a backend
+        # for the CPU.
         on_host = settings["offload.parameters"] == "cpu" and float(settings["clip_grad_norm"])
         dist.init_process_group("cpu:gloo,cuda:nccl" if on_host else "nccl")
         self.whole = settings["shard.units"] == "model"
@@ -108,7 +110,8 @@ class FullySharded(OneGpu):
 
 
 class FlatSharded(OneGpu):
-    """FSDP1: the same units, each a flat parameter. The model is created on the CPU and moved to the GPU unit by unit."""
+    """FSDP1 with the same units as FSDP2, each as one flat parameter. The model is created on the
+CPU and moved to the GPU unit by unit."""
 
     def __init__(self, settings):
         from torch.distributed.fsdp import BackwardPrefetch, MixedPrecision, ShardingStrategy
@@ -161,7 +164,8 @@ class FlatSharded(OneGpu):
 
 
 class TensorParallel(OneGpu):
-    """Tensor parallelism: each rank has parts of the heads and of the feed-forward width; the model is created on the CPU."""
+    """Tensor parallelism: each rank has a part of the attention heads and of the feed-forward
+width. The model is created on the CPU."""
 
     def __init__(self, settings):
         from torch.distributed.device_mesh import init_device_mesh
@@ -200,7 +204,7 @@ class TensorParallel(OneGpu):
 
 
 def layers_of(model):
-    """The lists of layers of a model of transformers, in the order in which they run."""
+    """Returns the lists of layers of a model from transformers, in the order in which they run."""
     lists = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]
     inner = {id(child) for found in lists for layer in found for child in layer.modules()}
     return [layer for found in lists if id(found) not in inner for layer in found]

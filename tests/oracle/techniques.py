@@ -13,9 +13,10 @@ IGNORED = -100
 
 
 def quantize(model, how, kept=("lm_head", "classifier")):
-    """Replaces linear layers with bitsandbytes' layers, as in its documentation. Like transformers, leaves out the last module. The layers are quantized
-    when they are moved to the GPU. (from_pretrained has the same result. Its allocations before training differ, because it reads files in their
-    order.)"""
+    """Replaces linear layers with bitsandbytes' layers, as bitsandbytes' documentation does. Like
+    transformers, leaves out the last module. The layers are quantized when they are moved to the
+    GPU. (from_pretrained has the same result, but other allocations before training: it loads
+    weights in the order of the files.)"""
     import bitsandbytes
     for name, module in list(model.named_modules()):
         if not isinstance(module, nn.Linear) or set(name.split(".")) & set(kept):
@@ -34,14 +35,15 @@ def quantize(model, how, kept=("lm_head", "classifier")):
 
 
 class Packed:
-    """Replaces a saved tensor for all nodes that save views of it."""
+    """Stands in for a saved storage in all autograd nodes that save views of it."""
 
     def __init__(self, storage, version, kept):
         self.storage, self.version, self.kept = storage, version, kept
 
 
 class ActivationHooks(torch.autograd.graph.saved_tensors_hooks):
-    """Stores each tensor that autograd saves once, in another form. Parameters and buffers are not changed."""
+    """Stores the tensors that autograd saves in another form, each only once. Leaves parameters and
+buffers as they are."""
 
     def __init__(self, model):
         self.stays = {tensor.untyped_storage().data_ptr() for tensor in [*model.parameters(), *model.buffers()]}
@@ -85,7 +87,7 @@ class OnHost(ActivationHooks):
 
 
 class InBytes(ActivationHooks):
-    """Stores saved tensors as one byte per element, and one scale for each 256 elements."""
+    """Stores saved tensors with one byte for each element and one scale for every 256 elements."""
 
     def takes(self, tensor):
         return tensor.is_floating_point() and tensor.numel() >= 4096 and tensor.numel() % 256 == 0
@@ -110,13 +112,13 @@ def saved_activations(model, settings):
 
 
 def chunk_loss_in_forward(model, chunks, reentrant):
-    """Kernels that fuse output layer and loss are installed in this way: forward returns the loss,
-    so that wrappers (DistributedDataParallel, FSDP2) see one call."""
+    """Makes forward return the loss, so that wrappers (DistributedDataParallel, FSDP2) see one
+    call. Kernels that fuse the output layer and the loss are installed in the same way."""
     model.forward = lambda **batch: chunked_loss(model, batch, chunks, reentrant)
 
 
 def output_of(model, rows):
-    """Returns logits as in the model's forward. Gemma 2's logits are passed through tanh."""
+    """Returns the logits as the model's forward computes them: Gemma 2 passes them through tanh."""
     logits = model.lm_head(rows)
     cap = getattr(model.config, "final_logit_softcapping", None)
     if cap is not None:
@@ -127,7 +129,8 @@ def output_of(model, rows):
 
 
 def chunked_loss(model, batch, chunks, reentrant):
-    """Computes the output layer and the loss for a chunk of the tokens at a time; backward recomputes them."""
+    """Computes the output layer and the loss for one chunk of the tokens after the other. The
+backward pass recomputes the chunks."""
     model = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's
     stack = model.transformer if hasattr(model, "transformer") else model.model
     hidden = stack(input_ids=batch["input_ids"])[0]
@@ -152,7 +155,8 @@ def compiled_cross_entropy():
 
 
 def loss_of_kept_logits(model, batch, chunks):
-    """torchtune's CEWithChunkedOutputLoss: the logits of all chunks, then the compiled loss of each."""
+    """Does what torchtune's CEWithChunkedOutputLoss does: first computes the logits of all chunks,
+then the compiled loss of each chunk."""
     model = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's
     stack = model.transformer if hasattr(model, "transformer") else model.model
     hidden = stack(input_ids=batch["input_ids"])[0]
@@ -192,7 +196,8 @@ class OnHostOptimizer:
 
 
 class InBackward:
-    """An optimizer for each parameter, which steps when the gradient is complete (PyTorch's tutorial)."""
+    """Has one optimizer for each parameter, which steps as soon as the gradient is complete, as in
+PyTorch's tutorial."""
 
     def __init__(self, parameters, make):
         optimizers = {parameter: make([parameter]) for parameter in parameters}
@@ -212,7 +217,8 @@ class InBackward:
 
 
 class MuonAndAdamW:
-    """Matrices use torch.optim.Muon, all other parameters AdamW, as usual in scripts."""
+    """Uses torch.optim.Muon for matrices and AdamW for all other parameters, as scripts usually do.
+"""
 
     def __init__(self, parameters, lr, weight_decay):
         parameters = list(parameters)
@@ -235,7 +241,8 @@ class MuonAndAdamW:
 
 
 def galore_of_trainer(model, settings):
-    """The optimizer that transformers' Trainer creates for optim="galore_adamw", from galore_torch; "_layerwise" steps inside backward."""
+    """Returns the optimizer from galore_torch that transformers' Trainer creates for
+optim="galore_adamw". The variant "_layerwise" steps during the backward pass."""
     from transformers import Trainer, TrainingArguments
     layerwise = settings["optimizer.in_backward"] == "true"
     targets = "attn,mlp" if settings["galore.targets"] == "layers" else settings["galore.targets"]
@@ -248,7 +255,9 @@ def galore_of_trainer(model, settings):
 
 
 def keep_embeddings_in_32_bits(model):
-    """Does what Trainer.create_optimizer of transformers does from 4.52 on. (In 4.51, the optimizer's name prevents it.)"""
+    """Keeps the 8-bit optimizer's state of embeddings in 32 bits. transformers'
+Trainer.create_optimizer does this from version 4.52 on. (In 4.51, a check of the optimizer's name
+prevents this.)"""
     import bitsandbytes
     manager = bitsandbytes.optim.GlobalOptimManager.get_instance()
     for module in model.modules():
@@ -257,7 +266,8 @@ def keep_embeddings_in_32_bits(model):
 
 
 def loss_of_older_versions(model, upcasts):
-    """Before 4.49, transformers copies the logits without the last token. Before 4.46, the model itself converts the logits to fp32."""
+    """Returns the loss as older versions of transformers compute it: before 4.49, they copy the
+logits without the last token, and before 4.46, the model itself converts the logits to fp32."""
     def cut(logits, labels, vocab_size, **_):
         logits = logits.float()
         shift_logits = logits[..., :-1, :].contiguous()
@@ -291,7 +301,7 @@ def product_in_one(feed, function, hidden):
 
 
 class AnyPrecisionAdamW(torch.optim.Optimizer):
-    """Both moments in bfloat16, as in llama-recipes."""
+    """Keeps both moments in bfloat16, as in llama-recipes."""
 
     def __init__(self, parameters, lr, weight_decay):
         super().__init__(parameters, {"lr": lr, "weight_decay": weight_decay})
@@ -321,8 +331,8 @@ class AnyPrecisionAdamW(torch.optim.Optimizer):
 
 
 def adam_mini(parameters, lr, weight_decay):
-    """Uses the adam-mini package with parameter names that do not mention queries and keys. So each row of a matrix is a block, and a vector is one
-    block."""
+    """Uses the adam-mini package. Passes parameter names without queries and keys, so that each row
+    of a matrix and each whole vector is one block."""
     from adam_mini import Adam_mini
     named = [(("mlp.%d" if p.ndim == 2 else "norm.%d") % i, p) for i, p in enumerate(parameters)]
     return Adam_mini(named, lr=lr, weight_decay=weight_decay, dim=64, n_heads=1, verbose=False)
@@ -341,7 +351,8 @@ class LayerAdapter(nn.Module):
 
 
 def adapters_beside_layers(model, layers, settings):
-    """One adapter in each layer, or a tower that reads the layers' outputs; only these are trained."""
+    """Adds an adapter to each layer, or a tower that reads the layers' outputs. Only what was added
+is trained."""
     model.requires_grad_(False)
     rank, tower = int(settings["lora.rank"]), settings["lora.placement"] == "tower"
     weight = next(layers[0].parameters())
@@ -365,7 +376,8 @@ def with_adapter(layer, forward, model, i, tower, last, hidden, *rest, **named):
 
 
 class GradientsInFp32:
-    """Megatron's main_grad: a gradient is added to a persistent fp32 tensor and freed."""
+    """Implements Megatron's main_grad: adds each gradient to a persistent fp32 tensor and then
+frees the gradient."""
 
     def __init__(self, parameters):
         self.sums = {p: torch.zeros_like(p, dtype=torch.float32) for p in parameters if p.dtype != torch.float32}

@@ -56,7 +56,7 @@ def read_config(described, cached=False):
 
 
 class CausalModel:
-    """A model of transformers that computes its loss itself, from token ids and labels."""
+    """A model from transformers that itself computes the loss from token ids and labels."""
     task = "CAUSAL_LM"
 
     def __init__(self, described, settings, weights):
@@ -92,7 +92,8 @@ class CausalModel:
 
 
 class Classifier:
-    """A sequence classifier of transformers, with a tokenizer's output for sequences without padding."""
+    """A sequence classifier from transformers. Its inputs are what a tokenizer returns for
+sequences without padding."""
     task = None
 
     def __init__(self, described, settings, weights):
@@ -115,7 +116,7 @@ class Classifier:
 
 
 class SequenceToSequence:
-    """A model of transformers that derives its decoder's ids from the labels."""
+    """A model from transformers that derives the decoder's token ids from the labels."""
     task = "SEQ_2_SEQ_LM"
 
     def __init__(self, described, settings, weights):
@@ -131,7 +132,7 @@ class SequenceToSequence:
 
 
 class VisionModel:
-    """A torchvision model, and the cross entropy of its logits."""
+    """A torchvision model, trained with the cross entropy of its logits."""
     task = None
 
     def __init__(self, described, settings, weights):
@@ -153,12 +154,14 @@ class VisionModel:
 
 
 class TorchTransformer:
-    """torch.nn.Transformer on float inputs, dense targets."""
+    """torch.nn.Transformer, trained with float inputs and dense targets."""
     task = None
 
     def __init__(self, described, settings, weights):
         self.width, self.weights = described["d_model"], weights
-        # Without an embedding, the first layer's re-entrant checkpoint still needs an input that requires a gradient.
+        # A re-entrant checkpoint needs an input that requires a gradient. This model has no
+        # embedding to produce one for the first layer, so the model's input must require a
+        # gradient.
         self.leads_on = settings["checkpointing.mode"] != "none" and checkpointing.is_reentrant(settings)
         arguments = ("d_model", "nhead", "num_encoder_layers", "num_decoder_layers", "dim_feedforward", "dropout")
         self.model = nn.Transformer(**{key: described[key] for key in arguments}).to(weights)
@@ -179,7 +182,7 @@ class TorchTransformer:
         return nn.functional.cross_entropy(output, batch["labels"]), output
 
 
-# By model_type; every other model is a causal language model.
+# The program for each model_type. All other types are causal language models.
 PROGRAMS = {"vision_transformer": VisionModel, "bert": Classifier, "distilbert": Classifier, "big_bird": Classifier,
             "torch_transformer": TorchTransformer, "mt5": SequenceToSequence, "t5": SequenceToSequence}
 
@@ -194,7 +197,8 @@ def with_techniques(program, settings, strategy):
         techniques.quantize(model, settings["quantization"])
         if settings["prepare_kbit_training"] == "true":
             import peft
-            # Done on the GPU, because from_pretrained places a quantized model there.
+            # First moves the model to the GPU, because from_pretrained places a quantized model
+            # there, too.
             model = peft.prepare_model_for_kbit_training(model.to("cuda"), use_gradient_checkpointing=False)
     if int(settings["lora.rank"]) and settings["lora.placement"] == "weight":
         import peft
@@ -275,7 +279,8 @@ CACHES = {"dynamic": {"use_cache": True}, "none": {"use_cache": False},
 
 
 def generate(program, model, settings):
-    """Generates greedily to the maximum length. With an end token, the longest sequence determines the length."""
+    """Generates greedily up to the maximum length. If there is an end token, generation stops when
+the longest sequence ends."""
     tokens = int(settings["generate.tokens"])
     rows, autocast = int(settings["batch"]) // int(settings["micro_batches"]), PRECISIONS[settings["precision"]][1]
     for name in ("bos_token_id", "eos_token_id", "pad_token_id"):
@@ -291,7 +296,8 @@ def generate(program, model, settings):
 
 
 def resume(model, optimizer, settings):
-    """Resumes from a checkpoint that the same run would write. Returns the objects that stay referenced."""
+    """Loads a checkpoint like the ones that the same run would write. Returns the objects that the
+program keeps alive."""
     state = {"state": {}, "param_groups": optimizer.state_dict()["param_groups"]}
     for number, parameter in enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]):
         if settings["optimizer.name"] in ("adam", "adamw"):
@@ -311,7 +317,7 @@ def resume(model, optimizer, settings):
 
 
 def tied(model, name):
-    """Whether the name is a further name of a tied parameter."""
+    """Returns whether this is an additional name of a tied parameter."""
     return name not in dict(model.named_parameters())
 
 
@@ -398,7 +404,8 @@ def main():
     with open(arguments.model, encoding="utf-8") as file:
         described = json.load(file)
     if settings["attention"] == "flash-2":
-        # flash-attn cannot be built without a GPU compiler, so PyTorch's own copy provides its names.
+        # flash-attn cannot be built without a GPU compiler, so functions of PyTorch's own
+        # FlashAttention get flash-attn's names.
         sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accuracy", "programs"))
         import flash_attention_names
         flash_attention_names.install()

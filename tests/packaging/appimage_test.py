@@ -27,7 +27,7 @@ exit 7
 
 
 def elf_size(data):
-    """The size of an ELF file; tools for AppImages expect the image after it."""
+    """Returns the size of the ELF file. Tools for AppImages expect the image right after it."""
     sections, = struct.unpack_from("<Q", data, 40)
     size, number = struct.unpack_from("<HH", data, 58)
     return sections + size * number

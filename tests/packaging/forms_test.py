@@ -58,7 +58,8 @@ class Forms(unittest.TestCase):
             return package.FORMS[form](tree, dist, "1.2.3")
 
     def check_same(self, form):
-        """Compares packages made in two folders, with two umasks, at two times."""
+        """Checks that packages are the same if they are made in another folder, with another umask,
+and at another time."""
         first = self.made(form, form + "-first", 0o022, 1_600_000_000)
         second = self.made(form, form + "-second", 0o077, time.time() - 5)
         self.assertEqual(first.name, second.name)
@@ -116,7 +117,8 @@ class Forms(unittest.TestCase):
             self.assertNotIn(path.read_text().strip().splitlines()[1], shipped, path)
 
     def start(self, **replaced):
-        """Runs the wheel's script where pip would install it, after replacing texts in it."""
+        """Runs the wheel's script at the path where pip would install it. First replaces texts in
+the script."""
         text = (installed.SOURCE / "packaging/wheel_script.sh").read_text().replace("@VERSION@", "1.2.3")
         for old, new in replaced.items():
             before = text

@@ -73,7 +73,7 @@ class Root:
         for name in ("proc", "dev", "tmp"):
             (self.path / name).mkdir(exist_ok=True)
         os.chmod(self.path / "tmp", 0o1777)
-        # Adds a user name, which is the only change to the system.
+        # Adds a user. This is the only change to the system.
         passwd = self.path / "etc/passwd"
         if "\nu:" not in passwd.read_text():
             with open(passwd, "a") as file:
@@ -181,8 +181,9 @@ def with_wheel(root, report, torch):
 
 
 def with_user_and_conda(root, report):
-    """`pip install --user`, and a prefix that looks like an activated conda environment: its own Python, libstdc++ and Qt in
-    lib, which LD_LIBRARY_PATH names. conda itself is not on PyPI."""
+    """Tests `pip install --user`. Also tests a prefix that looks like an activated conda
+    environment, because conda itself is not on PyPI: it has its own Python, and its lib folder,
+    which LD_LIBRARY_PATH names, contains libstdc++ and Qt."""
     suite, wheel = root.suite, next((root.path / "dist").glob("*.whl")).name
     status, out, _ = root.run("s/bin/python -m pip install --no-index --user /dist/%s && .local/bin/vramscope --version && "
                               "rm -r .local/bin/vramscope .local/lib" % wheel)  # this pip does not uninstall outside its environment
@@ -195,7 +196,7 @@ def with_user_and_conda(root, report):
 
 
 def with_tools(root, report):
-    """uvx and pipx themselves, without a network."""
+    """Tests the real uvx and pipx, without a network."""
     suite, wheel = root.suite, next((root.path / "dist").glob("*.whl")).name
     status, out, _ = root.run("python3 -m venv tools && tools/bin/pip install --no-index --find-links /tools uv pipx")
     if not report.check(suite, "uv and pipx", status == 0, out[-300:] if status else ""):
@@ -238,7 +239,8 @@ def with_network(root, report, how):
 
 
 def too_old(root, report):
-    """Old systems get a readable message instead of the loader's error."""
+    """Tests that a system that is too old prints a readable message instead of the loader's error.
+"""
     archive = next((root.path / "dist").glob("*.tar"), None)
     starts = [archive and "tar xf /dist/%s && %s/bin/vramscope --version" % (archive.name, archive.name.removesuffix(".tar"))]
     starts += ["/dist/%s --version" % image.name for image in (root.path / "dist").glob("*.AppImage")]
@@ -265,7 +267,8 @@ def with_appimage(root, report):
 
 
 def list_of_files(wheel, report):
-    """The SPDX document lists every file of the wheel's tree, and all references in it exist."""
+    """Checks that the SPDX document lists every file of the wheel, and that everything it refers to
+exists."""
     with zipfile.ZipFile(wheel) as archive:
         tree = "vramscope/_bundle/"
         own = tree + "share/doc/vramscope/vramscope.spdx.json"

@@ -27,7 +27,8 @@ class Version(unittest.TestCase):
 
 
 class Descriptions(unittest.TestCase):
-    """Compares descriptions with --help, which CLI11 generates from the same declarations."""
+    """Compares the descriptions (for example of the manual page) with --help. CLI11 generates
+--help from the same declarations."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,5 +1,5 @@
-// Commits the fault that its argument names, so that planted_faults_test.py can check whether this
-// build's sanitizers find it. The argument "nothing" commits no fault.
+// Contains faults, so that planted_faults_test.py can check whether this build's sanitizers find
+// them. The argument names the fault to run; "nothing" runs none.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Hides a value from the optimizer.
+// Hides a value from the compiler's optimizer, which could otherwise remove the fault.
 template <class T>
 T Hidden(T value) {
   volatile T hidden = value;
@@ -35,15 +35,15 @@ int BeyondTheEnd() {
 }
 int UseAfterReturn() { return *LocalsAddress(); }
 
-// Reads within a vector's capacity. The C++ library's assertions, which sanitizer builds enable,
-// detect this.
+// Reads beyond a vector's size, but within its capacity. Assertions of the C++ library detect this;
+// sanitizer builds enable them.
 int BeyondTheSize() {
   std::vector<int> values(4);
   values.reserve(100);
   return values[Hidden(size_t{50})];
 }
 
-// Leaks several blocks, because a register or the stack may still contain the address of the last.
+// Leaks many blocks: the last is not reported if a register or the stack still has its address.
 int Leak() {
   for (int i = 0; i < 100; ++i) Hidden(new std::vector<int>(100));
   return 0;

@@ -24,7 +24,7 @@ FAULTS = {
         "use_after_free": "WARNING: ThreadSanitizer: heap-use-after-free",
     },
 }
-# The options that ./vramscope sets, as defaults for runs of ctest alone.
+# Defaults for running ctest directly. They equal the options that ./vramscope sets.
 OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -32,7 +32,8 @@ OPTIONS = {
 
 
 def run(program, fault):
-    # Writes reports to stderr, even if the caller redirects them.
+    # Makes sanitizers write their reports to stderr, even if the caller has redirected them to
+    # files.
     environment = {**OPTIONS, **os.environ}
     for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"):
         environment[name] = ":".join(filter(None, (environment.get(name), "log_path=stderr")))

@@ -1,6 +1,6 @@
-// Included before protobuf's headers in builds with ThreadSanitizer. These headers give maps two
-// more members under ThreadSanitizer (map_field.h), but the system's library was built without
-// them.
+// Included before protobuf's headers in builds with ThreadSanitizer. Under ThreadSanitizer,
+// the headers (map_field.h) give maps two more members, which the system's library does not
+// have.
 #pragma once
 
 #include <cstddef>  // must come first: the C++ library needs the macro that is undefined below

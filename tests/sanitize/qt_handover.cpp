@@ -1,9 +1,9 @@
-// Linked into every test of ui/ that is built with ThreadSanitizer. Qt 6.4 is built without it, and
-// the runtime does not see the futexes of Qt's mutexes. All data that one thread passes to another
-// through Qt would therefore be reported as races. The project passes data in two ways: with a call
-// queued for another thread, and with a job for a pool's thread. This file replaces Qt's functions
-// for both with versions that annotate the order of accesses. Data passed in other ways are still
-// reported.
+// Linked into every test of ui/ that is built with ThreadSanitizer. Qt 6.4 is built without
+// ThreadSanitizer, whose runtime does not see the futexes of Qt's mutexes. So it would report a
+// race for all data that one thread passes to another through Qt. The project passes data in two
+// ways: with a call queued for another thread, and with a job for a thread of a pool. This file
+// replaces Qt's functions for both with versions that tell the runtime about the order. If data are
+// passed in other ways, races are still reported.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -16,7 +16,7 @@
 #include <utility>
 
 extern "C" {
-// Ignores memory accesses of Qt and GLib in their own threads. Their locks still count.
+// Makes the runtime ignore memory accesses in Qt's and GLib's code, but not their locks.
 const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1"; }
 void AnnotateIgnoreWritesBegin(const char* file, int line);
 void AnnotateIgnoreWritesEnd(const char* file, int line);
@@ -24,8 +24,8 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 
 namespace {
 
-// Under its mutexes, Qt allocates events and lists in one thread and frees them in another. While
-// only Qt's code runs, these allocations and frees are not reported as races.
+// Qt allocates events and lists in one thread and frees them in another, protected by its mutexes.
+// These allocations and frees are not reported as races while only Qt's code runs.
 thread_local bool in_qt = false;
 void EnterQt() {
   in_qt = true;
@@ -41,7 +41,7 @@ Function QtsOwn(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-// The object that QMetaObject::invokeMethod() puts into the other thread's queue.
+// The object that QMetaObject::invokeMethod() puts into the queue of the other thread.
 class HandedCall : public QtPrivate::QSlotObjectBase {
  public:
   explicit HandedCall(QtPrivate::QSlotObjectBase* call) : QSlotObjectBase(&Do), call_(call) {

@@ -20,9 +20,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Tests that are not run. Tests of scripts, documents and packages start no program built with
-# sanitizers. Python scripts that plan programs cannot work, because a library built with a sanitizer
-# cannot be loaded into a Python without one.
+# Tests that are not run. Tests of scripts, documents and packages do not start any program built
+# with sanitizers. Tests that plan Python programs cannot work, because a Python built without
+# sanitizers cannot load a library built with them.
 APART = re.compile(r"^(setup|packaging|judge)\.|^(emulated|cli)_|^trace_independent_reader")
 REPORT = re.compile(
     r"ERROR: (?:Address|Leak)Sanitizer: .*|WARNING: ThreadSanitizer: .*|\S+: runtime error: .*"
@@ -39,7 +39,7 @@ def cached(build, name):
 
 
 def listed(build, wanted):
-    """The tests of ctest whose programs exist, by name."""
+    """Returns the names of those of ctest's tests whose programs exist."""
     command = ["ctest", "--test-dir", build, "--show-only=json-v1"]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     names = []
@@ -56,13 +56,14 @@ def listed(build, wanted):
 
 
 def environment(folder):
-    """The launcher's options, which also write the reports of all processes to files in the folder."""
+    """Returns the options that the launcher sets, and makes all processes write their reports to
+files in the folder."""
     sanitizer = "detect_stack_use_after_return=1:abort_on_error=1"
     leaks = f"suppressions={ROOT}/tests/sanitize/leaks.txt:print_suppressions=0"
     return {
         **os.environ,
         "ASAN_OPTIONS": f"{sanitizer}:log_path={folder}/report",
-        # GCC's UBSan library always writes to stderr.
+        # UBSan's reports are not written to files, because GCC's library always writes to stderr.
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:abort_on_error=1",
         "LSAN_OPTIONS": leaks,
         "TSAN_OPTIONS": f"log_path={folder}/report",

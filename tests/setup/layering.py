@@ -6,7 +6,8 @@ import pathlib
 import re
 import sys
 
-# Folder -> folders that it may include. tests may include any folder; resources contains no code.
+# For each folder, the folders whose headers it may include. tests may include any; resources
+# contains no code.
 MAY_INCLUDE = {
     "proto": {"proto"},
     "resources": {"resources"},
@@ -18,7 +19,7 @@ MAY_INCLUDE = {
     "ui": {"ui", "profiler", "proto", "resources"},
     "app": {"app", "ui", "trainer", "profiler", "cupti", "nvml", "proto", "resources"},
 }
-# (Folder, other folder) -> the only headers of the other folder that it may include.
+# For pairs of folders, the only headers of the second folder that the first may include.
 ONLY = {
     ("emulated", "cupti"): {"cupti/records.h"},
     ("emulated", "nvml"): {"nvml/structs.h"},
@@ -28,7 +29,8 @@ ONLY = {
                             "profiler/program/activity_chunk.h", "profiler/program/activity_tail.h",
                             "profiler/program/history_tail.h"},
 }
-# Folder of profiler/ -> other folders of profiler/ that it may include (profiler/README.md).
+# For each folder of profiler/, the other folders of profiler/ that it may include
+# (profiler/README.md).
 PROFILER = {
     "base": set(),
     "run": {"base"},
@@ -52,11 +54,13 @@ TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")
 QT = re.compile(r"Q[A-Z]\w*$|Qt\w*/|q[a-z]+\.h$")
 IMGUI = re.compile(r"imgui")
 ABSL_TABLES = re.compile(r"absl/container/(flat|node)_hash_|absl/container/internal/")
-# In ui/, only ui/jobs may run work outside the UI thread. Exceptions are Crew, which distributes the
-# parts of a frame to threads, and Assembly, which builds a trace from a run's frames.
+# In ui/, only ui/jobs may run work outside the UI thread. There are two exceptions: Crew
+# distributes the drawing of a frame over threads, and Assembly builds a trace from the frames of a
+# run.
 THREADS = re.compile(r"\b(QThreadPool|QtConcurrent|QFuture\w*|std::j?thread|std::async)\b")
 THREADS_IN = re.compile(r"ui/(jobs/|timeline/model/crew\.|worker/assembly\.)")
-# Headers with templates for messages. Only .cpp files may include them or protobuf's headers.
+# Headers with templates for protobuf messages. Only .cpp files may include them or protobuf's own
+# headers.
 PROTOBUF_HEADERS = {"profiler/run/arena_message.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -90,7 +94,8 @@ class Checker:
         return None
 
     def uses_torch(self, path, seen=frozenset()):
-        """Whether a file includes LibTorch, directly or through headers of the project."""
+        """Returns whether a file includes headers of LibTorch, directly or through headers of the
+project."""
         path = path.resolve()
         if path in self._uses_torch:
             return self._uses_torch[path]

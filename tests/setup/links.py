@@ -25,7 +25,8 @@ SKIPPED = {"build", "dist", "node_modules"}
 
 
 def markdown_files(root):
-    """The Markdown files that git tracks; without git (an unpacked archive), all but built ones."""
+    """Returns the Markdown files that git tracks. Without git (in an unpacked archive), returns all
+that are not in build folders."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "*.md"], capture_output=True, text=True
     )
@@ -43,7 +44,7 @@ def markdown_files(root):
 
 
 def lines_outside_code(text):
-    """(number, line) of all lines outside fenced and indented blocks of code."""
+    """Yields (number, line) for all lines outside fenced and indented blocks of code."""
     fenced = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -53,8 +54,8 @@ def lines_outside_code(text):
 
 
 def anchors(path):
-    """Anchors in GitHub's form: lower case, no punctuation, hyphens for spaces, and numbers after
-    repeated anchors."""
+    """Returns the anchors of a file's headings, formed as GitHub does: lower case, no punctuation,
+    hyphens for spaces, and a number after repeated anchors."""
     found = {}
     for _, line in lines_outside_code(path.read_text(encoding="utf-8")):
         match = HEADING.match(line)
@@ -70,7 +71,8 @@ def anchors(path):
 
 
 def sources(root):
-    """All suffixes of the paths of C++ files: "types.h", "trace/types.h", ..."""
+    """Returns the paths of all C++ files and all of their suffixes: "types.h", "trace/types.h", ...
+"""
     ends = set()
     for folder in (
         entry for entry in root.iterdir() if entry.is_dir() and entry.name not in SKIPPED
@@ -83,7 +85,7 @@ def sources(root):
 
 
 def broken_link(root, path, target):
-    """The problem of a link, or None."""
+    """Returns what is wrong with a link, or None."""
     if SCHEME.match(target):
         return None
     name, _, anchor = urllib.parse.unquote(target).partition("#")
@@ -98,10 +100,11 @@ def broken_link(root, path, target):
 
 
 def broken(root, path, ends):
-    """(line, problem) of a file. `ends`: sources(root)."""
+    """Yields (line, problem) for each broken link of a file. `ends` is what sources(root) returns.
+"""
     folders = {entry.name for entry in root.iterdir() if entry.is_dir()} - SKIPPED
     lines = dict(lines_outside_code(path.read_text(encoding="utf-8")))
-    # Joins lines, because the text of a link may continue in the next line.
+    # Joins the lines, because the text of a link may continue in the next line.
     text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
     for match in LINK.finditer(text):
         what = broken_link(root, path, match.group(1))

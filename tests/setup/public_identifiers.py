@@ -12,13 +12,13 @@ import sys
 
 LEFT = 0
 FOLDERS = ("app", "cupti", "emulated", "nvml", "profiler", "trainer", "ui")
-# Words of that column that names may still contain, because they are also ordinary programming terms.
-# For example, "fill" must not mean memset, but a rectangle can be filled.
+# Words of the column "replaces" that names may still contain, because they are also ordinary
+# programming terms. For example, "fill" must not mean memset, but a rectangle can be filled.
 ORDINARY = set("kind what row link copy region success counted piece hole top bar who record known request measurement "
                "prediction loop toggle tape lane live iteration machine books helper fill kept".split())
-# Names in which such a word is a technical term: the moments of Adam.
+# Names that contain such a word as a technical term, such as the moments of Adam.
 TERMS = {"QuantisedMoment"}
-# Vague words that the project used, and that are not in the glossary.
+# Vague words that the project used before, which the glossary does not list.
 MORE = {"said", "told", "tells", "tell", "mine", "humps", "others", "anybody", "nobody"}
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|#include[^\n]*", re.S)
 TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -36,7 +36,8 @@ def replaced_words(root):
         if len(cells) != 3 or cells[0] in ("term", "---"):
             continue
         for entry in re.split(r"[,;]", cells[2]):
-            # Skips entries such as "lane (kept in code of ...)", which are allowed in some places.
+            # Skips entries such as "lane (kept in code of ...)", because these words are allowed in
+            # some places.
             if re.fullmatch(r"[a-z]+(?: \([^)]*\))?", entry.strip()) and "(kept" not in entry:
                 words.add(entry.strip().split()[0])
     return words - ORDINARY

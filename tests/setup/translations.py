@@ -17,7 +17,8 @@ BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def braces(text):
-    """The placeholders of a text, with their formats after the colon: {} (automatic), {0}, {name}."""
+    """Returns the placeholders of a text ({} (automatic), {0}, {name}), with their formats after
+the colon."""
     fields, automatic, numbered = [], 0, 0
     for field in BRACES.findall(text):
         name, _, form = field.partition(":")
@@ -36,7 +37,8 @@ def faults_of(source, text):
     translated, mixed = braces(text)
     if mixed:
         yield "numbered and automatic placeholders together"
-    # In "{} block{}", the second placeholder is the English plural, which other languages may omit.
+    # In "{} block{}", the second placeholder is for the English plural "s", which translations may
+    # omit.
     plural = {str(i) for i, m in enumerate(BRACES.finditer(source)) if source[:m.start()][-1:].isalpha()}
     missing = set(fields) - set(translated) - {f for f in fields if f[0] in plural}
     if missing or set(translated) - set(fields):
@@ -66,7 +68,7 @@ def main():
         faults.append("no catalogue in resources/translations")
     for ts in catalogues:
         faults += check(ts)
-    # Checks the checker: it must find these examples.
+    # Tests faults_of() itself with examples.
     assert list(faults_of("%1 of %2", "%1")) and list(faults_of("{} of {}", "{}"))
     assert list(faults_of("{} of {}", "{} {1}")) and not list(faults_of("{} block{}", "{0} 块"))
     print("\n".join(faults))

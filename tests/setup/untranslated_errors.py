@@ -12,21 +12,22 @@ import pathlib
 import re
 import sys
 
-# The allowed number of each folder.
+# The number of untranslated errors that each folder may have; 0 if not listed.
 LEFT = {}
 FOLDERS = ("app", "profiler", "ui")
-# Errors in these files are not translated. The MCP server returns English JSON, the AppImage's loader is
-# not part of the program, and errors in resources/ are found when the project is tested.
+# Errors in these files need not be translated. The MCP server returns English JSON. The AppImage's
+# loader is not a part of the program. The other files report errors in resources/, which tests of
+# the project find.
 EXEMPT = ("app/cli/mcp/", "app/appimage/", "profiler/run/check_catalogue.cpp", "profiler/run/catalogue.cpp",
           "profiler/run/device_sources.cpp", "profiler/reproduce/experiment.cpp")
-# Texts that are the same in every language: options, placeholders, escapes.
+# Parts of texts that are the same in every language: options, placeholders, escapes.
 SYSTEM_CALLS = r"\b(?:fork|pipe|socket|unshare|pivot_root)\b"
 NO_ENGLISH = re.compile(SYSTEM_CALLS + r"|--[a-z][a-z-]*|\{[^{}]*\}|\\.")
 STATUS = re.compile(r"(?:absl::\w+Error|\b(?:NoteError|InvalidModelConfig|Fail))\(")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # Calls that translate their texts.
 TRANSLATED = re.compile(r"(?:i18n::(?:Text|Format|English)|TEXT_MARK|\btr)\(")
-# Matches the name and the parameters of a function or lambda with a text parameter.
+# Matches a function or lambda that has a text as a parameter: its name and its parameters.
 FUNCTION = re.compile(r"(\w+)(?:\s*=\s*\[[^\]]*\]\s*)?\(([^(){};]*\b(?:string|string_view|char)\b[^(){};]*)\)"
                       r"(?:\s*(?:const|override))*\s*(?:->\s*[\w:<>]+\s*)?\{")
 
@@ -34,7 +35,7 @@ CONSTANT = re.compile(r"\b(k[A-Z]\w*)(?:\[\])?\s*=\s*((?:\"(?:[^\"\\\n]|\\.)*\"\
 
 
 def end_of_call(text, at):
-    """The position after the parenthesis that closes the one at `at`."""
+    """Returns the position after the parenthesis that closes the parenthesis at `at`."""
     depth = 0
     while at < len(text):
         c = text[at]
@@ -59,7 +60,7 @@ PARAMETER = re.compile(r"(?<!<)(?:std::string|std::string_view|const char\*)[&\s
 
 
 def english_constants(code):
-    """Names of the file's text constants that are not marked for translation."""
+    """Returns the names of the text constants in the file that are not marked for translation."""
     return {name for name, value in CONSTANT.findall(code) if has_english(value)}
 
 
@@ -70,13 +71,14 @@ def without_translated(arguments):
 
 
 def has_english(arguments):
-    """True if the arguments contain a word of two letters or more outside of translated texts."""
+    """Returns whether the arguments contain a word of two or more letters outside translated texts.
+"""
     text = " ".join(LITERAL.findall(without_translated(arguments)))
     return re.search(r"[A-Za-z]{2}", NO_ENGLISH.sub(" ", text)) is not None
 
 
 def places(source):
-    """The lines of a file's untranslatable errors."""
+    """Returns the lines of a file that have an error without a translation."""
     code = re.sub(r"//[^\n]*", lambda m: m.group() if '"' in m.group() else " " * len(m.group()), source)
     constants, makers, found = english_constants(code), set(), []
     for call in STATUS.finditer(code):
@@ -101,7 +103,7 @@ def places(source):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    # Checks the checker: it must find these examples.
+    # Tests places() itself with examples.
     assert places('absl::DataLossError("it is cut")') and not places('absl::DataLossError(i18n::Text("it"))')
     assert places('Status Bad(std::string t) { return absl::DataLossError(t); }\nBad("is cut");') == [2]
     assert not places('absl::DataLossError(fmt::format("{}: {}", a, b))')

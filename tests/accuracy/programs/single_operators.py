@@ -97,7 +97,7 @@ def rotate(x):
 
 
 def rope(hidden, length=2048, heads=32, key_heads=8):
-    """Llama's module of transformers in September 2024."""
+    """Uses the rotary embedding of transformers' Llama as it was in September 2024."""
     size = hidden // heads
     q, k = (torch.randn(1, length, count, size, device="cuda", dtype=torch.bfloat16, requires_grad=True).transpose(1, 2)
             for count in (heads, key_heads))
@@ -121,8 +121,9 @@ def rope(hidden, length=2048, heads=32, key_heads=8):
 
 
 def embedding_in_turn(vocabulary, batch, length, width):
-    """Like the source, first measures the speed for all vocabulary sizes, forward and with backward, in both
-    configurations, in one process. Memory that torch.compile allocates there stays on the GPU."""
+    """The published benchmark measures everything in one process, so this program does too. It
+    first measures the speed for all vocabulary sizes in both configurations, forward alone and with
+    backward. Memory that torch.compile allocates for this stays on the GPU."""
     configurations = ((32, 512, 768), (8, 2048, 4096))
     vocabularies = [2**i for i in range(10, 18)]
 

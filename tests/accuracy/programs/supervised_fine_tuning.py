@@ -31,9 +31,11 @@ import peft
 import transformers
 import trl
 
-# Fields of config.json of the published models that affect memory. `added`: rows by which the benchmark's script enlarges the
-# embeddings (resize_token_embeddings(len(tokenizer)) after adding its special tokens). `saved_by`: the version of transformers that
-# saved the models. It determines where each file of the checkpoint ends, which affects how the allocator splits blocks for weights.
+# Fields of config.json of the published models that affect memory. `added` is the number of rows by
+# which the benchmark's script enlarges the embeddings: it adds special tokens and calls
+# resize_token_embeddings(len(tokenizer)). `saved_by` is the version of transformers that saved the
+# model. The version determines how the weights are divided into files. This affects how the
+# allocator splits blocks while it loads them.
 MODELS = {
     "mistral-7b": dict(
         added=1, saved_by="4.34.0", model_type="mistral", vocab_size=32000, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
@@ -76,7 +78,7 @@ class PackedData(torch.utils.data.Dataset):
 
 
 class ReadyTokenizer:
-    """The part of a tokenizer that SFTTrainer uses if the data are already tokens."""
+    """Has only the members of a tokenizer that SFTTrainer uses if the data are already tokens."""
 
     padding_side, pad_token, eos_token, pad_token_id, eos_token_id = "right", "<pad>", "</s>", 0, 1
     model_input_names = ["input_ids", "attention_mask"]
@@ -86,7 +88,8 @@ class ReadyTokenizer:
 
 
 def acceleration(arguments):
-    """The benchmark's plugins, configured as in its sample configurations; None without plugins."""
+    """Returns the benchmark's plugins with the settings of its sample configurations, or None if
+the row uses no plugins."""
     plugins = {}
     kernels = KERNELS[arguments.kernels] and dict(
         fast_loss=KERNELS[arguments.kernels], fast_rms_layernorm=True, fast_rope_embeddings=True) if arguments.kernels else None

@@ -41,8 +41,8 @@ class Client {
   }
   int worker_input() const { return to_worker_[0]; }
   int worker_output() const { return from_worker_[1]; }
-  // After fork, closes the worker's ends, so that the client reads an end of file if the worker
-  // dies.
+  // Call this after fork. Closes the worker's ends, so that the client reads an end of file if the
+  // worker dies.
   void CloseWorkerEnds() {
     close(to_worker_[0]);
     close(from_worker_[1]);
@@ -87,7 +87,7 @@ class Client {
     Send(request);
   }
 
-  // The next frame, or nullopt at the end or after a minute without data.
+  // Returns the next frame, or nullopt at the end of file or after a minute without data.
   std::optional<Frame> Next() {
     while (true) {
       auto frame = decoder_.Next();
@@ -104,7 +104,7 @@ class Client {
       decoder_.Append(std::string_view(buffer, static_cast<size_t>(n)));
     }
   }
-  // Reads until the next RunEnded, which it returns; trace frames go into `assembler`.
+  // Reads frames up to the next RunEnded and returns that. Feeds trace frames to `assembler`.
   std::optional<proto::RunEnded> UntilEnded(trace::TraceAssembler* assembler = nullptr) {
     while (auto frame = Next()) {
       if (frame->type == FrameType::kRunStarted) {
@@ -133,7 +133,7 @@ class Client {
   trace::FrameDecoder decoder_;
 };
 
-// Runs a worker in a thread. Its runs last until they are cancelled or `hold` is false.
+// Runs a worker in a thread. Each of its runs lasts until it is cancelled or `hold` is false.
 class FakeWorker {
  public:
   explicit FakeWorker(Client& client) {
@@ -230,7 +230,7 @@ TEST(Worker, NewerRunCancelsOlderOnes) {
   client.Shutdown();
 }
 
-// The 65th waiting request removes the oldest one, whose client would wait for its end forever.
+// At most 64 requests wait; the next removes the oldest. Its run must also be reported as ended.
 TEST(Worker, EveryRequestedRunEnds) {
   constexpr uint64_t kRuns = 80;
   Client client;
@@ -368,8 +368,8 @@ TEST(WorkerProgram, RunsPlanAndCpuInOneProcess) {
   EXPECT_EQ(worker.Wait(), 0);
 }
 
-// A plan has the same allocations and addresses in a new worker and in one that has made other
-// plans.
+// A worker that has made other plans must give the same allocations and addresses as a new
+// one.
 TEST(WorkerProgram, WarmWorkerGivesTheSamePlan) {
   Client client;
   RealWorker worker(client, "plan");

@@ -59,13 +59,14 @@ def fill(folder):
     write(os.path.join(folder, "other", "changed"), "other\n")
     write(os.path.join(folder, "other", "removed"), "other\n")
     write(os.path.join(folder, "home", ".config", "settings"), "settings\n")
-    # Sets old times, which any change would alter, from the leaves up.
+    # Sets times in the past, so that any change shows. Begins with the deepest paths, because
+    # setting a time must not alter a folder's time later.
     for path in sorted(entries(folder), key=len, reverse=True):
         os.utime(path, (1_600_000_000, 1_600_000_000), follow_symlinks=False)
 
 
 def entries(folder):
-    """Every path below the folder, and the folder itself."""
+    """Returns the folder and every path in it."""
     yield folder
     for base, folders, files in os.walk(folder):
         for name in folders + files:
@@ -86,7 +87,7 @@ def described(folder, path):
 
 
 def state(folder):
-    """One line for every path, sorted by name."""
+    """Returns one line about each path, sorted by name."""
     return [described(folder, path) for path in sorted(entries(folder))]
 
 

@@ -773,7 +773,8 @@ def loaded_library():
 
 @way
 def calls_of_the_kernel():
-    # Direct system calls, as made by code that does not use the C library, such as Rust's rustix.
+    # Makes system calls directly, as code does that does not use the C library, such as Rust's
+    # rustix.
     import platform
     if platform.machine() != "x86_64":
         return
@@ -974,7 +975,7 @@ def another_descriptor_path():
 
 @way
 def input_of_another_process():
-    # A child whose standard input is a file that is open only for reading.
+    # The child's standard input is a file that was opened only for reading.
     with open("files/by_input") as file, subprocess.Popen(["/bin/sleep", "100"], stdin=file) as child:
         write("/proc/%d/fd/0" % child.pid, "by its input")
         child.kill()
@@ -1004,7 +1005,7 @@ def owner_by_empty_path():
 
 @way
 def attributes_of_the_file_system():
-    # FS_IOC_SETFLAGS with "no dump" only needs a read-only descriptor.
+    # A read-only descriptor suffices to set the flag "no dump" with FS_IOC_SETFLAGS.
     with open("files/flagged", "rb") as file:
         try:
             flags = int.from_bytes(fcntl.ioctl(file, 0x80086601, bytes(8)), sys.byteorder)

@@ -11,7 +11,7 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
 FOLDER = re.compile(r"(AT_FDCWD|-?\d+)(?:<((?:[^<>\\]|\\.)*)>)?")
 OPENS = {"open", "openat", "openat2", "creat"}
 WRITES = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"}
-# Calls that change the files at their paths, or the targets of links at these paths.
+# System calls that change the file at their path, or the target if there is a link.
 PATHS = {"unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "rename", "renameat", "renameat2", "symlink", "symlinkat", "link", "linkat", "mknod",
          "mknodat", "truncate", "chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime", "utimes", "utimensat", "futimesat",
          "setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount", "umount2", "pivot_root", "swapon", "acct"}
@@ -33,7 +33,8 @@ def replaced(escape):
 
 
 def paths_of(call, arguments):
-    """Yields the paths that the call may change; incomplete paths are not completed."""
+    """Yields the paths that the call may change. Relative paths stay relative if their folder is
+unknown."""
     if call in DESCRIPTORS or (call == "utimensat" and STRING.search(arguments) is None):
         match = FOLDER.match(arguments)
         if match is None or not match.group(1).startswith("-"):  # -1 is not a file
@@ -60,7 +61,8 @@ def is_within(path, folders):
 
 
 def outside(lines, folders):
-    """Returns the calls with a path outside of the folders, and the number of calls with a path."""
+    """Returns the calls that may change a path outside the folders, and the number of calls that
+may change any path."""
     found, count, last = [], 0, {}  # last: the unfinished call of each process
     for line in lines:
         match = LINE.match(line)

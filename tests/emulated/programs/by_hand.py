@@ -56,7 +56,8 @@ def functional():
 
 
 class Within(torch.optim.Optimizer):
-    """Like LOMO, updates each weight within the backward pass, as soon as its gradient is complete. There is no step() call."""
+    """Like LOMO, updates each weight during the backward pass, as soon as its gradient is complete.
+step() is not called."""
 
     def __init__(self, parameters):
         super().__init__(parameters, {})

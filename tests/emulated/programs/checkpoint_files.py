@@ -56,7 +56,8 @@ def takes(name):
 
 
 def large_files():
-    """Every reader of PyTorch's format can read large files."""
+    """Checks that all readers of PyTorch's format can read large files, although these are written
+as sparse files."""
     model = torch.nn.Linear(1024, 80_000, device="cuda")
     saved = {"model": model, "tied": model.weight, "steps": torch.arange(5), "small": torch.ones(3, device="cuda"), "other": (1, None, "text")}
     torch.save(saved, path("large.pt"))
@@ -122,7 +123,7 @@ def refused(data):
 
 
 def made_up_files():
-    """No code in a file is executed, and no value in a file is trusted."""
+    """Checks that loading a malicious file executes no code in it, and rejects invalid values."""
     refused(b"vramscope: shapes alone\n" + pickle.dumps(Runs()))
     assert not os.path.exists(path("it was run"))
     tensor = {"storage": 0, "dtype": "torch.float32", "shape": [4], "stride": [1], "offset": 0}

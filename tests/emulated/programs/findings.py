@@ -15,7 +15,7 @@ parser.add_argument("--steps", type=int, default=4)
 arguments = parser.parse_args()
 CASE, WRONG = arguments.case, not arguments.right
 WIDTH, DEPTH, BATCH, CLASSES = 512, 8, 2048, 16
-# Wide weights and a small batch: the weights dominate the peak.
+# These cases use wide weights and a small batch, so that the weights dominate the peak.
 OF_WEIGHTS = ("optimizer-temporaries", "gradient-copies", "old-gradients", "second-weights", "load-peak")
 features = []  # features that the last forward pass computed
 

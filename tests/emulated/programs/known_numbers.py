@@ -53,7 +53,8 @@ MADE = (
 
 
 def images():
-    """Features of images replace tokens, as in vision-language models; each feature gets a gradient."""
+    """Replaces image tokens with features, as vision-language models do. Each feature must get a
+gradient."""
     tokens = TOKENS.cuda()
     words = torch.randn(4, 5, 8, device="cuda", requires_grad=True)
     place = (tokens == 2).unsqueeze(-1).expand_as(words)
@@ -66,14 +67,15 @@ def images():
 
 
 def padding():
-    """Images of zeros count as padding of a batch; computed images do not."""
+    """Images that are all zeros count as padding of a batch. Computed images must not count as
+such."""
     pixels = torch.randn(3, 4, 64, 64, device="cuda").half().view(12, 64, 64)
     real = (pixels == 0.0).sum(dim=(-1, -2)) != pixels[0].numel()
     assert any(real) and pixels[real].shape == (12, 64, 64) and pixels[pixels == 0.0].shape == (12 * 64 * 64,)
 
 
 def sparse():
-    """A coalesced sparse tensor has each index once."""
+    """Checks that a coalesced sparse tensor has each index once."""
     places = torch.tensor([[0, 2, 2, 5], [1, 1, 1, 0]])
     known = torch.sparse_coo_tensor(places, torch.ones(4), (6, 2)).cuda()
     assert known.coalesce()._nnz() == 3
@@ -90,7 +92,7 @@ def sparse():
 
 
 def views():
-    """Known contents are kept as long as the tensor exists, even when views of it are freed."""
+    """The contents of a tensor stay known as long as it exists, even when a view of it is freed."""
     most = LENGTHS.cuda().max()
     for _ in range(3):
         most.long().view(1).detach()

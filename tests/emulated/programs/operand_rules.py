@@ -37,13 +37,14 @@ target, values = torch.zeros(256, 256, device="cuda"), torch.ones(64, device="cu
 target[first, second] = values
 say("index_elementwise_kernel", [values, first, second], [target])
 
-# The second concatenation has fewer tensors than the first, whose list was at the same address.
+# The list of the second concatenation is at the address of the first list, but has fewer tensors.
 three = torch.cat([left, right, total])
 say("CatArrayBatchedCopy", [left, right, total], [three])
 two = torch.cat([left, right])
 say("CatArrayBatchedCopy", [left, right], [two])
 
-# These lists need several launches. The operands of each launch are only its own tensors.
+# The lists are so long that they need several launches. Each launch has only its own tensors as
+# operands.
 these = [torch.randn(100 + i, device="cuda") for i in range(54)]
 those = [torch.randn(100 + i, device="cuda") for i in range(54)]
 sums = torch._foreach_add(these, those)

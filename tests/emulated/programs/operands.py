@@ -13,14 +13,14 @@ left, right = torch.randn(256, 256, device="cuda"), torch.randn(256, 256, device
 product = left @ right
 say("gemm", [left, right], [product])
 
-# Another block reuses the address of a freed block.
+# The next result reuses the address of this freed block.
 before = product.data_ptr()
 del product
 again = right @ right
 assert again.data_ptr() == before
 say("gemm", [right], [again])
 
-# The operand is an address within a block.
+# The result is not at the begin of its block.
 part = torch.empty(4, 256, 256, device="cuda")
 torch.mm(left, again, out=part[2])
 say("gemm", [left, again], [part[2]])
@@ -30,7 +30,8 @@ say("vectorized_elementwise_kernel", [left, right], [total])
 total.mul_(2)
 say("vectorized_elementwise_kernel", [total], [total])
 
-# During capture of a graph, blocks reuse the addresses of freed blocks. During replay, all of them are free.
+# During the capture of a graph, blocks reuse the addresses of blocks that were freed. During a
+# replay, all of these blocks are free.
 graph = torch.cuda.CUDAGraph()
 captured = []
 with torch.cuda.graph(graph):

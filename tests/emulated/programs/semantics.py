@@ -25,7 +25,7 @@ def case(function):
 
 
 class Plain(torch.Tensor):
-    """A subclass without operators of its own."""
+    """A subclass that overrides no operator."""
 
 
 def unknown(*shape):
@@ -149,7 +149,7 @@ def closes_files():
     return not [one for one in found if one.category is ResourceWarning]
 
 
-# --- counts and conditions that PyTorch's C++ code reads ---
+# --- counts and conditions that PyTorch's C++ code reads from the GPU ---
 
 def counted_elements():
     x = torch.arange(5, device=dev)

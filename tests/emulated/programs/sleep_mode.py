@@ -27,7 +27,7 @@ pieces = {}  # address: (bytes, handle)
 
 
 def back(address, size):
-    """Maps new memory at the address."""
+    """Maps new memory at an address that stayed reserved."""
     handle, properties, access = ctypes.c_ulonglong(), Properties(1, 0, 1, 0), Access(1, 0, 3)
     call("cuMemCreate", ctypes.byref(handle), ctypes.c_size_t(size), ctypes.byref(properties), ctypes.c_ulonglong(0))
     call("cuMemMap", ctypes.c_ulonglong(address), ctypes.c_size_t(size), ctypes.c_size_t(0), handle, ctypes.c_ulonglong(0))

@@ -11,7 +11,7 @@ def masked(x, mask, value):
 
 
 def by_keywords(a, b):
-    """Passes arguments by name, and an output tensor."""
+    """Passes arguments by name and passes output tensors."""
     mask, number = torch.empty(3, dtype=torch.bool, device="cuda"), torch.empty_like(a)
     assert torch.lt(a, b, out=mask) is mask and torch.eq(input=a, other=b).tolist() == [True, False, True] == a.eq(other=b).tolist()
     for name in ("isnan", "isinf", "isfinite", "any", "all", "nonzero", "argwhere", "sum", "max", "argmax", "unbind", "logical_not", "bitwise_not",
@@ -27,7 +27,7 @@ def by_keywords(a, b):
 
 
 def pairs(labels):
-    """Anchors, positives and negatives of a batch, as metric learning selects them by label."""
+    """Selects the anchors, positives and negatives of a batch by label, as metric learning does."""
     same = (labels.unsqueeze(1) == labels.unsqueeze(0)).byte()
     other = same ^ 1
     same.fill_diagonal_(0)
@@ -37,7 +37,8 @@ def pairs(labels):
 
 
 def trained_by():
-    """Reads numbers by which a program divides, of which it computes the logarithm, or on which training depends; a memset's number; a GradScaler's."""
+    """Reads numbers that a program divides by, takes the logarithm of, or tests to decide whether
+it trains. Also reads a number that a memset wrote, and numbers of a GradScaler."""
     weights = torch.ones(4, device="cuda", requires_grad=True)
     optimizer = torch.optim.SGD([weights], 0.1)
     trained = 0

@@ -59,7 +59,8 @@ def changed(device):
 
 
 def unknown():
-    """What is computed from unknown numbers is unknown, whatever the tensor contained."""
+    """If unknown numbers are written into a tensor with known contents, the contents become
+unknown."""
     computed = (torch.randn(40, 3, device="cuda") @ torch.randn(3, 3, device="cuda")).long()[0]
     for known in (torch.tensor([7, 7, 7], device="cuda"), torch.full((3,), 7, device="cuda")):
         torch.arange(known[0], device="cuda")

@@ -71,7 +71,7 @@ def sentence(rng, words):
 
 
 def byte_characters():
-    """GPT-2's table, which has a visible character for every byte."""
+    """Returns GPT-2's table, which maps every byte to a visible character."""
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     rest = [byte for byte in range(256) if byte not in seen]
     return {**{byte: chr(byte) for byte in seen}, **{byte: chr(256 + i) for i, byte in enumerate(rest)}}
@@ -152,7 +152,7 @@ class Glue(evaluate.Metric):
 
 
 def tokens_of_nanogpt(folder, rng):
-    """Writes files of tokens in nanoGPT's format, made from a text."""
+    """Writes token files in nanoGPT's format, made from a text."""
     for split in ("train", "val"):
         path = folder / f"{split}.bin"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -186,7 +186,8 @@ def images(folder, captions):
 
 
 def torchtune(folder):
-    """Writes an empty checkpoint and a tokenizer's ranks, like those of torchtune's Llama 3.2 1B."""
+    """Writes an empty checkpoint and the ranks of a tokenizer, like the files that torchtune needs
+for Llama 3.2 1B."""
     width, inner, heads, words = 2048, 8192, 512, 128256
     shapes = {"model.embed_tokens.weight": [words, width], "model.norm.weight": [width]}
     for i in range(16):

@@ -71,7 +71,7 @@ class Runner:
     # --- the change written by hand ---
 
     def by_hand(self, change, keep, socket):
-        """Plans the program with that change."""
+        """Plans the program after applying the change of a toggle to its source."""
         script, source = None, pathlib.Path(self.fill(self.program["script"]))
         folder = keep / "by-hand"
         if "replace" in change:
@@ -95,7 +95,7 @@ class Runner:
         return self.plan(*warm, *self.command(script, change.get("arguments", "")), environment=change.get("environment"))
 
     def change_of(self, toggle):
-        """The change for the script, or None if programs.json has none."""
+        """Returns the change that programs.json lists for the toggle, or None."""
         program, tables = self.program, self.declared["hand"]
         if toggle in program.get("hand", {}):
             return program["hand"][toggle]

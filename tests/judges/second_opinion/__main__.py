@@ -31,7 +31,8 @@ from table import Table
 
 
 def judge(program, table, path, name, seed, parts):
-    """Compares all figures of one file. Returns the model of the file, or None if it has none."""
+    """Compares all figures of one file. Returns the model built from the file, or None if this is
+not possible."""
     try:
         value, cut = reading.load(path)
     except reading.Skip as skip:
@@ -71,9 +72,9 @@ def judge(program, table, path, name, seed, parts):
 
 
 def refused_or_salvaged(program, table, path, name, why, value=None):
-    """Without a model of the file, only checks vramscope's behaviour. It must report an error (exit
-    status 3) or what is missing (0). For a truncated file, it must not invent entries, and must
-    state that the file is incomplete."""
+    """Called if there is no model of the file to compare with. vramscope must either refuse the
+    file (exit status 3) or report what is missing (0). For a truncated file, it must not invent
+    entries, and must say that the file is incomplete."""
     try:
         done = program.run("info", path, "--json", allowed=(0, 3))
         table.check(name, "damaged: says so", bool(done.stderr.strip()), True)

@@ -131,7 +131,7 @@ class Allocator:
 
     # -- free ------------------------------------------------------------------------------------
     def free(self, memory, piece, later=False):
-        """With `later`, another stream still uses the piece, and complete() frees it."""
+        """If `later`, another stream still uses the piece, which complete() will free."""
         frames = ()
         self.note("free_requested", piece.address, piece.asked, memory.pool[1], frames)
         piece.state = "active_pending_free"

@@ -13,8 +13,8 @@ SEGMENT_ACTIONS = ("segment_alloc", "segment_free", "segment_map", "segment_unma
 
 
 def _block_changes(view):
-    """(entry, whether the block begins, block) of a view, in order. At the same entry, a missing free
-    precedes the alloc."""
+    """Returns sorted (entry, whether the block begins, block) of a view. If the free of a block is
+    missing, an alloc ends it; there, the end comes before the begin of the new block."""
     changes = []
     for b in view.device.blocks:
         if b.born >= view.first:
@@ -73,7 +73,8 @@ class Exports:
                     for k, e in enumerate(device.entries) if e[0] == "oom"])
 
     def _tail_is(self, figure, ours, truth, start):
-        """Checks that the last values are those of the entries, and that the start precedes them."""
+        """Checks that `ours` ends with the values in `truth`, and that the value before them is
+`start`."""
         tail = ours[len(ours) - len(truth):] if truth else []
         self.check(figure, len(tail), len(truth))
         bad = [(i, o, t) for i, (o, t) in enumerate(zip(tail, truth)) if o != t]
@@ -105,8 +106,8 @@ class Exports:
     def _same_device(self, ours, truth):
         timed = self.one.snapshot.has_times
 
-        # If the only entry marks the snapshot itself, the file is treated as a snapshot without
-        # history, so the mark does not count as an entry.
+        # The only entry may be the mark of the snapshot itself. The file then counts as a snapshot
+        # without history, in which the mark is not an entry.
         kinds = {*ALLOCATOR, "snapshot"}
         if not any(e[0] in ALLOCATOR for e in truth.entries):
             kinds = {*ALLOCATOR}

@@ -5,7 +5,7 @@ PAGE = {True: 2 * MIB, False: 20 * MIB}  # page size of expandable segments, for
 
 
 class Part:
-    """A segment, or a mapped range of an expandable one, with its free memory."""
+    """A segment or a mapped range of an expandable segment, with its blocks and its free memory."""
 
     def __init__(self, address, size, stream, small, expandable, mempool):
         self.address, self.size, self.stream, self.small = address, size, stream, small
@@ -35,8 +35,8 @@ class Part:
 
     @property
     def cached(self):
-        """The bytes that empty_cache() would release: whole segments, and whole pages of expandable
-        segments."""
+        """Returns how many bytes empty_cache() would release: whole segments, and whole pages of
+        expandable segments."""
         if not self.expandable:
             return 0 if self.blocks else self.size
         page = PAGE[self.small]
@@ -54,8 +54,8 @@ def parts_at(device, k):
     for begin, end in device.mapped_at(k):
         owner = next((s for s in device.expandable if s.address < end and begin < s.address + s.size),
                      None)
-        # Adjacent mapped ranges of different segments have been merged. They count as one part of
-        # the first segment.
+        # This range may be a union of adjacent mapped ranges of several segments. It counts as a
+        # part of the first of these segments.
         parts.append(Part(begin, end - begin, owner.stream if owner else 0,
                           owner.small if owner else None, True, owner.mempool if owner else 0))
     parts.sort(key=lambda p: p.address)

@@ -19,7 +19,8 @@ def check(one, view, info):
     begins = [s["begin_ns"] for s in steps]
     last_of = []
     for i, s in enumerate(steps):
-        # An entry at the time at which one step ends and the next begins belongs to the next step.
+        # If the next step begins when this step ends, entries at exactly that time belong to the
+        # next step.
         next_begins = i + 1 < len(steps) and steps[i + 1]["begin_ns"] == s["end_ns"]
         inside = [k for k, t in enumerate(times) if t < s["end_ns"] + (not next_begins)]
         last_of.append(inside[-1] if inside else -1)

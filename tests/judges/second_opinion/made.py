@@ -14,7 +14,8 @@ CPP = [("??", 0, "torch::unwind::unwind()"),
 
 
 def stacks():
-    """Stacks of a training program: forward, backward (without Python frames), optimizer, and None."""
+    """Returns the stacks of a training program: of forward, backward (without Python frames) and
+the optimizer, and None."""
     def frames(rows):
         return [{"filename": f, "line": n, "name": name} for f, n, name in CPP + rows]
 
@@ -56,7 +57,7 @@ def _size(rng):
 
 
 class Program:
-    """Allocates and frees at random on several devices and streams."""
+    """A program that allocates and frees at random on several devices and streams."""
 
     def __init__(self, rng, conf="", settings=None, devices=(0,), capacity=1 << 40, streams=(0,),
                  pools=((0, 0),), expandable=False):
@@ -104,7 +105,7 @@ class Program:
                 self.release(device, rng.random() < pending)
 
     def training(self, steps, leak):
-        """Runs named steps with distinct times. Each step leaves a block behind if `leak`."""
+        """Runs named steps with distinct times. If `leak`, each step leaves a block behind."""
         forward, backward, optimizer = self.stacks[1:4], self.stacks[5:7], self.stacks[7]
         for _ in range(4):
             self.allocate(0, 3 * MIB, self.stacks[4])
@@ -249,8 +250,8 @@ def _bare_list(rng):
 
 
 def _old_state(rng):
-    """A snapshot without a trace, as torch 2.0 writes it. The history of each block has no
-    addresses, and one history entry is empty."""
+    """Returns a snapshot as torch 2.0 writes it: without a trace, and with histories of blocks that
+    have no addresses. One history entry is empty."""
     p = Program(rng)
     p.run(300)
     value = p.value()
@@ -267,7 +268,8 @@ def _old_state(rng):
 
 
 def _stopped_early(rng):
-    """The recording was stopped, blocks were freed, and then the snapshot was written."""
+    """Returns a snapshot that was written after the recording was stopped. Blocks were freed in
+between."""
     p = Program(rng)
     p.run(300, empties=0)
     recorded = len(p.allocators[0].entries)
@@ -292,7 +294,7 @@ def _no_leak(rng):
 
 
 def _cut_file(rng):
-    """A file that is only partly written: write_all omits the end."""
+    """Returns a snapshot whose file is incomplete: write_all leaves out the end."""
     return _plain(rng)
 
 
@@ -310,8 +312,9 @@ def make(number, seed):
 
 
 def check_the_model(table, name, number, seed, snapshot):
-    """Checks the model itself: compares it with the allocator that generated the file. If a block is
-    older than the trace and freed in it, the size of its tail (up to 1 MiB) may be unknown."""
+    """Checks the model itself by comparing it with the allocator that generated the file. The sizes
+    of some blocks may differ by up to 1 MiB, namely if a block is older than the trace, is freed in
+    it, and has an unsplit tail."""
     _, program, _ = make(number, seed)
     for device in snapshot.devices.values():
         levels = program.allocators[device.number].levels

@@ -22,7 +22,8 @@ def unsigned(address):
 
 
 class Block:
-    """One allocation from entry `born` (-1: older than the trace) to entry `freed` (or NEVER)."""
+    """An allocation that lives from entry `born` (-1: it is older than the trace) to entry `freed`
+(or NEVER)."""
     __slots__ = ("address", "asked", "size", "born", "requested", "freed", "frames", "stream",
                  "small", "exact", "at_end")
 
@@ -39,7 +40,8 @@ class Block:
 
 
 class Segment:
-    """Memory from one cudaMalloc, or one mapped range of an expandable segment at the end."""
+    """Memory from one cudaMalloc, or a range of an expandable segment that is mapped at the end of
+the trace."""
     __slots__ = ("address", "size", "stream", "small", "expandable", "mempool", "born", "freed")
 
     def __init__(self, address, size, stream=0, small=False, expandable=False, mempool=0):
@@ -51,7 +53,7 @@ class Segment:
 
 
 class Stretches:
-    """Mapped addresses, as disjoint [begin, end)."""
+    """Mapped addresses as disjoint ranges [begin, end)."""
 
     def __init__(self, parts=()):
         self.parts = sorted(parts)
@@ -194,8 +196,9 @@ class Device:
         self._pools_of_gone_segments()
 
     def _pools_of_gone_segments(self):
-        """A segment that is missing at the end belongs to the large pool if it is larger than small
-        segments, or if it contained a block that is too large for the small pool."""
+        """Decides the pool of segments that the state at the end of the file does not have. Such a
+        segment is in the large pool if it is larger than small segments, or if it contained a block
+        too large for the small pool."""
         for s in self.segments:
             if s.freed is NEVER and s.born < 0:
                 continue
@@ -269,8 +272,9 @@ class Device:
                 self.oddities.append(f"the block of entry {b.born} is never freed, but gone")
 
     def _first_size_of_older(self, b):
-        """Sets the size of a block from before the trace that is freed in it. Its tail is known if the
-        gap after it is too small for a free block of the large pool; otherwise the minimum is used."""
+        """Sets the size of a block that is older than the trace and is freed in it. If the gap
+        after the block is too small for a free block of the large pool, the gap must be its tail.
+        Otherwise, assumes that it has no tail."""
         b.size = self.rules.rounded(b.asked)
         b.small = b.size <= SMALL_SIZE
         if not self.rules.may_hide_a_tail(b.size, b.small):
@@ -310,7 +314,8 @@ class Device:
         bisect.insort(self._order, b.address)
 
     def _displace(self, k, address, size):
-        """Ends the blocks at these addresses. They were freed, but the file does not state when."""
+        """Ends the blocks at these addresses, because they must have been freed before entry `k`.
+The file does not say when."""
         i = bisect.bisect_right(self._order, address) - 1
         if i >= 0:
             b = self._at[self._order[i]]
@@ -362,8 +367,9 @@ class Device:
         return self._reserved[k + 1]
 
     def peak(self, first=0, last=None):
-        """(maximum allocated, first entry with it, maximum reserved) over the entries and the state
-        before them."""
+        """Returns the maximum of allocated bytes, the first entry at which it is reached, and the
+        maximum of reserved bytes. Considers the entries `first` to `last` and the state before
+        them."""
         last = len(self.entries) - 1 if last is None else last
         span = range(first, last + 2)  # indexes in the curves, from the state before `first`
         best = max(span, key=lambda i: (self._allocated[i], -i))
@@ -416,7 +422,7 @@ class Snapshot:
                 self.devices[number].oddities.append(f"entries of unknown kinds: {unknown}")
 
     def _entry(self, e, device):
-        """(action, address, size, stream, microseconds or None, frames)"""
+        """Returns an entry as (action, address, size, stream, microseconds or None, frames)."""
         action = OLD_NAMES.get(e["action"], e["action"])
         address = e.get("addr", e.get("device_free", 0))
         return (action, unsigned(address), int(e.get("size", 0)), e.get("stream", 0),
@@ -427,7 +433,8 @@ class Snapshot:
         return sum(len(d.entries) for d in self.devices.values())
 
     def in_order(self):
-        """(device, entry) of all devices by time; each device's own order stays."""
+        """Returns the (device, entry) pairs of all devices, sorted by time. Keeps the order of the
+entries of each device."""
         rows = []
         for number, device in self.devices.items():
             latest = 0

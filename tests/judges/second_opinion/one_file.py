@@ -75,7 +75,7 @@ class OneFile:
                    sum(len(v.older()) for v in there))
         self.check(prefix + "allocations", info["allocations"],
                    sum(len(v.older()) + len(v.born()) for v in there))
-        # A device without memory in the part may be listed or not.
+        # Ignores devices without memory in the part, because vramscope may list them or not.
         ours = {p["device"]: (p["allocated"], p["reserved"]) for p in info["peaks"]
                 if p["allocated"] or p["reserved"]}
         truth = {v.device.number: (v.peak()[0], v.peak()[2]) for v in there
@@ -89,7 +89,7 @@ class OneFile:
 
     # -- requests --------------------------------------------------------------------------------
     def requests(self, view, info, prefix=""):
-        """Every row of the CSV; returns [(event, entry of the device)]."""
+        """Checks every row of the CSV. Returns [(vramscope's event, entry of the device)]."""
         self._look_at(view)
         text = self.program.run("requests", self.path, *view.options).stdout.decode()
         rows = list(csv.DictReader(io.StringIO(text)))
@@ -100,8 +100,8 @@ class OneFile:
                          [(b.address, b.asked, b.size) for b in view.older()])
         pending = sum(b.pending_at(view.first - 1) for b in view.older())
         recorded = rows[len(older) + pending:]
-        # Entries that contradict the file may be treated in several ways, so rows are not compared
-        # if there are any.
+        # There are several valid ways to treat contradictory entries, so rows are not compared if
+        # there are any.
         if view.device.oddities:
             return []
         truth, entry_of = [], []
@@ -131,7 +131,7 @@ class OneFile:
 
     # -- the live set ----------------------------------------------------------------------------
     def allocations(self, view):
-        """vramscope's table of allocations, by allocation number."""
+        """Returns vramscope's table of allocations, with the allocations' numbers as keys."""
         text = self.program.run("export", self.path, *view.options, "--to", "csv", "-o", "-").stdout
         return {int(r["allocation"]): r for r in csv.DictReader(io.StringIO(text.decode()))}
 
@@ -181,7 +181,7 @@ class OneFile:
         groups = peak["groups"]
         self.check(prefix + "peak: groups add up", sum(g["bytes"] for g in groups), allocated)
         self.check(prefix + "peak: groups count", sum(g["count"] for g in groups), len(live))
-        # Blocks whose sites have the same name form one group.
+        # Sites with the same name count as one group.
         by_name = {}
         for b in peak["largest"]:
             sums = by_name.setdefault(b["site"], [0, 0])
@@ -204,7 +204,8 @@ class OneFile:
 
     # -- times -----------------------------------------------------------------------------------
     def moments(self, view, events, most=3):
-        """(vramscope's event, entry) to check: a random sample and the last."""
+        """Returns the (vramscope's event, entry) pairs to check: a random sample, and the last
+pair."""
         picked = self.random.sample(events, min(most, len(events)))
         return picked + events[-1:] if events else []
 
@@ -341,7 +342,8 @@ class OneFile:
                        abs(ours - truth) <= 1e-6 * max(truth, 1) or ours, True)
 
     def _end_ns(self, view):
-        """The end of vramscope's trace: the last entry or annotation of the visible devices."""
+        """Returns the end of vramscope's trace: the time of the last entry or annotation of the
+visible devices."""
         alone = bool(view.options)
         devices = [view.device] if alone else self.snapshot.devices.values()
         times = [e[4] for d in devices for e in d.entries if e[4] is not None]

@@ -4,7 +4,8 @@ from one_file import View, devices_with_memory
 
 
 def parts(one, most):
-    """(first, last) entry of parts of the file: random ranges, the first half, the last tenth."""
+    """Returns parts of the file as (first entry, last entry): random ranges, the first half, and
+the last tenth."""
     n = one.snapshot.entries
     if n < 4:
         return []

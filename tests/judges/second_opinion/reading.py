@@ -10,11 +10,11 @@ import subprocess
 
 
 class Unreadable(Exception):
-    """Python cannot read the file as a snapshot."""
+    """Raised if Python cannot read the file as a snapshot."""
 
 
 class Skip(Exception):
-    """This computer lacks a program or library that is needed to read the file."""
+    """Raised if this computer lacks a program or library that is needed to read the file."""
 
 
 class _Values(pickle.Unpickler):
@@ -51,7 +51,8 @@ class _Salvage(pickle._Unpickler):  # unlike the C implementation, this one has 
 
     @staticmethod
     def _fill(target, items):
-        """Adds keys and values. Items that do not belong to a key are added to the last list."""
+        """Adds keys and values to a dictionary. An item where a key should be belongs to the last
+list."""
         last = None
         waiting = iter(items)
         for item in waiting:
@@ -93,7 +94,7 @@ def bytes_of(path):
 
 
 def load(path):
-    """(contents of the file, whether it ends too early)"""
+    """Returns the contents of the file, and whether the file ends too early."""
     data = bytes_of(path)
     if data[:1] in b"[{" and data[:1]:
         try:

@@ -9,7 +9,8 @@ NO_LIMIT = 1 << 63
 
 
 def _settings_of(text):
-    """PYTORCH_CUDA_ALLOC_CONF as {key: text}; lists in brackets are not split."""
+    """Returns the settings of PYTORCH_CUDA_ALLOC_CONF as {key: text}. Keeps lists in brackets as
+one text."""
     out, depth, item = {}, 0, ""
     for c in text + ",":
         depth += (c == "[") - (c == "]")
@@ -58,5 +59,6 @@ class Rules:
         return size < self.max_split and rest > SMALL_SIZE
 
     def may_hide_a_tail(self, size, small):
-        """Whether a block of that size may contain a remainder that is not split off."""
+        """Returns whether a block of that size may include a remainder that the allocator did not
+split off."""
         return not small and not self.expandable

@@ -27,15 +27,15 @@ def node_of(frames):
     return ""
 
 
-# In "at::_ops::mul_Tensor", the overload is appended to the name. These overloads begin with a
-# lower-case letter, so that only a list can separate them from the name.
+# In "at::_ops::mul_Tensor", the overload follows the operator's name. Overloads that begin with a
+# lower-case letter look like a part of the name, so they are listed here.
 OVERLOADS = ("_memory_format", "_dim_IntList", "_start_step", "_dim_max", "_dim_min", "_start_out",
              "_from_file", "_correction", "_names", "_start", "_other", "_value", "_out", "_self",
              "_src", "_int", "_dim")
 
 
 def operator_of(frames):
-    """The innermost operator that does more than allocate, without its overload."""
+    """Returns the innermost operator that does more than allocate, without its overload."""
     for frame in frames:
         found = OPERATOR.match(frame.get("name") or "")
         if not found or not found.group(1) or is_python(frame):
@@ -54,20 +54,20 @@ def _folder_and_file(path):
     return tuple(re.split(r"[/\\]", path)[-2:])
 
 
-# Python has frames for these only up to version 3.11.
+# Up to version 3.11, Python has frames with these names. Later versions inline them.
 INLINED = ("<listcomp>", "<dictcomp>", "<setcomp>")
 
 
 def script_of(frames):
-    """The script that the user started, which is the program's outermost module."""
+    """Returns the script that the user started, which is the outermost module of the program."""
     modules = [f["filename"] for f in frames
                if f.get("name") == "<module>" and is_python(f) and not is_installed(f)]
     return modules[-1] if modules else None
 
 
 def innermost_of(frames, older):
-    """The innermost frame of the program in a stack, with the autograd node and the operator; None if
-    the stack has no frame of the program."""
+    """Returns the innermost frame of the stack that is in the program's own code, together with the
+    autograd node and the operator. Returns None if there is no such frame."""
     for frame in frames or ():
         if is_python(frame) and not is_installed(frame):
             return (_folder_and_file(frame.get("filename") or ""), frame.get("name") or "",
@@ -76,7 +76,7 @@ def innermost_of(frames, older):
 
 
 class Sites:
-    """Computes keys of stacks. The key of a list of frames that many entries share is computed once."""
+    """Computes keys of stacks. If many entries share a list of frames, computes its key once."""
 
     def __init__(self):
         self._known = {}

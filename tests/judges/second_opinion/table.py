@@ -24,14 +24,14 @@ class Table:
         return sum(n for n, _ in self.rows.values())
 
     def reason(self, file, figure):
-        """The reason of a known difference, or None."""
+        """Returns the reason if the difference is a known one, or None."""
         for files, figures, reason in self.known:
             if fnmatch.fnmatch(file, files) and fnmatch.fnmatch(figure, figures):
                 return reason
         return None
 
     def gone(self):
-        """Known differences that no longer occur among the compared figures."""
+        """Returns the known differences of compared figures that no longer occur."""
         out = []
         for files, figures, _ in self.known:
             found = [row for (file, figure), row in self.rows.items()
@@ -41,7 +41,7 @@ class Table:
         return out
 
     def wrong(self):
-        """New differences, and known ones that no longer occur."""
+        """Returns the new differences, and the known differences that no longer occur."""
         return self.gone() + [key for key, (_, differences) in self.rows.items()
                               if differences and self.reason(*key) is None]
 
@@ -80,6 +80,7 @@ def _short(value):
 
 
 def both_ways(ours, truth):
-    """The elements that only one of two lists has, for a readable message."""
+    """Returns the elements that only `ours` has and those that only `truth` has, for a readable
+message."""
     a, b = collections.Counter(ours), collections.Counter(truth)
     return sorted((a - b).elements(), key=str), sorted((b - a).elements(), key=str)

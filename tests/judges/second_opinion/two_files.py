@@ -5,8 +5,9 @@ from table import both_ways
 
 
 def pairs_of(a, b):
-    """{device number: (A's device, B's device)}. If both files have one device, these are a pair.
-    Otherwise devices with the same number are pairs; None if a file lacks the device."""
+    """Returns {device number: (A's device, B's device)}. If each file has only one device, these
+    two are a pair. Otherwise, devices with the same number are pairs, with None for a file that
+    lacks the device."""
     sides = [{d.number: d for d in devices_with_memory(s)} for s in (a, b)]
     if len(sides[0]) == len(sides[1]) == 1:
         (one,), (other,) = sides
@@ -15,7 +16,8 @@ def pairs_of(a, b):
 
 
 def device_to_show(snapshot):
-    """The first device that ran out of memory, or else the one with the highest peak."""
+    """Returns the first device that ran out of memory. If there is none, returns the device with
+the highest peak."""
     for number, k in snapshot.in_order():
         if snapshot.devices[number].entries[k][0] == "oom":
             return snapshot.devices[number]
@@ -36,8 +38,8 @@ def _live_by_site(device, k, sites):
 
 
 def _join_by_innermost(live):
-    """Joins sites that exist in only one file each and have the same innermost frame of the program,
-    but different callers."""
+    """Matches a site that only A has with a site that only B has if both have the same innermost
+    frame of the program. Their callers differ."""
     alone = [{}, {}]
     for side in (0, 1):
         for key, (_, _, innermost) in live[side].items():

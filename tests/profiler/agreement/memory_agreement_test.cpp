@@ -1,6 +1,6 @@
 // Many parts of the code compute the contents of memory at an event: the cursor, curves, live sets,
 // peaks, steps, the footer of a file, every export, fragmentation and what-ifs. For random
-// recordings of several devices with the same addresses, all must agree with a naive computation.
+// recordings of several devices with equal addresses, all must agree with a naive computation.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,8 +64,8 @@ class Agreement : public ::testing::TestWithParam<RandomDevicesOptions> {
     std::replace(name.begin(), name.end(), '/', '_');
     return std::filesystem::path(::testing::TempDir()) / ("agreement_" + name + ending);
   }
-  // Maximum of the allocated and reserved bytes of a device in events [first, last], including
-  // memory from before.
+  // Returns the maximum of a device's allocated bytes and that of its reserved bytes in events
+  // [first, last]. Memory from earlier events counts.
   std::pair<uint64_t, uint64_t> Maxima(uint8_t device, size_t first, size_t last) const {
     std::pair<uint64_t, uint64_t> most;
     for (size_t i = first == 0 ? 0 : first - 1; i <= last; ++i) {
@@ -79,12 +79,12 @@ class Agreement : public ::testing::TestWithParam<RandomDevicesOptions> {
     return events_[i].kind == EventKind::kMarker || events_[i].kind == EventKind::kStepBegin ||
            events_[i].kind == EventKind::kStepEnd;
   }
-  // The part of a trace that belongs to one device, and the indexes of its events in the whole
-  // trace.
+  // The part of a trace that belongs to one device. `events` has, for each of its events, the index
+  // in the whole trace.
   struct Slice {
     std::shared_ptr<const trace::Trace> trace;
     std::vector<size_t> events;
-    // The slice's last event at or before event `i` of the whole trace.
+    // Returns the slice's last event that is not after event `i` of the whole trace.
     std::optional<EventIndex> At(size_t i) const {
       const auto behind = std::ranges::upper_bound(events, i);
       if (behind == events.begin()) return std::nullopt;
@@ -142,7 +142,7 @@ TEST_P(Agreement, CursorMatchesNaiveSums) {
       ExpectSums(all.memory(device).sums(), naive_.After(i, device), where);
     if (i % 7 != 0) continue;
     ASSERT_EQ(Ids(all.Live()), naive_.All(i).live) << where;
-    // Computes the state from the tables, without applying all earlier events.
+    // Behind() computes the state from the tables. It does not apply all earlier events.
     trace::MemoryCursor there = trace::MemoryCursor::Behind(t_, static_cast<EventIndex>(i));
     ASSERT_EQ(there.event(), all.event());
     ExpectSums(there.sums(), all.sums(), where);
@@ -153,7 +153,7 @@ TEST_P(Agreement, CursorMatchesNaiveSums) {
     for (const trace::AllocationId id : all.Live())
       EXPECT_EQ(there.CategoryOf(id), all.CategoryOf(id));
     EXPECT_EQ(there.Segments(), all.Segments());
-    // Applying events from that position has the same results.
+    // When further events are applied from there, the results must still be equal.
     for (size_t next = i + 1; next < std::min(i + 20, events_.size()); ++next) there.Apply();
     ExpectSums(there.sums(), naive_.All(std::min(i + 20, events_.size()) - 1), where);
   }
@@ -190,7 +190,7 @@ TEST_P(Agreement, CurvesAndLiveSetsMatchNaiveSums) {
   }
 }
 
-// A trace that contains one device agrees with the whole trace about that device.
+// A trace of only one device must give the same sums as the whole trace gives for that device.
 TEST_P(Agreement, OneDeviceTraceMatchesNaiveSums) {
   for (const uint8_t device : devices_) {
     const Slice one = Of(device);
@@ -209,8 +209,8 @@ TEST_P(Agreement, OneDeviceTraceMatchesNaiveSums) {
   }
 }
 
-// Compares each device of a file with the device of the same number: the maximum of every category
-// in every step.
+// DiffTraces compares devices with the same number. Checks the peaks of every category in each
+// step.
 TEST_P(Agreement, DiffReportsCategoryPeaksPerDevice) {
   const auto pairs = analysis::DevicePairs(made_.trace, made_.trace);
   ASSERT_EQ(pairs.size(), devices_.size());
@@ -316,7 +316,7 @@ TEST_P(Agreement, FooterPeaksMatchNaiveSums) {
   EXPECT_EQ(batches, (events_.size() + kPiece - 1) / kPiece);
 }
 
-// Compares every counter in order, as (device, name, bytes).
+// Compares all counters in their order in the file, as (device, name, bytes).
 TEST_P(Agreement, ChromeTraceCountersMatchNaiveSums) {
   std::ostringstream out;
   ASSERT_TRUE(exporters::WriteChromeTrace(t_, out).ok());
@@ -442,8 +442,8 @@ TEST_P(Agreement, CsvAllocationsMatchNaiveSums) {
   }
 }
 
-// In a recording that was written as a snapshot and read again, every device has the same allocated
-// and reserved bytes from the first event on, and ends with the same blocks.
+// Writes a recording as a snapshot and reads it again. Every device must have the same allocated
+// and reserved bytes from the first event on, and the same blocks at the end.
 TEST_P(Agreement, SnapshotRoundTripKeepsMemory) {
   const std::filesystem::path path = Temporary(".pickle");
   {
@@ -517,7 +517,7 @@ TEST_P(Agreement, SegmentsAndFragmentationMatchNaiveSums) {
   }
 }
 
-// A replay follows each device's own decisions. Under the recorded settings, every device has the
+// Replays each device separately. If the settings are the recorded ones, the replay must have the
 // recorded history.
 TEST_P(Agreement, ReplayOfRecordedSettingsMatchesReserved) {
   for (const uint8_t device : devices_) {
@@ -526,8 +526,8 @@ TEST_P(Agreement, ReplayOfRecordedSettingsMatchesReserved) {
     ASSERT_TRUE(replayed.ok()) << replayed.status();
     EXPECT_GT(replayed->addresses_total, 0u);
     EXPECT_FALSE(replayed->curve.empty());
-    // The settings of a device with expandable segments are not recorded, and a recording that
-    // begins in the middle of a run does not state everything.
+    // Some replays differ: settings of expandable segments are not recorded, and neither is the
+    // full state at the begin of a recording that begins in the middle of a run.
     EXPECT_EQ(replayed->first_difference.has_value(), replayed->differences > 0);
     if (replayed->differences > 0) continue;
     for (const replay::Replayed::Point& p : replayed->curve)
@@ -535,7 +535,7 @@ TEST_P(Agreement, ReplayOfRecordedSettingsMatchesReserved) {
   }
 }
 
-// The inference for a device does not depend on the other devices of the file.
+// Inference must give the same results for a device, whether or not other devices are in the file.
 TEST_P(Agreement, InferenceIgnoresOtherDevices) {
   const std::filesystem::path path = Temporary(".pickle");
   {
@@ -587,7 +587,7 @@ std::vector<RandomDevicesOptions> Recordings() {
   return all;
 }
 
-// A test above only compares replays without differences, so some replays must have no differences.
+// The test above skips replays with differences. Some replays must have none, or it tests nothing.
 TEST(AgreementOfReplays, SomeRandomRecordingsReplayWithoutDifferences) {
   int all = 0, without_differences = 0;
   for (const RandomDevicesOptions& options : Recordings()) {

@@ -1,6 +1,6 @@
-// Computes the contents of every device's memory after every event in the simplest way. It adds up
-// lists of blocks from scratch each time, and counts expandable segments page by page. It uses the
-// emitted events, not the trace's tables.
+// Computes in the simplest way what is in each device's memory after each event. For each event,
+// adds up all blocks from scratch, and counts expandable segments page by page. Uses the emitted
+// events, not the trace's tables.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class NaiveMemory {
     }
   }
 
-  // The state right after event `i`.
+  // Returns the sums right after event `i`.
   NaiveSums After(size_t i, uint8_t device) const {
     const auto at = after_[i].find(device);
     return at == after_[i].end() ? NaiveSums() : at->second;
@@ -49,8 +49,8 @@ class NaiveMemory {
     std::sort(sum.live.begin(), sum.live.end());
     return sum;
   }
-  // The device whose memory the event changes, or the device of an out-of-memory event; 0 for other
-  // events.
+  // Returns the device whose memory the event changes, or which ran out of memory; otherwise
+  // 0.
   uint8_t DeviceOf(const trace::Event& e) const {
     switch (e.kind) {
       case trace::EventKind::kFreeRequested:

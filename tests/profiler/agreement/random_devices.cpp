@@ -22,7 +22,7 @@ using trace::EventKind;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// The output that all devices share.
+// The events, which all devices share, and the state needed to generate them.
 struct Script {
   std::mt19937_64 random;
   std::vector<Event> events;
@@ -31,7 +31,7 @@ struct Script {
 
   uint64_t Below(uint64_t n) { return random() % n; }
   Event& Put(EventKind kind, uint8_t device = 0) {
-    // Times are distinct whole microseconds, since a snapshot has no finer resolution.
+    // Times differ by whole microseconds, because a snapshot has no finer resolution.
     now += static_cast<int64_t>(1000 * (1 + Below(5)));
     Event e;
     e.kind = kind;

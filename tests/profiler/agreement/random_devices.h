@@ -1,6 +1,6 @@
-// Recordings of several independent devices with the same addresses. Every device runs its own
-// allocator model from the same first address, so that addresses, pages of expandable segments and
-// private pools have the same numbers on all devices.
+// Recordings of several independent devices with the same addresses. Each device has its own
+// allocator model, all with the same first address, so that addresses, pages of expandable segments
+// and private pools have equal numbers on all devices.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct RandomDevicesOptions {
   int requests = 250;
   bool expandable = true;  // every second device has expandable segments
   bool all_alike = false;  // with `expandable`: all devices have such segments (alloc_conf)
-  // Memory of each device, or 0 for no limit. With a limit, allocations are retried and can fail.
+  // The memory of each device; 0: no limit. With a limit, allocations may be retried and may fail.
   uint64_t device_memory_bytes = 0;
   bool older = true;                   // the recording begins in the middle of the run
   uint32_t streams = 2, mempools = 2;  // mempool 0 is the default pool

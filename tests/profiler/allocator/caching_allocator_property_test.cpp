@@ -1,5 +1,5 @@
-// Compares random allocations and frees under all kinds of settings with NaiveAllocator: every
-// address, block, segment and page, and the order of releases.
+// Makes random allocations and frees with all kinds of settings, and compares every address, block,
+// segment and page, and the order of releases, with NaiveAllocator.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -44,7 +44,7 @@ struct Log : SegmentObserver {
   uint64_t reserved = 0, out_of_memory = 0;
 };
 
-// Checks invariants of the allocator's state, and compares the state with the reference's.
+// Checks invariants of the allocator's state, and compares the state with that of `naive`.
 void CheckState(const CachingAllocator& a, const NaiveAllocator& naive) {
   uint64_t allocated = 0, requested = 0, reserved = 0, end = 0;
   auto expected = naive.blocks().begin();
@@ -119,7 +119,7 @@ uint64_t RandomSize(std::mt19937_64& random) {
     case 1:
     case 2:
       return 1 + random() % (8 << 20);
-    // One of the few sizes that training repeats.
+    // Returns one of a few sizes, because training repeats sizes.
     case 3:
       return uint64_t{512} << (random() % 16);
     default:
@@ -231,7 +231,7 @@ TEST_P(CachingAllocatorProperty, MatchesNaiveAllocator) {
   EXPECT_EQ(a.stats().allocated, 0u);
   EXPECT_EQ(a.stats().requested, 0u);
   EXPECT_EQ(a.stats().reserved, 0u);
-  // Addresses remain reserved even if no memory could be mapped for them.
+  // Only expandable segments without mapped memory may be left: their addresses stay reserved.
   for (const CachingAllocator::SnapshotSegment& s : a.Snapshot()) {
     EXPECT_TRUE(s.segment.expandable && s.blocks.size() == 1 && !s.blocks[0].mapped);
   }
@@ -279,8 +279,8 @@ INSTANTIATE_TEST_SUITE_P(
              300'000, 100, kGiB / 2, 3, 20, 2}),
     [](const ::testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
 
-// Allocators that are restored from the same state behave like each other, and like the original
-// allocator.
+// Tests that allocators that are restored from the same state behave like each other and like the
+// original allocator.
 class CachingAllocatorRestore : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CachingAllocatorRestore, RestoredCopiesBehaveLikeTheOriginal) {
@@ -302,7 +302,7 @@ TEST_P(CachingAllocatorRestore, RestoredCopiesBehaveLikeTheOriginal) {
     }
   };
   for (int i = 0; i < 20'000; ++i) step(first, live);
-  // New segments get the same addresses in both allocators: addresses ascend from the last segment.
+  // After EmptyCache(), addresses of new segments ascend from the last one in both allocators.
   first.EmptyCache();
   const auto state = first.Snapshot();
   settings.first_address = uint64_t{1} << 50;
@@ -322,7 +322,7 @@ TEST_P(CachingAllocatorRestore, RestoredCopiesBehaveLikeTheOriginal) {
     step(second, other);
     ASSERT_EQ(live, other) << "at event " << i;
     ASSERT_EQ(at_end.stats().reserved, second.stats().reserved);
-    // New segments have other addresses in the original, so only sizes are compared.
+    // In the original, new segments have other addresses, so only sizes are compared with it.
     ASSERT_EQ(live.size(), original.size()) << "at event " << i;
     ASSERT_EQ(at_end.stats().reserved, first.stats().reserved) << "at event " << i;
     ASSERT_EQ(at_end.stats().allocated, first.stats().allocated) << "at event " << i;

@@ -68,12 +68,12 @@ TEST(CachingAllocator, AllocatesFromTheFrontOfASplitBlock) {
 
 TEST(CachingAllocator, SplitsLargeBlocksOnlyIfTheRestExceedsOneMiB) {
   CachingAllocator a({}, nullptr);
-  // The segment has 12 MiB. A remainder of exactly 1 MiB is not split off.
+  // The segment has 12 MiB. The remainder of exactly 1 MiB is not split off.
   const Block whole = MustMalloc(a, 11 * kMiB);
   EXPECT_EQ(whole.bytes_rounded, 12 * kMiB);
   EXPECT_EQ(a.stats().allocated, 12 * kMiB);
   EXPECT_EQ(a.stats().requested, 11 * kMiB);
-  // A remainder that is 512 bytes larger is split off.
+  // If the remainder is 512 bytes larger, it is split off.
   EXPECT_EQ(MustMalloc(a, 11 * kMiB - 512).bytes_rounded, 11 * kMiB - 512);
 }
 
@@ -142,7 +142,7 @@ TEST(CachingAllocator, GrantsOverTheLimitAndReportsEachCrossingOnce) {
   EXPECT_EQ(a.stats().reserved, 170 * kMiB);
   ASSERT_EQ(log.out_of_memory.size(), 1);
   EXPECT_EQ(log.out_of_memory[0].second, 4 * kMiB);
-  // An allocation that stays below the limit succeeds. The next one exceeds the limit again.
+  // An allocation within the limit succeeds. After it, the next one exceeds the limit again.
   ASSERT_TRUE(a.Free(first.address).ok());
   ASSERT_TRUE(a.Free(second.address).ok());
   a.EmptyCache();
@@ -152,7 +152,7 @@ TEST(CachingAllocator, GrantsOverTheLimitAndReportsEachCrossingOnce) {
   EXPECT_EQ(a.stats().out_of_memory, 2);
 }
 
-// Many streams have free memory that cannot be released. Only the first release examines it.
+// Many streams have free memory that cannot be released. Only the first EmptyCache() examines it.
 TEST(CachingAllocator, EmptyCacheSearchesOnlyPoolsWithNewFrees) {
   constexpr uint32_t kStreams = 500, kReleases = 400;
   CachingAllocator a({}, nullptr);
@@ -369,10 +369,10 @@ TEST(CachingAllocator, RestoreRejectsInconsistentStates) {
   EXPECT_EQ(used.Restore({}).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-// The cache is released once for each of very many streams. Each release must only examine memory
-// that was freed since the last release, not every pool of every stream. This takes a few
-// hundredths of a second for 20,000 streams, instead of 12 s. The test's time limit leaves room for
-// slow computers.
+// Releases the cache once for each of very many streams. A release must only examine memory that
+// was freed since the previous release, not every pool of every stream. With 20,000 streams,
+// this takes a few hundredths of a second instead of 12 s. The limit leaves room for slow
+// computers.
 TEST(CachingAllocator, EmptyCacheIsFastWithManyStreams) {
   constexpr uint32_t kStreams = 20'000;
   CachingAllocator a({}, nullptr);

@@ -1,6 +1,6 @@
 // The caching allocator in its simplest form, with a std::set of the free blocks of all streams and
-// a std::map of blocks by address. Every result follows from its definition, in the order and terms
-// of c10/cuda/CUDACachingAllocator.cpp. The property tests and the benchmark use it for comparison.
+// a std::map of blocks by address. Follows c10/cuda/CUDACachingAllocator.cpp step by step and uses
+// its terms. The property tests and the benchmark compare the real model with it.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class NaiveAllocator {
     if (has_fraction_) allowed_ = static_cast<uint64_t>(conf_.memory_fraction * total_);
   }
 
-  // Returns address and size of the block, or nullopt if there is not enough memory.
+  // Returns the block's address and size, or nullopt if there is not enough memory.
   std::optional<std::pair<uint64_t, uint64_t>> Malloc(uint64_t bytes, uint32_t stream,
                                                       uint32_t mempool = 0) {
     const uint64_t size = Round(bytes);
@@ -157,7 +157,7 @@ class NaiveAllocator {
     while (bytes >> (log + 1)) ++log;
     const uint64_t d = conf_.roundup_power2_divisions[log < 20 ? 0 : log > 35 ? 15 : log - 20];
     if (d <= 1 || bytes <= 512 * d) return Up(bytes, 512);
-    // The next of the d steps between two powers of two.
+    // Rounds up to one of d equal steps between two powers of two.
     for (uint64_t k = 0;; ++k) {
       const uint64_t step = (uint64_t{1} << log) + k * ((uint64_t{1} << log) / d);
       if (step >= bytes) return step;
@@ -172,7 +172,7 @@ class NaiveAllocator {
   bool Fits(uint64_t bytes) const {
     return settings_.device_memory_bytes == 0 || reserved_ + bytes <= settings_.device_memory_bytes;
   }
-  // The neighbour within the segment, or end().
+  // Returns the preceding block of the same segment, or end().
   BlockIt Before(BlockIt it) {
     if (it == blocks_.begin()) return blocks_.end();
     auto p = std::prev(it);
@@ -207,8 +207,8 @@ class NaiveAllocator {
       pool.free[b.small].erase({b.stream, b.bytes, address});
     }
   }
-  // Merges the block, which is in no set, with neighbours in the same state, then inserts it into
-  // its set.
+  // Merges the block with neighbours in the same state, then inserts the result into the set of
+  // that state. Before the call, the block must not be in a set.
   uint64_t MergeAndInsert(BlockIt it) {
     if (auto p = Before(it); p != blocks_.end() && p->second.state == it->second.state) {
       Remove(p->first);

@@ -1,4 +1,4 @@
-// For random traces, compares every result with a direct computation from the events.
+// Compares all results with direct computations from the events, for random traces.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 using trace::EventKind;
 
-// Sums over the live blocks after every event. Uses maps instead of the trace's tables.
+// Sums up the live blocks after each event. Uses maps instead of the trace's tables.
 struct Reference {
   struct Live {
     uint64_t requested, rounded;
@@ -173,7 +173,7 @@ TEST_P(AnalysisProperty, PeakIsTheFirstHighestPoint) {
   EXPECT_EQ(peak.by_category, LiveAt(*trace_, event).by_category);
 }
 
-// Finds the step and phase of an event by walking the events before it.
+// Finds the step and phase of an event by going through all events before it.
 Context WalkTo(const trace::Trace& t, trace::EventIndex event) {
   Context c;
   std::vector<int32_t> micro;
@@ -209,7 +209,7 @@ TEST_P(AnalysisProperty, ContextMatchesOpenStepAndPhase) {
 }
 
 TEST_P(AnalysisProperty, PhaseTotalsAndStepPeaksMatchEvents) {
-  // After every event, the state belongs to the step and phase that are open after that event.
+  // The memory after an event counts for the step and phase that are open after the event.
   std::map<std::tuple<int32_t, trace::Phase, int>, uint64_t> totals;
   std::map<int32_t, uint64_t> step_peaks;
   Reference reference;
@@ -258,7 +258,7 @@ void ExpectSame(const MemoryCurves& a, const MemoryCurves& b) {
   for (int c = 0; c < trace::kCategoryCount; ++c) EXPECT_TRUE(a.category[c] == b.category[c]) << c;
 }
 
-// New events are added to the curves of earlier events, as for a run in progress.
+// ContinueCurves adds new events to earlier curves, as for a run in progress.
 TEST_P(AnalysisProperty, ContinuedCurvesEqualRecomputedCurves) {
   std::vector<trace::Event> events;
   trace::EventSource source(*trace_);
@@ -281,7 +281,7 @@ TEST_P(AnalysisProperty, ContinuedCurvesEqualRecomputedCurves) {
   }
   EXPECT_GT(continued, 0);
   ExpectSame(curves, curves_);
-  // A trace does not reuse the tables of another trace.
+  // These are two separate traces with equal events, so ContinueCurves starts from scratch.
   EXPECT_FALSE(trace_->events.GoOnFrom(before->events));
   ExpectSame(ContinueCurves(*trace_, *before, MemoryCurves(curves)), curves_);
 }
@@ -296,8 +296,8 @@ INSTANTIATE_TEST_SUITE_P(Random, AnalysisProperty, ::testing::Range<uint64_t>(1,
 
 TEST(Devices, OneDeviceTracesAddUpToTheWholeTrace) {
   const auto all = MakeRandomTrace({.seed = 21, .steps = 2, .tear_down = false});
-  // Every second allocation and segment moves to another device: the sum over both devices stays
-  // the same.
+  // Moves every other allocation and segment to a second device. The sum over both devices must
+  // stay the same.
   const auto whole = std::make_shared<trace::Trace>(*all);
   trace::Trace& t = *whole;
   for (uint32_t id = 0; id < t.allocations.size(); ++id) t.allocations.device.Set(id, id % 2);
@@ -316,7 +316,7 @@ TEST(Devices, OneDeviceTracesAddUpToTheWholeTrace) {
   EXPECT_EQ(one.size() + other.size(), both.size());
   EXPECT_EQ(ComputeCurves(*trace::OfDevice(whole, 2)).size(), 0u);
   for (trace::EventIndex event = 0; event < t.events.size(); event += 97) {
-    // Times are the same in a slice. Several events can have the same time.
+    // Compares at equal times, because a device's trace has other event indexes.
     const int64_t time = t.events.time_ns[event];
     if (event + 1 < t.events.size() && t.events.time_ns[event + 1] == time) continue;
     const auto at = [time](const MemoryCurves& curves, const auto& column) {

@@ -19,7 +19,7 @@ using trace::Phase;
 
 constexpr int64_t kMs = 1'000'000;
 
-// A trace written by hand: events are in order, each 1 ms after the last unless At() sets a time.
+// Builds a trace. Each event is 1 ms after the one before, unless At() sets another time.
 class Script {
  public:
   Script() { info_.device.memory_bytes = 0; }
@@ -337,7 +337,7 @@ TEST(Analysis, DiffAlignsByStep) {
   EXPECT_EQ(only_b, 1024u);
 }
 
-// A recording with three stacks, two of which belong to the same line of the program.
+// The recording has three stacks. Two of them belong to the same line of the program.
 TEST(Analysis, StackGroupsAreNamedByProgramLines) {
   trace::TraceBuilder b;
   ASSERT_TRUE(
@@ -387,12 +387,12 @@ TEST(Analysis, StackGroupsAreNamedByProgramLines) {
             "(before the recording) 4096, optimizer.py:80 step 2048, MmBackward0 512, (no stack) "
             "256, ");
   EXPECT_EQ(names(GroupBy::kPhase), "(before the recording) 4096, none 2816, ");
-  // Memory that exists at the start counts as older than the training, although no event of the
-  // recording allocated it.
+  // Memory that exists when the recording begins counts as allocated before the training, although
+  // the recording has no event for its allocation.
   EXPECT_EQ(Summarize(*t, ComputeCurves(*t)).before_training.allocated, 4096u);
 }
 
-// PyTorch's counter drops a block when its free is requested.
+// PyTorch's counter subtracts a block as soon as its free is requested.
 TEST(Analysis, PyTorchCounterExcludesPendingFrees) {
   trace::TraceBuilder b;
   const auto event = [](trace::EventKind kind, uint64_t id) {
@@ -412,7 +412,7 @@ TEST(Analysis, PyTorchCounterExcludesPendingFrees) {
   EXPECT_EQ(MostByCounter(*t), 1024u);
 }
 
-// For example, allocations of a compiled graph name no operator although operators are recorded.
+// If an allocation names no operator (as in a compiled graph), it belongs to the open one.
 TEST(Analysis, AllocationWithoutOpBelongsToTheOpenOp) {
   trace::TraceBuilder b;
   ASSERT_TRUE(b.AddStrings(0, std::vector<std::string>{"", "aten::mm", "aten::add"}).ok());

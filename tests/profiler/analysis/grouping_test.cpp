@@ -140,8 +140,8 @@ TEST_F(GroupingOfModules, CombinesFields) {
                           "Parameter, head 512 1"));
 }
 
-// Two blocks are in the same group of an expression if and only if they are in the same group of
-// each of its fields.
+// If an expression has several fields, two blocks must be in the same group if and only if they are
+// in the same group for each of the fields.
 TEST(Grouping, GroupsOfSeveralFieldsAreIntersections) {
   for (const uint64_t seed : {1, 2, 3}) {
     const auto t = MakeRandomTrace({.seed = seed, .tear_down = false});

@@ -1,5 +1,5 @@
-// Compares curves, peak and sites of host memory that the driver allocated with figures written by
-// hand.
+// Compares curves, peak and call sites of the host memory that the driver allocated with expected
+// figures.
 #include "profiler/analysis/host_memory.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class Maker : public trace::Trace {
                        .begin_ns = now_,
                        .end_ns = now_});
   }
-  // CUPTI may report a free without its size and kind of memory.
+  // CUPTI may report a free without the size and the kind of the memory.
   void Free(uint64_t address, uint64_t process = 0) {
     activities.Append({.kind = ActivityKind::kDriverFree,
                        .correlation = (process << trace::kCorrelationShift) | ++calls_,
@@ -73,8 +73,8 @@ TEST(HostMemory, IgnoresDeviceMemory) {
   EXPECT_TRUE(host.sites.empty());
 }
 
-// The trainer reports only the driver's allocations on the GPU, although techniques use pinned
-// memory.
+// Techniques use pinned memory, but the trainer reports only the driver's allocations on the
+// GPU.
 TEST(HostMemory, IsNotRecordedByTheEmbeddedLoop) {
   Maker t;
   t.info.has_config = true;
@@ -82,7 +82,7 @@ TEST(HostMemory, IsNotRecordedByTheEmbeddedLoop) {
   EXPECT_FALSE(HostMemoryOf(t).recorded);
 }
 
-// PyTorch can pin memory before it initializes CUDA, which starts the recording.
+// The recording starts when PyTorch initializes CUDA. PyTorch can pin memory before that.
 TEST(HostMemory, IsUnknownIfMorePinnedMemoryIsCopiedThanWasAllocated) {
   for (const uint64_t copied : {100, 101}) {
     Maker t;

@@ -205,7 +205,7 @@ class Maker : public allocator::SegmentObserver {
     addresses_.push_back(b->address);
     return e.id;
   }
-  // Some frees complete later, like those of blocks that another stream still uses.
+  // Unless `at_once`, the free completes later, as if another stream still used the block.
   void Free(uint64_t id, bool at_once) {
     Event e = Of(EventKind::kFreeRequested);
     e.id = id;

@@ -1,5 +1,5 @@
-// Traces for tests and benchmarks that have the structure of a training run, with random sizes and
-// lifetimes.
+// Generates traces for tests and benchmarks. They have the structure of a training run, with random
+// sizes and lifetimes.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct RandomTraceOptions {
   bool slices = true;       // module and op slices
 };
 
-// Contains allocations, both events of a free (sometimes far apart), retags, segments that are
-// reserved and released, phases, steps, micro-batches, modules and ops on two threads, and both
-// training markers.
+// The trace contains allocations, both events of each free (sometimes far apart), retags,
+// allocations and frees of segments, phases, steps, micro-batches, modules and ops on two threads,
+// and both training markers.
 std::shared_ptr<const trace::Trace> MakeRandomTrace(const RandomTraceOptions& options);
 
 }  // namespace vramscope::analysis

@@ -138,7 +138,7 @@ TEST(RequestsCsv, ReadsOrRejectsDamagedTextConsistently) {
     }
     ++read;
     EXPECT_LE(s->requests.size(), static_cast<size_t>(std::ranges::count(text, '\n')));
-    // For any input, each freed block was allocated before and is freed only once.
+    // Whatever the input is, a block must be allocated before it is freed, and freed only once.
     std::vector<bool> live;
     for (const Request& r : s->requests) {
       if (r.is_alloc) {
@@ -169,7 +169,7 @@ TEST(RequestsCsv, ReadsRecordingOfATrainingStep) {
   EXPECT_EQ(s->requests.size(), 6526u + 6305u);
   EXPECT_TRUE(DiffRequests(*s, *s).identical());
 
-  // Blocks are identified equally by addresses and by row numbers.
+  // Addresses must identify the same blocks as the row numbers in alloc_index.
   std::string renamed = *csv;
   renamed.replace(renamed.find("alloc_index"), 11, "ignored");
   const absl::StatusOr<RequestStream> by_address = ReadRequestsCsv(renamed);

@@ -14,8 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// "+5" allocates 5 bytes, "-5:0" frees allocation 0 of 5 bytes, "-5" frees an older allocation of 5
-// bytes.
+// "+5" allocates 5 bytes. "-5:0" frees allocation 0, which has 5 bytes. "-5" frees 5 bytes that
+// were allocated earlier.
 RequestStream Stream(std::initializer_list<std::string> words) {
   RequestStream s;
   int64_t allocations = 0;
@@ -51,7 +51,7 @@ TEST(Requests, ComparesEmptyStreams) {
 }
 
 TEST(Requests, FreeMatchesOnlyFreeOfItsCounterpart) {
-  // Kinds and sizes have the same order, but two equal tensors are freed in the opposite order.
+  // Kinds and sizes are in the same order, but two tensors of equal size swap their frees.
   const RequestDiff d =
       DiffRequests(Stream({"+8", "+8", "-8:0", "-8:1"}), Stream({"+8", "+8", "-8:1", "-8:0"}));
   EXPECT_FALSE(d.identical());
@@ -112,7 +112,7 @@ TEST(Requests, ExtractsRequestsOfAStep) {
   EXPECT_EQ(RequestsOfStep(*MakeRandomTrace({.steps = 0}), -1).status().code(),
             absl::StatusCode::kNotFound);
 
-  // start_bytes is the memory that is live when the step begins.
+  // start_bytes must be what is allocated when the step begins.
   const trace::SliceTable& s = t->slices;
   for (uint32_t i = 0; i < s.size(); ++i) {
     if (s.kind[i] == trace::SliceKind::kStep && s.number[i] == 3) {
@@ -130,7 +130,7 @@ TEST(Requests, WholeTraceHasEveryAllocationAndFree) {
   for (const Request& r : all->requests) ASSERT_GE(r.allocation, 0);
 }
 
-// Removes random allocations with their frees. The comparison must find that the rest is equal.
+// Removes random allocations and their frees. The comparison must match all that is left.
 TEST(Requests, FindsTheCommonPartOfEditedStreams) {
   const RequestStream all =
       *RequestsOfStep(*MakeRandomTrace({.seed = 6, .steps = 6}), std::nullopt);

@@ -14,7 +14,7 @@ std::vector<Token> Tokens(std::string_view text) {
   return out;
 }
 
-// Length of a longest common subsequence, by dynamic programming.
+// Computes the length of a longest common subsequence by dynamic programming.
 size_t Lcs(const std::vector<Token>& a, const std::vector<Token>& b) {
   std::vector<size_t> row(b.size() + 1);
   for (const Token& t : a) {
@@ -63,7 +63,7 @@ TEST(SequenceDiff, FindsLongestCommonSubsequenceWithinTheBound) {
     const std::vector<Match> matches = AlignSequences(a, b, 1000);
     CheckMatches(a, b, matches);
     ASSERT_EQ(matches.size(), Lcs(a, b));
-    // With a low bound, the alignment is still valid, but may be shorter.
+    // If the bound is low, the alignment may be shorter, but must be valid.
     const std::vector<Match> bounded = AlignSequences(a, b, 1 + random() % 4);
     CheckMatches(a, b, bounded);
     ASSERT_LE(bounded.size(), matches.size());
@@ -71,7 +71,7 @@ TEST(SequenceDiff, FindsLongestCommonSubsequenceWithinTheBound) {
 }
 
 TEST(SequenceDiff, ResynchronizesAfterManyDifferences) {
-  // The total number of differences is far above the bound, but there are never many in a row.
+  // There are far more differences than the bound, but never many in a row.
   std::mt19937 random(4);
   std::vector<Token> a, b;
   for (int i = 0; i < 50'000; ++i) {

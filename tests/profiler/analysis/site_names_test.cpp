@@ -1,4 +1,4 @@
-// A call site is named after the program's innermost frame, also in notebooks and on Windows.
+// A call site must be named after the program's innermost frame, also in notebooks and on Windows.
 #include "profiler/analysis/site_names.h"
 
 #include <gtest/gtest.h>

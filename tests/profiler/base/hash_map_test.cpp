@@ -1,5 +1,5 @@
-// Compares hash maps and sets with standard containers. If an allocation in a call fails, the
-// former keep the contents from before the call.
+// Compares HashMap and HashSet with standard containers. If an allocation fails during a call,
+// their contents must be the same as before the call.
 #include "profiler/base/hash_map.h"
 
 #include <gtest/gtest.h>
@@ -30,11 +30,11 @@ void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 namespace vramscope::base {
 namespace {
 
-// A text for a number. It is long enough for the heap.
+// Returns a text that contains the number and is too long to be stored without allocating.
 std::string Text(uint64_t number) {
   return "a text that is longer than what a string holds in itself, " + std::to_string(number);
 }
-// A key or value for a number.
+// Returns a key or value of type T that is made from the number.
 template <class T>
 T Make(uint64_t number) {
   if constexpr (std::is_same_v<T, std::string>)
@@ -62,8 +62,8 @@ void ExpectSame(const HashSet<K>& table, const std::set<K>& model) {
   for (const K& key : model) ASSERT_TRUE(table.contains(key));
 }
 
-// Repeats the call until it succeeds. In the first call, the first allocation fails; in the second
-// call, the second one fails; and so on. Returns the number of failures.
+// Repeats the call until it succeeds. The first allocation fails in the first call, the second
+// allocation in the second call, and so on. Returns the number of failed calls.
 template <class Table, class Model, class Act>
 int64_t WithEveryFailure(const Table& table, const Model& before, Act act) {
   for (int64_t n = 0;; ++n) {
@@ -174,8 +174,8 @@ TEST(HashSetTest, KeepsContentsWhenAnyAllocationFails) {
   EXPECT_GT(failures, 500);
 }
 
-// Addresses are inserted and erased while the number of entries stays constant: slots of erased
-// entries are reused.
+// Inserts and erases addresses while the number of entries stays the same. The table must reuse the
+// slots of erased entries.
 TEST(HashMapTest, ReusesSlotsOfErasedEntries) {
   HashMap<uint64_t, uint64_t> table;
   for (uint64_t i = 0; i < 100'000; ++i) {
@@ -203,7 +203,7 @@ TEST(HashMapTest, FindsKeysWithEqualHashes) {
   for (uint64_t i = 0; i < 500; ++i) ASSERT_EQ(table.at(i), i + 1);
 }
 
-// The inserted value may be stored in the same table, which grows during the call.
+// The inserted value may be an element of the same table, which may grow during the call.
 TEST(HashMapTest, InsertsValuesStoredInTheTableItself) {
   HashMap<uint64_t, std::string> table;
   table[0] = Text(0);
@@ -223,7 +223,7 @@ TEST(HashMapTest, FindsStringViewsWithoutAllocating) {
   EXPECT_EQ(table.count("b"), 0u);
 }
 
-// A set of numbers that refer to texts stored elsewhere, as in importers.
+// Hashes row numbers by the texts that they refer to. Importers have sets with such hashes.
 struct ByText {
   using is_transparent = void;
   const std::vector<std::string>* texts;

@@ -1,4 +1,4 @@
-// Each program of an installed tree finds the tree's files, even if the tree was moved.
+// Tests that each program of an installed tree finds its files, even if the tree was moved.
 #include "profiler/base/install_paths.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Compares the formulas with published worked examples, and with counts from other sources.
+// Compares the formulas with published examples, and with figures from other sources.
 #include "profiler/estimate/formula.h"
 
 #include <gmock/gmock.h>
@@ -101,13 +101,13 @@ TEST(Formulas, RejectUnknownMissingAndInfiniteTerms) {
   EXPECT_FALSE(Evaluate("weights", {{"P", 1e308 * 10}, {"e_w", 4}}).ok());
 }
 
-// Values of more than 64 bits must not become 0.
+// If a value exceeds 64 bits, the result must be the largest number, not 0.
 TEST(Formulas, BytesSaturateAt64Bits) {
   EXPECT_EQ(Evaluate("weights", {{"P", 1e19}, {"e_w", 4}}).value().bytes(), UINT64_MAX);
   EXPECT_EQ(Evaluate("weights", {{"P", 0x1p61}, {"e_w", 4}}).value().bytes(), uint64_t{1} << 63);
 }
 
-// A closed-form memory estimate of BERT and mT5, published with worked examples.
+// The examples are from a published memory estimate of BERT and mT5.
 TEST(Formulas, MatchPublishedExamples) {
   EXPECT_NEAR(Value("weights", {{"P", 110e6}, {"e_w", 4}}) / kGiB, 0.40978, 5e-6);
   EXPECT_NEAR(Value("weights", {{"P", 110e6}, {"e_w", 4}}) / 1048576, 419.62, 0.005);
@@ -124,7 +124,7 @@ TEST(Formulas, MatchPublishedExamples) {
   EXPECT_EQ(full - kept, saved);
 }
 
-// The ViT has 3.0e9 parameters: 24 layers of width 3200, 25 heads. Batch 8, 512 tokens.
+// The ViT has 3.0e9 parameters in 24 layers of width 3200 with 25 heads; 8 x 512 tokens.
 TEST(Formulas, MatchPublishedActivationsOfAThreeBillionVit) {
   const Values layer = {{"b", 8},     {"s", 512}, {"e", 4}, {"h", 3200},
                         {"f", 12800}, {"u", 2},   {"p", 0}};
@@ -160,7 +160,7 @@ TEST(Formulas, MatchPublishedKvCacheSizes) {
       70272);
 }
 
-// Bytes per token and layer, from runs of the model's published code on the meta device.
+// The bytes per token and layer are from runs of the model's published code on the meta device.
 TEST(EstimateRun, QwenLayerActivationsMatchMetaDeviceRuns) {
   constexpr uint64_t kTokens = 2 * 1536;
   const auto kept = [&](const char* precision, const char* attention) {

@@ -20,8 +20,8 @@ WeightCount Counted(const std::string& json) {
   return model.ok() ? CountWeights(*model) : WeightCount();
 }
 
-// The expected values are counts of the published checkpoints, and for basics-medium the output of
-// its repository.
+// The expected values were counted in the published checkpoints. The value for basics-medium is
+// what its own code prints.
 TEST(CountWeights, PresetsMatchPublishedCounts) {
   EXPECT_EQ(Counted(PresetJson("qwen2-0.5b")).total(), 494032768u);
   EXPECT_EQ(Counted(PresetJson("gpt2")).total(), 124439808u);

@@ -1,5 +1,5 @@
-// Compares the parts of a GPU's memory with figures written by hand, and their sum with the value
-// that the test sets for NVML.
+// Compares the parts of a GPU's memory with expected figures, and their sum with the value that the
+// test sets for NVML.
 #include "profiler/explain/device_memory.h"
 
 #include <gmock/gmock.h>
@@ -97,8 +97,8 @@ TEST(DeviceMemory, ReportsEveryPart) {
   EXPECT_EQ(m.total, 1000 * kMiB);
   EXPECT_EQ(m.asked_ns, trace->events.time_ns[then]);
 
-  // At a later event, the allocator's parts are those at that event, and NVML's are those of its
-  // last reading. Before the first reading, the first reading is used.
+  // The allocator's parts are always up to date. NVML's parts are from the last reading before the
+  // event, or from the first reading if there is none before.
   const DeviceMemory later = history.At(trace::kNoEvent);
   EXPECT_EQ(BytesOf(later, What::kRequested), MiB(14) - 100);
   EXPECT_EQ(BytesOf(later, What::kRemainder), MiB(12));
@@ -126,8 +126,8 @@ TEST(DeviceMemory, StatesThatATraceIsOfTheHost) {
   }
 }
 
-// The GPU needs the maximum of the sum of reserved memory and memory outside the allocator, not the
-// sum of their maxima.
+// Memory outside the allocator is added to reserved memory at each time. The GPU needs the maximum
+// of this sum, which may be less than the sum of the two maxima.
 TEST(DeviceMemory, HeadroomCountsMemoryOutsideTheAllocator) {
   Maker t;
   t.info.backend = trace::Backend::kPlan;
@@ -158,9 +158,9 @@ TEST(DeviceMemory, HeadroomCountsMemoryOutsideTheAllocator) {
   EXPECT_FALSE(over.fits);
 }
 
-// The driver also reports every mapping into an expandable segment, as in a recording on an H200
-// (tests/golden/gpu/h200/record_gpt2_expandable.trace). These mappings already count as memory of
-// the allocator.
+// The driver also reports each mapping into an expandable segment, as a recording on an H200 shows
+// (tests/golden/gpu/h200/record_gpt2_expandable.trace). These mappings must not count twice: they
+// are already in the allocator's memory.
 TEST(DeviceMemory, MappedPagesCountAsAllocatorMemory) {
   Maker t;
   t.info.backend = trace::Backend::kCuda;
@@ -219,7 +219,7 @@ TEST(DeviceMemory, EmptyTraceUsesNoMemory) {
   EXPECT_EQ(m.used, 0);
 }
 
-// At every reading, the parts add up to NVML's figure.
+// At every reading, the parts must add up to NVML's figure.
 TEST(DeviceMemory, PartsAddUpToNvmlReadings) {
   std::mt19937_64 dice(7);
   for (int round = 0; round < 50; ++round) {

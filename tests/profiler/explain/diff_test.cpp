@@ -51,8 +51,8 @@ TEST(TraceDiff, MatchesStacksWithOtherLinesAndFolders) {
   EXPECT_EQ(std::abs(diff->sites[0].delta()), static_cast<int64_t>(4 * kMiB));
 }
 
-// Users have several variants of a script in one folder, and Python 3.12 has no frame for code that
-// has its own frame in 3.11.
+// Two variants of a script may be in one folder. A comprehension has its own frame in Python 3.11,
+// but not in Python 3.12.
 TEST(TraceDiff, MatchesStacksOfARenamedScript) {
   const auto script = [](const std::string& name, bool comprehension, uint64_t bytes) {
     TraceMaker m;
@@ -100,7 +100,7 @@ TEST(TraceDiff, EqualTracesHaveNoDifference) {
   EXPECT_TRUE(DiffTraces(*empty, *empty, std::nullopt).ok());
 }
 
-// Devices are compared one by one, by number, because no device uses the sum of several devices.
+// Compares devices of the same number. A sum over several devices would mean nothing.
 TEST(TraceDiff, ComparesDevicesOfEqualNumber) {
   const auto make = [](uint64_t first, uint64_t second) {
     TraceMaker m;
@@ -122,7 +122,7 @@ TEST(TraceDiff, ComparesDevicesOfEqualNumber) {
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->sites[0].delta(), 0);
 
-  // B's only device is compared with A's device of the same number, even if another device of A
+  // If B has one device, it is compared with A's device of that number, even if another device of A
   // needs more.
   TraceMaker only;
   only.Alloc({.address = kBase, .bytes = 3 * kMiB, .op = "aten::mm", .device = 0});
@@ -135,15 +135,15 @@ TEST(TraceDiff, ComparesDevicesOfEqualNumber) {
   EXPECT_EQ(with_one[1].device, 1);
   EXPECT_EQ(with_one[1].b->allocations.size(), 0u) << "B has no such device";
 
-  // If both files have one device, these are compared, even if their numbers differ. The result has
-  // B's number.
+  // If both files have only one device, these two are compared, even if their numbers differ. The
+  // result has B's number.
   TraceMaker second;
   second.Alloc({.address = kBase, .bytes = 3 * kMiB, .op = "aten::mm", .device = 1});
   const auto t = second.Finish();
   EXPECT_EQ(analysis::DevicePairs(t, t).at(0).device, 1);
 }
 
-// Blocks from before the recording have other sites than blocks that it allocated, in either order.
+// Blocks older than the recording and blocks that it allocated are different sites.
 TEST(TraceDiff, SeparatesBlocksFromBeforeTheRecording) {
   const auto make = [](uint64_t older) {
     TraceMaker m;
@@ -161,7 +161,7 @@ TEST(TraceDiff, SeparatesBlocksFromBeforeTheRecording) {
   EXPECT_EQ(diff->sites[1].a_bytes, 8 * kMiB);
 }
 
-// The same line has other callers, because another launcher started the program.
+// Another launcher started the program, so the same line of the program has other callers.
 TEST(TraceDiff, MatchesALineAcrossCallers) {
   const auto program = [](const std::string& launcher, uint64_t bytes) {
     TraceMaker m;
@@ -182,7 +182,7 @@ TEST(TraceDiff, MatchesALineAcrossCallers) {
   EXPECT_EQ(diff->sites[0].a_blocks.size(), 1u);
 }
 
-// In the generated code of a compiled graph, each node has its own line.
+// A compiled graph is generated code in which each node has its own line.
 TEST(TraceDiff, SeparatesNodesOfACompiledGraph) {
   const auto program = [](const std::string& file, uint64_t bytes) {
     TraceMaker m;

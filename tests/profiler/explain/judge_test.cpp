@@ -1,5 +1,5 @@
-// Compares the pages' figures with the simplest computation, which applies every event in order,
-// has maps of blocks and segments, and shares no code with the code under test.
+// Compares the pages' figures with a simple computation, which shares no code with the code under
+// test. It applies each event to maps of blocks and segments.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,11 +21,11 @@ using trace::EventKind;
 
 struct MemoryTotals {
   uint64_t allocated = 0, requested = 0, reserved = 0, holes = 0, cached = 0, largest = 0;
-  // (free bytes, segment bytes, number of live blocks) of partly free segments
+  // (free bytes, segment bytes, number of live blocks) for each partly free segment
   std::vector<std::tuple<uint64_t, uint64_t, size_t>> pinned;
 };
 
-// The state after the events up to `last`.
+// Returns the sums after all events up to and including `last`.
 MemoryTotals ComputeTotals(const trace::Trace& t, EventIndex last) {
   std::map<uint64_t, uint64_t> segments, blocks;  // address: bytes
   std::map<uint64_t, uint32_t> block_at;
@@ -160,8 +160,8 @@ TEST(ExplainAgainstNaive, CallSiteUseMatchesNaiveComputation) {
   }
 }
 
-// A program of allocations. Provides its recording under default settings, and the results of a
-// simple allocator for the same allocations.
+// A random sequence of allocations and frees. Provides its recording with default settings. Also
+// runs it on a simple allocator, for comparison.
 class Program {
  public:
   explicit Program(uint64_t seed) : random_(seed) {
@@ -172,7 +172,7 @@ class Program {
     std::vector<uint64_t> ids;
     for (int i = 0; i < 400; ++i) {
       if (live.empty() || Dice(5) > 1) {
-        // Large blocks have few sizes, so that holes arise. Some blocks are small.
+        // Large blocks have few different sizes, so that they leave holes. Some blocks are small.
         const uint64_t bytes =
             Dice(4) == 0 ? 1 + Dice(900'000) : (2 + 3 * Dice(40)) * (kMiB / 2) + Dice(3) * 700;
         const auto got = allocator.Malloc(bytes, 0);
@@ -203,7 +203,7 @@ class Program {
   struct Result {
     uint64_t reserved = 0, peak = 0, calls = 0;
   };
-  // Reads `reserved` at `event`, and calls empty_cache() at `release_after`.
+  // Notes the reserved bytes after `event` and calls empty_cache() after `release_after`.
   Result Run(const allocator::Settings& settings, EventIndex event,
              EventIndex release_after) const {
     allocator::NaiveAllocator allocator(settings);
@@ -222,7 +222,7 @@ class Program {
       if (s.event == release_after) allocator.Release();
       if (s.event <= event) out.reserved = allocator.reserved();
     }
-    // Reserving addresses for expandable segments needs no memory. Memory is mapped later.
+    // An expandable segment only reserves addresses. The kMap events add memory to it.
     const auto call = settings.conf.expandable_segments ? allocator::DriverEvent::kMap
                                                         : allocator::DriverEvent::kAlloc;
     for (const allocator::DriverEvent& e : allocator.log()) out.calls += e.kind == call;

@@ -58,7 +58,7 @@ TEST(OutOfMemory, ReportsRequestedFreeAndLiveMemory) {
   ASSERT_EQ(o.sites.size(), 2u);
   EXPECT_EQ(o.sites[1].name, "layer > zeros_like");
   EXPECT_THAT(o.headline, HasSubstr("but fragmented"));
-  // 16 MiB of state are less than the 20 MiB that are missing.
+  // Offloading the 16 MiB of optimizer state does not suffice, because 20 MiB are missing.
   const WayOut* cpu = Find(o, "on the CPU");
   ASSERT_NE(cpu, nullptr);
   EXPECT_FALSE(cpu->passes);
@@ -131,8 +131,8 @@ TEST(OutOfMemory, IgnoresHolesOfOtherStreamsAndPrivatePools) {
   }
 }
 
-// A plan records the allocations that exceed the device's limit, and continues. The first one would
-// fit after the cache is released; the second one would not.
+// A plan records each allocation that exceeds the device's limit, and continues. Here, the first
+// would fit once the cache is released, but the second would not.
 TEST(OutOfMemory, ReportsTheAllocationThatFailsInAPlan) {
   TraceMaker m;
   m.info.backend = trace::Backend::kPlan;

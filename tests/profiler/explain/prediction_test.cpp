@@ -1,5 +1,5 @@
-// Compares plans with recordings. For steps that differ in one known place, the test computes the
-// alignment itself. For kernels, the expected sums are computed by hand.
+// Compares plans with recordings. The steps differ in one known place, and the test computes the
+// expected alignment itself. The expected sums of kernels are constants.
 #include "profiler/explain/prediction.h"
 
 #include <gmock/gmock.h>
@@ -23,8 +23,8 @@ using trace::ActivityKind;
 using trace::Category;
 using trace::Phase;
 
-// An allocation of an artificial step. All sizes are different, so that the longest alignment is
-// unique.
+// An allocation or free of an artificial step. All sizes differ, so that there is only one longest
+// alignment.
 struct Request {
   bool alloc = true;
   uint64_t size = 0;
@@ -73,7 +73,7 @@ std::shared_ptr<const trace::Trace> TraceOf(const std::vector<Request>& requests
   return t.Finish();
 }
 
-// The longest common subsequence by the textbook algorithm, and the length of the common prefix.
+// The length of the longest common subsequence (textbook algorithm) and of the common prefix.
 struct Alignment {
   size_t equal = 0, same_begin = 0;
 };
@@ -102,7 +102,7 @@ uint64_t PeakOf(const std::vector<Request>& requests) {
   return peak;
 }
 
-// If `moved`, an allocation changed its place, so its free has no counterpart either.
+// If `moved`, an allocation is in another place, so its free may have no counterpart either.
 void Check(const std::vector<Request>& planned, const std::vector<Request>& measured,
            bool moved = false) {
   const auto found = HoldAgainst(*TraceOf(planned), *TraceOf(measured), std::nullopt);
@@ -116,7 +116,7 @@ void Check(const std::vector<Request>& planned, const std::vector<Request>& meas
   EXPECT_EQ(found->allocated.measured, PeakOf(measured));
   ASSERT_EQ(found->first.has_value(), expected.equal != found->requests.total);
   if (!found->first) return;
-  // The call site is taken from the side that has the allocation.
+  // Each side with a request at the first difference must state its own size and call site.
   EXPECT_EQ(found->first->planned.index, expected.same_begin);
   EXPECT_EQ(found->first->measured.index, expected.same_begin);
   for (const auto& [side, all] : {std::pair(&found->first->planned, &planned),
@@ -223,7 +223,7 @@ TEST(Prediction, ComparesStepsThatBothTracesHave) {
   EXPECT_EQ(HoldAgainst(*make({}), *make({}), std::nullopt)->step, std::nullopt);
 }
 
-// A kernel belongs to the step that launched it, even if the GPU runs it much later.
+// A kernel counts for the step that launched it, even if the GPU runs it much later.
 TEST(Prediction, MatchesKernelsByName) {
   const auto make = [](int64_t each_ns, bool other_name) {
     TraceMaker t;
@@ -262,8 +262,8 @@ TEST(Prediction, MatchesKernelsByName) {
   EXPECT_EQ(p->by_op.planned_count, 0u) << "their op is unknown";
 }
 
-// The operator determines the class of a kernel, because one library call may launch several
-// kernels, and a convolution may run as a matrix product.
+// A kernel has the class of its operator: one library call may launch several kernels, and a
+// convolution may run as a matrix product.
 TEST(Prediction, MatchesLibraryKernelsByClass) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches) {
     TraceMaker t;
@@ -305,8 +305,8 @@ TEST(Prediction, MatchesLibraryKernelsByClass) {
   EXPECT_EQ(p->by_class.measured_ns, 50);
 }
 
-// Kernels with different names are matched in order within their operator, and never with kernels
-// of another operator.
+// Kernels whose names differ are matched in order, but only with kernels of the same
+// operator.
 TEST(Prediction, MatchesRenamedKernelsByOpAndOrder) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches,
                        int64_t ns) {

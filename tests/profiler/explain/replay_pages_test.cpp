@@ -1,5 +1,5 @@
-// Tests the pages that use replays. They show what would release memory, and with which settings a
-// failed allocation would have succeeded.
+// Tests the pages that use replays: what would release memory, and with which settings a failed
+// allocation would have succeeded.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Records the allocator's behaviour under default settings as a trace.
+// Runs the allocator with default settings and records what it does as a trace.
 class Recorder : public allocator::SegmentObserver {
  public:
-  // A plan continues beyond the device's memory.
+  // If `plan`, allocations beyond the device's memory succeed, as in a plan.
   explicit Recorder(uint64_t device_bytes, bool plan = false)
       : allocator_({.device_memory_bytes = device_bytes, .grant_over_limit = plan}, this) {
     maker.info.backend = plan ? trace::Backend::kPlan : trace::Backend::kImported;
@@ -69,7 +69,7 @@ const Remedy* Find(const Reclaim& r, const std::string& name) {
 }
 
 TEST(Reclaim, ReportsMemoryThatEachSettingReleases) {
-  // The program frees ten segments of 12 MiB, which are too small for the next allocation.
+  // The program frees ten segments of 12 MiB, too small for the allocations of 24 MiB that follow.
   Recorder r(0);
   std::vector<uint64_t> small;
   for (int i = 0; i < 10; ++i) small.push_back(r.Alloc(12 * kMiB));
@@ -112,7 +112,7 @@ TEST(Reclaim, ReportsMemoryThatEachSettingReleases) {
   EXPECT_TRUE(absl::IsCancelled(ComputeReclaim(*t, {.cancel = &cancel}).status()));
 }
 
-// Two devices: the second one's unused memory is computed from a replay of its own allocations.
+// The unused memory of the second device is computed from a replay of only its allocations.
 TEST(Reclaim, IsComputedForOneDevice) {
   TraceMaker m;
   m.info.backend = trace::Backend::kImported;
@@ -148,8 +148,8 @@ TEST(Reclaim, IsComputedForOneDevice) {
   EXPECT_EQ(first->as_recorded.segment_allocs, 1u);
 }
 
-// A snapshot without a history is read as a sequence: first all its segments, then all its blocks.
-// The states in between never existed.
+// A snapshot without a history becomes a sequence of events: first all segments, then all blocks.
+// The states before the last event never existed.
 TEST(Reclaim, UsesTheEndStateWithoutHistory) {
   for (const bool stated : {true, false}) {
     TraceMaker m;
@@ -196,8 +196,8 @@ TEST(Reclaim, NeverPicksAnEventBeforeTheRecording) {
   EXPECT_EQ(reclaim->reserved - reclaim->allocated, 100 * kMiB);
 }
 
-// The reclaim page shows the recorded figures and those of the what-if baseline. Both begin in the
-// same state.
+// The reclaim page shows recorded figures next to figures of the what-if baseline. Both must start
+// from the same state.
 TEST(Reclaim, UsesTheBaselineOfWhatIfs) {
   Recorder r(0);
   std::vector<uint64_t> blocks;
@@ -226,7 +226,7 @@ TEST(Reclaim, UsesTheBaselineOfWhatIfs) {
 
 TEST(Reclaim, ReportsFullGpuAndInfersItsMemory) {
   Recorder r(200 * kMiB);
-  // Each block is larger than the whole cache.
+  // Each block is too large for all cached segments, so it needs a new segment.
   for (uint64_t i = 0; i < 20; ++i) r.Free(r.Alloc((60 + 2 * i) * kMiB));
   const auto t = r.maker.Finish();
   const auto reclaim = ComputeReclaim(*t, {});
@@ -244,8 +244,8 @@ TEST(Reclaim, ReportsFullGpuAndInfersItsMemory) {
 }
 
 TEST(OutOfMemory, FindsPassingSettingsByReplay) {
-  // Five segments of 20 MiB contain two blocks of 9 MiB each; their last 2 MiB are too small for
-  // any allocation, and 5 MiB of the device are left.
+  // Each of five segments of 20 MiB contains two blocks of 9 MiB. The 2 MiB left in each are too
+  // small for an allocation, as are the 5 MiB left on the device.
   Recorder r(105 * kMiB);
   for (int i = 0; i < 10; ++i) r.Alloc(9 * kMiB);
   r.Alloc(9 * kMiB + kMiB / 2);
@@ -271,8 +271,8 @@ TEST(OutOfMemory, FindsPassingSettingsByReplay) {
   EXPECT_EQ(o.ways.front().name, "expandable_segments:True") << "settings that pass come first";
 }
 
-// If every activation and the failing allocation have half the size, 50 MiB in blocks of 5 MiB fit
-// into 60 MiB, because segments of 20 MiB contain four blocks each.
+// With half the batch, activations and the failing allocation have 5 MiB each. They fit into 60
+// MiB, because a segment of 20 MiB contains four blocks of 5 MiB.
 TEST(OutOfMemory, ReplaysTechniquesWithTheirSizes) {
   Recorder r(65 * kMiB);
   r.maker.Add({.kind = trace::EventKind::kPhaseBegin,
@@ -299,7 +299,7 @@ TEST(OutOfMemory, ReplaysTechniquesWithTheirSizes) {
   EXPECT_EQ(eight_bit, nullptr);
 }
 
-// A plan is recorded to its end. With half the batch, the failing allocation succeeds, but with
+// A plan continues after a failure. With half the batch, the failing allocation succeeds, but if
 // `more_later`, a later allocation fails.
 TEST(OutOfMemory, ReportsWhetherAWholePlanPasses) {
   for (const bool more_later : {false, true}) {

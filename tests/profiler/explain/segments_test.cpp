@@ -92,7 +92,7 @@ TEST(Fragmentation, SplitsUnusedMemoryByCause) {
   m.info.device.memory_bytes = 1024 * kMiB;
   m.Segment(kBase, 20 * kMiB);
   m.Segment(kBase + 100 * kMiB, 30 * kMiB);
-  // 1000 bytes are rounded to 1024, and the block's remainder of 3 KiB was not split off.
+  // 1000 bytes are rounded to 1024. The block is 3 KiB larger, because the rest was not split off.
   const uint64_t small = m.Alloc({.address = kBase,
                                   .bytes = 1000,
                                   .rounded = 4096,

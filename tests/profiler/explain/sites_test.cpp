@@ -74,8 +74,8 @@ TEST(CallSites, EqualNamesAreExtendedByCallers) {
   EXPECT_EQ(sites.sites[1].name, "model.py:10 forward < main.py:9 evaluate");
 }
 
-// The program is a script with one line that uses a model in a package, so all allocations have the
-// same frame of the program.
+// The program is a script that calls a model in a package from one line. So all allocations have
+// the same frame of the program.
 TEST(CallSites, EqualNamesAreExtendedByPackageFrames) {
   const std::string torch = "/v/lib/python3.12/site-packages/torch/nn/modules/";
   const TraceMaker::Frame call{"_call_impl", torch + "module.py", 1787};
@@ -101,7 +101,7 @@ TEST(CallSites, EqualNamesAreExtendedByPackageFrames) {
                          "conv.py:548 _conv_forward < resnet.py:159 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < resnet.py:156 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < train.py:10 <module>"));
-  // Groups that share the program's line begin with its callee.
+  // These groups have the same line of the program, so their names begin with its callee.
   const std::vector<analysis::Group> groups =
       GroupBySite(*t, analysis::LiveAt(*t, t->events.size() - 1));
   ASSERT_EQ(groups.size(), 2u);
@@ -135,7 +135,7 @@ TEST(CallSites, UseCountsAllocationsAndLifetimes) {
   EXPECT_EQ(uses[1].category, Category::kTemporary);
   Sort(uses, SiteOrder::kCount);
   EXPECT_EQ(uses[0].count, 3u);
-  // For a range of events, counts the blocks that were allocated in it and live until its end.
+  // In a range of events, counts the blocks that are allocated in it and still live at its end.
   uses = UseOfSites(*t, sites, {.first = 1, .last = 2});
   ASSERT_EQ(uses.size(), 1u);
   EXPECT_EQ(uses[0].count, 1u);
@@ -146,8 +146,8 @@ TEST(CallSites, UseCountsAllocationsAndLifetimes) {
   EXPECT_FALSE(ParseSiteOrder("colour").ok());
 }
 
-// A double cannot represent the longest lifetime that a file can state as a whole number of
-// nanoseconds.
+// The longest lifetime that a file can contain, in nanoseconds, is not exact as a
+// double.
 TEST(CallSites, MeanOfTheLongestLifetimeIsExact) {
   TraceMaker m;
   m.NextAt(0);
@@ -162,9 +162,9 @@ TEST(CallSites, MeanOfTheLongestLifetimeIsExact) {
   EXPECT_EQ(uses[0].mean_life_ns, INT64_MAX);
 }
 
-// Training steps that each allocate and free an activation and replace the previous gradient. With
-// `leak`, each step also leaves a block of 3 MiB; `tear_down` frees these blocks after the last
-// step.
+// Returns a trace of training steps. Each allocates and frees an activation and replaces the
+// previous gradient. If `leak`, each step also leaves a block of 3 MiB behind. If `tear_down`,
+// these blocks are freed after the last step.
 std::shared_ptr<const trace::Trace> Steps(int steps, bool leak, bool tear_down) {
   TraceMaker m;
   m.info.device.memory_bytes = 100 * kMiB;
@@ -209,7 +209,7 @@ TEST(Leaks, FindsBlocksThatEveryStepLeaves) {
     EXPECT_EQ(leak.stayed, std::vector<uint64_t>(6, 3 * kMiB));
     EXPECT_GT(leak.confidence, 0.9);
     EXPECT_EQ(leak.examples.size(), 5u);
-    // 100 MiB - (4 + 1 + 8 + 18) MiB, 3 MiB per step.
+    // Of 100 MiB, 4 + 1 + 8 + 18 MiB are used. Each step leaks 3 MiB.
     EXPECT_DOUBLE_EQ(leaks.steps_until_full, 69 / 3.0);
   }
 }

@@ -1,5 +1,5 @@
-// Tests the page of a snapshot without history: the owners of memory, and the purposes of private
-// pools.
+// Tests the page of a snapshot without history, which shows who owns memory and what private pools
+// are for.
 #include "profiler/explain/state.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Compares savings of techniques with values computed by hand.
+// Compares the savings of techniques with values that the tests state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using trace::Category;
 using trace::Phase;
 
-// Builds a trace that runs out of memory at an allocation and on a device that the test chooses.
+// Builds a trace that runs out of memory. The test chooses the failing allocation and the device.
 class Failing {
  public:
   void Begin(Phase phase) {
@@ -53,8 +53,8 @@ uint64_t Frees(const OutOfMemory& o, const std::string& name) {
   return way == nullptr ? 0 : way->bytes;
 }
 
-// The model has two parameters of 8 MiB, gradients and state of the same size, and four layers with
-// activations of 2 + 6 MiB.
+// The model has two parameters of 8 MiB, with gradients and state of the same size, and four layers
+// with activations of 2 and 6 MiB each.
 TEST(Techniques, SavingsAreComputedFromLiveBlocks) {
   Failing f;
   for (int i = 0; i < 2; ++i) f.Allocate(Category::kParameter, 8 * kMiB);
@@ -74,21 +74,21 @@ TEST(Techniques, SavingsAreComputedFromLiveBlocks) {
   ASSERT_EQ(o.context.phase, Phase::kForward);
 
   EXPECT_EQ(Frees(o, "half the batch"), 36 / 2 * kMiB + 3 * kMiB) << "without the weight's copy";
-  // No gradient is allocated at this time, but optimizer state shows that earlier steps had
-  // gradients.
+  // At this time, no gradient is allocated, but there must have been gradients before, because
+  // there is optimizer state.
   EXPECT_EQ(Frees(o, "two micro-batches"), 21 * kMiB);
   const WayOut* checkpointing = Find(o, "checkpointing");
   ASSERT_NE(checkpointing, nullptr);
   EXPECT_EQ(checkpointing->bytes, 3 * 6 * kMiB);
   EXPECT_THAT(checkpointing->how, HasSubstr("4 layers hold 32.00 MiB of the 36.00 MiB"));
-  // Sums and exp stay in fp32. Copies of the weights need additional memory.
+  // Autocast keeps sums and exp in fp32, and needs memory for copies of the weights.
   EXPECT_EQ(Frees(o, "autocast"), (4 * 6 / 2 + 3 - 8) * kMiB);
   EXPECT_EQ(Frees(o, "weights in bf16"), (40 / 2 + 32 / 2 + 3) * kMiB);
   constexpr uint64_t kElements = 2 * kMiB;
   EXPECT_EQ(Frees(o, "8-bit"), 2 * (8 * kMiB - (kElements + 4 * kElements / 256)));
   EXPECT_EQ(Frees(o, "on the CPU"), 16 * kMiB + 512);
-  // With rank 8 and weights of 1448 x 1448: two adapters, their gradients, and state of twice the
-  // size of the adapters.
+  // LoRA with rank 8 and weights of 1448 x 1448 needs two adapters, their gradients, and state of
+  // twice their size.
   constexpr uint64_t kAdapters = 2 * (2 * 8 * 1448) * 4;
   EXPECT_NEAR(static_cast<double>(Frees(o, "LoRA")),
               static_cast<double>(16 * kMiB + 512 - 3 * kAdapters), 64.0);
@@ -117,8 +117,8 @@ TEST(Techniques, FindsLayersByRepeatedStacks) {
   EXPECT_THAT(Find(o, "checkpointing")->how, HasSubstr("6 layers"));
 }
 
-// As in a graph network, one stack occurs twice per layer, and another stack occurs about as often
-// before the layers.
+// As in a graph network, one stack occurs twice in each layer, and another stack occurs about as
+// often before the layers.
 TEST(Techniques, FindsLayersAmongOtherRepetitions) {
   Failing f;
   const auto stack = [&](const std::string& function, uint32_t line) {

@@ -90,7 +90,7 @@ class TraceMaker {
   }
   void BeginStep(uint64_t number) { Add({.kind = trace::EventKind::kStepBegin, .id = number}); }
   void EndStep() { Add({.kind = trace::EventKind::kStepEnd}); }
-  // Adds an activity that begins `after_ns` after the last event.
+  // Adds an activity that begins `after_ns` after the last event and takes `takes_ns`.
   void Work(trace::Activity activity, int64_t after_ns = 0, int64_t takes_ns = 0) {
     activity.begin_ns = time_ + after_ns;
     activity.end_ns = activity.begin_ns + takes_ns;

@@ -31,7 +31,7 @@ std::string Export(const trace::Trace& trace) {
   return out.str();
 }
 
-// Converts Kineto's three decimals back to whole nanoseconds.
+// Converts microseconds with three decimals, as Kineto writes them, to nanoseconds.
 int64_t Ns(const json& microseconds) {
   return static_cast<int64_t>(std::llround(microseconds.get<double>() * 1000));
 }
@@ -44,7 +44,7 @@ std::vector<json> Events(const json& file, const std::string& ph, const std::str
   return found;
 }
 
-// Complete events of one track must nest in file order.
+// The complete events ("X") of a track must be nested, in the order of the file.
 void ExpectNesting(const json& file) {
   std::map<std::pair<int, int>, std::vector<int64_t>> open_ends;
   std::set<std::tuple<int, int, int64_t>> begins;
@@ -55,8 +55,8 @@ void ExpectNesting(const json& file) {
     if (!ends.empty()) {
       ASSERT_LE(end, ends.back()) << event.dump();
     }
-    // Perfetto nests events with the same begin by length. Only a launch may have the begin of its
-    // operator.
+    // If events have the same begin, Perfetto nests them by length. Only a launch may begin at the
+    // same time as its operator.
     const bool launch = event["cat"] == "cuda_runtime";
     if (!launch) {
       EXPECT_TRUE(begins.emplace(event["pid"], event["tid"], begin).second) << event.dump();
@@ -66,7 +66,7 @@ void ExpectNesting(const json& file) {
   }
 }
 
-// Replays the counters: after every [memory] instant, the categories add up to `allocated`.
+// Follows the counters. After each [memory] instant, the categories must add up to `allocated`.
 void ExpectCountersAddUp(const json& file) {
   std::map<std::string, int64_t> now;
   int64_t allocated_by_instants = 0;
@@ -116,7 +116,7 @@ TEST(ChromeTrace, HeaderHasFieldsThatReadersNeed) {
   EXPECT_EQ(file["deviceProperties"][0]["computeMajor"], 8);
   EXPECT_EQ(file["vramscope"]["source"], "modelled");
   EXPECT_EQ(file["traceName"], "toy");
-  // HolisticTraceAnalysis' regular expression, matched line by line.
+  // HolisticTraceAnalysis matches this regular expression with each line of the file.
   EXPECT_TRUE(std::regex_search(text, std::regex("\"rank\":\\s+(\\d+)")));
 }
 
@@ -158,8 +158,8 @@ TEST(ChromeTrace, WritesPhasesAndStepsAsAnnotations) {
     ASSERT_EQ(Events(file, "X", name).size(), 2u) << name;
     EXPECT_EQ(Events(file, "X", name)[0]["cat"], "user_annotation") << name;
   }
-  // Times start at the begin of the trace (1000 ns). Each event is one nanosecond later for every
-  // earlier event with the same time.
+  // Times start with the trace, at 1000 ns. Events with equal times are moved so that each is one
+  // nanosecond after the one before.
   const json forward = Events(file, "X", "## forward ##")[0];
   EXPECT_EQ(Ns(forward["ts"]), 1000 + 2);
   EXPECT_EQ(Ns(forward["ts"]) + Ns(forward["dur"]), 13001 + 1);  // the phase contains the loss
@@ -176,7 +176,7 @@ TEST(ChromeTrace, ModelledKernelsHaveLaunches) {
     if (event["cat"] == "cuda_runtime") launches[event["args"]["correlation"]] = event;
     if (event["cat"] == "kernel") kernels.push_back(event);
   }
-  // The innermost operators with a duration are mm, sum, MmBackward0 and add_; linear contains mm.
+  // Only innermost operators have kernels: mm, sum, MmBackward0, add_; not linear around mm.
   EXPECT_EQ(kernels.size(), 8u);
   for (const json& kernel : kernels) {
     EXPECT_NE(kernel["name"], "aten::linear");
@@ -187,8 +187,8 @@ TEST(ChromeTrace, ModelledKernelsHaveLaunches) {
   }
 }
 
-// Streams are threads of the GPU's process, calls are nested in their operator, and an arrow leads
-// from each call to the work that it launched.
+// Streams must be threads of the GPU's process, calls must be nested in their operators, and an
+// arrow must lead from each call to the work that it launched.
 TEST(ChromeTrace, RecordedKernelsHaveStreamsAndFlowArrows) {
   trace::Trace t = *SmallTrace();
   using trace::ActivityKind;

@@ -17,8 +17,8 @@ using testing::ElementsAre;
 using trace::Category;
 using trace::EventKind;
 
-// Reads CSV as defined in RFC 4180, independently of the code under test. Quoted fields may contain
-// any character.
+// Reads CSV as RFC 4180 defines it. Shares no code with the code under test. Quoted fields may
+// contain any character.
 std::vector<std::vector<std::string>> ReadCsv(const std::string& text) {
   std::vector<std::vector<std::string>> rows(1, {""});
   bool quoted = false;

@@ -91,7 +91,7 @@ TEST_F(WriteFileTest, ReplacesTheTargetOfASymlink) {
   EXPECT_EQ(FilesInFolder(), 2u);
 }
 
-// The test uses a pipe as the special file, because replacing a device file would damage the
+// A pipe stands for all special files: if the test replaced a device, it would damage the
 // computer.
 TEST_F(WriteFileTest, WritesIntoAPipeWithoutReplacingIt) {
   const std::string pipe = (folder_ / "pipe").string();

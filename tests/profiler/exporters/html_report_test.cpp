@@ -20,8 +20,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Checks that every tag of a page is closed, in order, and returns the tags. The contents of
-// <style> are not markup.
+// Collects the tags of a page, and checks that each is closed in the right order. Skips <style>,
+// whose contents are not markup.
 struct Markup {
   std::set<std::string> tags;
   std::string error;
@@ -106,7 +106,7 @@ TEST(HtmlReportTest, IsSelfContained) {
       {.layers = 3, .steps = 2, .activities = {.streams = 2}});
   const std::string page = HtmlReport(trace);
   EXPECT_EQ(Read(page).error, "");
-  // The page loads no other files.
+  // The page must not load other files.
   for (const char* reference : {"src=", "href=", "url(", "@import", "<script"})
     EXPECT_THAT(page, Not(HasSubstr(reference)));
   EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("prefers-color-scheme:dark"),

@@ -21,7 +21,7 @@ using trace::Category;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Checks that every tag is closed, in order, and that no tag contains '<'.
+// Returns whether all tags are closed in the right order and none contains '<'.
 bool IsWellFormed(std::string_view svg) {
   std::vector<std::string> open;
   while (true) {
@@ -68,7 +68,7 @@ TEST(MemorySvg, LabelsPeakCategoriesAxesAndGpu) {
   EXPECT_THAT(svg, Not(HasSubstr("Gradient")));
 }
 
-// The image is embedded in other pages.
+// The image is embedded in other pages, so it must not need other files or run scripts.
 TEST(MemorySvg, IsSelfContained) {
   const std::string svg = MemorySvg(*Step(0), {.title = "</title><script>x()</script>&"});
   EXPECT_TRUE(IsWellFormed(svg)) << svg;
@@ -77,13 +77,13 @@ TEST(MemorySvg, IsSelfContained) {
   EXPECT_THAT(svg, AllOf(HasSubstr("prefers-color-scheme:dark"), HasSubstr("&lt;script&gt;")));
 }
 
-// A limit far above the curve would flatten the curve.
+// If a limit far above the curve were drawn, the curve would become flat.
 TEST(MemorySvg, DrawsTheGpusLimitOnlyIfNearTheCurve) {
   EXPECT_THAT(MemorySvg(*Step(72 * kMiB)), HasSubstr("class=\"card\""));
   EXPECT_THAT(MemorySvg(*Step(uint64_t{24} << 30)), Not(HasSubstr("class=\"card\"")));
 }
 
-// Pictures of two traces can have the same axes.
+// `at_least` gives the pictures of two traces the same axes.
 TEST(MemorySvg, AxesCanBeLonger) {
   const auto trace = Step(72 * kMiB);
   const MemoryAxes own = MemoryAxesOf(*trace);

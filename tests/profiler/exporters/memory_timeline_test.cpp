@@ -56,7 +56,7 @@ TEST(MemoryTimeline, WritesAnEmptyTrace) {
   EXPECT_EQ(Export(*TraceMaker().Finish()), json::array());
 }
 
-// All changes in a timeline add up to the live bytes, and no category becomes negative.
+// The changes in a timeline must add up to the live bytes, and no category may become negative.
 TEST(MemoryTimeline, SumsToLiveBytes) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const auto trace = RandomTrace(seed, 500);

@@ -1,4 +1,4 @@
-// Exports traces and imports them again: the result must equal the original.
+// Exports traces and imports the files. The result must equal the original trace.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ void ExpectEqual(const trace::Trace& a, const trace::Trace& b) {
   EXPECT_EQ(a.slices.number, b.slices.number);
 }
 
-// All events of allocations, as text.
+// Returns all events of allocations as texts.
 std::vector<std::string> AllocationEvents(const trace::Trace& t) {
   std::vector<std::string> events;
   for (trace::EventIndex e = 0; e < t.events.size(); ++e) {
@@ -122,7 +122,7 @@ TEST_P(RoundTrip, SnapshotKeepsAPlannedRun) {
   for (const trace::EventIndex event : b.alloc_event) ASSERT_EQ(back->events.detail[event], 0);
   EXPECT_EQ(a.step, b.step);
   for (uint32_t i = 0; i < a.size(); ++i) {
-    // If the file states no phase, inference may find one.
+    // Inference may find a phase for allocations that have none in the file.
     if (a.phase[i] != trace::Phase::kNone) {
       EXPECT_EQ(a.phase[i], b.phase[i]) << i;
     }
@@ -154,7 +154,7 @@ TEST_P(RoundTrip, SnapshotKeepsAPlannedRun) {
   EXPECT_EQ(again, Bytes(*twice));
 }
 
-// Inference on the exported file finds the same categories again.
+// Inference must find the same categories in the exported file.
 TEST_P(RoundTrip, InfersTheSameCategoriesAgain) {
   const TracePtr bare =
       Import(Bytes(*Simulate(GetParam()), {.categories = false, .annotations = false}));
@@ -175,8 +175,8 @@ INSTANTIATE_TEST_SUITE_P(Runs, RoundTrip,
                                                       .expandable = true,
                                                       .device_memory_bytes = uint64_t{90} << 20}));
 
-// Inference does not override categories that the file states: "unknown", changes of categories,
-// and those of blocks from before the recording.
+// Inference must not change categories that the file states, not even "unknown". This includes
+// changes of a category, and categories of blocks older than the recording.
 TEST(RoundTripOfAnImport, KeepsStatedCategoriesIncludingUnknown) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -198,8 +198,8 @@ TEST(RoundTripOfAnImport, KeepsStatedCategoriesIncludingUnknown) {
   }
 }
 
-// A Chrome trace has only the sum of segments, only block sizes instead of requested sizes, and one
-// category per block.
+// A Chrome trace has the sum of the segments instead of the segments, block sizes instead of
+// requested sizes, and only one category for each block.
 TEST_P(RoundTrip, ChromeTraceKeepsAllocations) {
   const TracePtr run = Simulate(GetParam());
   std::ostringstream out;
@@ -216,7 +216,7 @@ TEST_P(RoundTrip, ChromeTraceKeepsAllocations) {
   EXPECT_EQ(peak_a.allocated, peak_b.allocated);
 }
 
-// Names are preserved; threads get other numbers.
+// Names must stay the same. Threads get other numbers.
 TEST(RoundTripActivities, ChromeTraceKeepsActivities) {
   using trace::Activity;
   using trace::ActivityKind;
@@ -279,7 +279,7 @@ TEST(RoundTripActivities, ChromeTraceKeepsActivities) {
     std::sort(all.begin(), all.end());
     return all;
   };
-  // Maps the threads of the file to the original threads by the begin times of their activities.
+  // Finds the original thread of each thread in the file by the begin times of activities.
   std::map<int64_t, uint32_t> thread_at;
   for (uint32_t row = 0; row < run.activities.size(); ++row)
     if (!trace::HasDevice(run.activities.kind[row]))

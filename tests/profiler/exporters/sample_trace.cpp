@@ -199,7 +199,7 @@ std::shared_ptr<const trace::Trace> RandomTrace(uint32_t seed, int events) {
   uint64_t address = 0x7000000000;
   std::vector<uint32_t> live;
   std::vector<uint32_t> segments;
-  // The slices of each thread as a stack of their ends.
+  // For each thread, a stack with the end events of its open slices.
   std::vector<EventKind> open[3];
   const std::vector<std::string> names = {"aten::mm", "aten::add",   "a\\b",
                                           "quo\"te",  "caf\xc3\xa9", "bad\xff"};

@@ -47,10 +47,10 @@ class TraceMaker {
   uint32_t segments_ = 0;
 };
 
-// Two training steps of a small model: every kind of slice, a retag, a second thread, a freed
+// Returns two training steps with all kinds of slices, a retag, a second thread, a freed
 // segment.
 std::shared_ptr<const trace::Trace> SmallTrace();
-// A well-formed trace that does not resemble a training run. It depends only on the arguments.
+// Returns a valid random trace that does not look like training. Depends only on the arguments.
 std::shared_ptr<const trace::Trace> RandomTrace(uint32_t seed, int events);
 
 }  // namespace vramscope::exporters

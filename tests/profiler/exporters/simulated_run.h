@@ -1,5 +1,5 @@
-// Simulates a small training run as a plan would record it: parameters, and steps of forward,
-// backward and optimizer, on the project's allocator model. Retags set the categories of
+// Simulates a small training run on the project's allocator model, and records it as a plan would:
+// parameters, and steps of forward, backward and optimizer. Retags set the categories of
 // activations and gradients.
 #pragma once
 
@@ -14,7 +14,7 @@ struct SimulatedRun {
   uint32_t seed = 1;
   int steps = 3;
   int layers = 6;
-  // With more than one stream, blocks are also used on other streams, and their frees complete
+  // If there are several streams, blocks are also used on others, and their frees complete
   // later.
   uint32_t streams = 1;
   bool expandable = false;

@@ -36,7 +36,7 @@ std::vector<std::string> Actions(const json& entries) {
   return actions;
 }
 
-// Builds a sequence of events, a microsecond apart.
+// Builds a list of events. Each is one microsecond after the one before.
 struct Events {
   std::vector<Event> list;
   Event& Add(EventKind kind, uint64_t id, uint64_t address = 0, uint64_t bytes = 0) {
@@ -130,7 +130,7 @@ TEST(Snapshot, WritesPhasesAndStepsAsAnnotations) {
   EXPECT_EQ(marks.back(), "END ProfilerStep#1");
 }
 
-// In a plan, hundreds of events may have the same microsecond.
+// In a plan, hundreds of events may be in the same microsecond, as may be the begin of a phase.
 TEST(Snapshot, EntriesStayOnTheirSideOfAPhaseBoundary) {
   TraceMaker maker;
   maker.At(5000);
@@ -161,7 +161,7 @@ TEST(Snapshot, OmitsCategoriesAndAnnotationsIfDisabled) {
   }
 }
 
-// The user's annotations are kept, but annotations of inferred categories are not written.
+// Annotations of the user are written, but no annotations for inferred categories.
 TEST(Snapshot, KeepsUserAnnotationsButNotInferredOnes) {
   Events events;
   events.Add(EventKind::kMarker, 0).name.value = 1;
@@ -194,7 +194,7 @@ TEST(Snapshot, WritesEachModuleAsAFrame) {
   EXPECT_EQ(blocks[1]["frames"][1], frames[1]);
 }
 
-// Blocks from before the recording have no history entry: they are only in the segments.
+// Blocks older than the recording are only in the segments, because they have no history entry.
 TEST(Snapshot, WritesAnImportedTrace) {
   Events events;
   events.Add(EventKind::kSegmentAlloc, 0, 0x7f00'0000'0000, 2 * kMiB).stack.value = 1;
@@ -304,7 +304,7 @@ TEST(Snapshot, WritesOneEntryListPerDevice) {
   EXPECT_EQ(file["segments"][1]["device"], 2);
 }
 
-// MemoryViz.js fails on a file that has categories but no "unknown".
+// If a file has categories, it must have "unknown", too: MemoryViz.js fails without it.
 TEST(Snapshot, CategoriesIncludeUnknown) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const json file = Export(*RandomTrace(seed, 300));
@@ -315,7 +315,7 @@ TEST(Snapshot, CategoriesIncludeUnknown) {
   }
 }
 
-// For any trace, blocks cover their segments without gaps, and each live block occurs once.
+// For any trace, blocks cover their segments without gaps, and each live block is there once.
 TEST(Snapshot, BlocksCoverTheirSegments) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     const auto trace = RandomTrace(seed, 400);
@@ -393,7 +393,7 @@ TEST(Snapshot, OmitsUnknownTimesAndHistory) {
   EXPECT_EQ(state["device_traces"], json::array({json::array()}));
   EXPECT_EQ(state["segments"][0]["blocks"][0]["state"], "active_allocated");
 
-  // The only entry is the mark of the snapshot itself.
+  // Now there is one entry: the mark that PyTorch writes for the snapshot itself.
   events.Add(EventKind::kMarker, 0, 0, 0).name = {1};
   events.Add(EventKind::kMarker, 0, 0, 4096).name = {2};
   const json marked =
@@ -403,7 +403,7 @@ TEST(Snapshot, OmitsUnknownTimesAndHistory) {
   EXPECT_EQ(marked["device_traces"][0][0]["size"], 4096);
 }
 
-// The first entries of the imported file had no time.
+// In the imported file, the first entries had no time.
 TEST(Snapshot, WritesNoNegativeTimes) {
   Events events;
   events.Add(EventKind::kAlloc, 0, 0x1000, 512);
@@ -438,7 +438,7 @@ TEST(Snapshot, ProgressEndsAtOne) {
   EXPECT_EQ(fractions.back(), 1);
 }
 
-// The writer refuses values that no reader accepts.
+// The writer must refuse values that no reader would accept.
 TEST(Snapshot, RejectsSizesBeyondAnyDevice) {
   trace::TraceBuilder b;
   trace::Event e;

@@ -11,7 +11,7 @@ namespace vramscope::exporters {
 namespace {
 
 using nlohmann::json;
-// Objects are shared as in Python, because the memo returns the object itself.
+// Values are shared, because the memo returns the same object again, as in Python.
 using Value = std::shared_ptr<json>;
 
 class Machine {

@@ -1,4 +1,4 @@
-// Returns what Python's pickle.load() returns, as JSON, for pickles without objects. Shares no code
+// Returns as JSON what Python's pickle.load() returns for pickles without objects. Shares no code
 // with the code under test. Throws std::runtime_error with the byte offset for unexpected input.
 #pragma once
 

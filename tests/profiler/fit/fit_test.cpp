@@ -27,8 +27,8 @@ run::RunConfig Config(const std::vector<std::pair<std::string, std::string>>& se
   return *config;
 }
 
-// Without techniques, a plan needs 12 GiB and 100 ms. Techniques interact. For example, autocast
-// saves no memory with checkpointing.
+// Without techniques, a plan needs 12 GiB and 100 ms. Techniques influence each other: for example,
+// autocast saves no memory if checkpointing is on.
 Planned Model(const run::RunConfig& c) {
   Planned p;
   p.step_ms = 100;
@@ -106,7 +106,7 @@ TEST(Fit, ProposesUnchangedTrainingFirst) {
   ASSERT_GE(fitted->proposals.size(), 2u);
   for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
   ExpectSound(*fitted, start, 8 * kGiB);
-  // Without adapters, only checkpointing fits; LoRA with autocast takes 65 ms.
+  // Of the runs that train all weights, only checkpointing fits. LoRA with autocast takes 65 ms.
   EXPECT_EQ(fitted->proposals[0].changes, run::Changes::kNothing);
   EXPECT_EQ(fitted->proposals.back().changes, run::Changes::kTraining);
   EXPECT_TRUE(std::ranges::any_of(fitted->proposals, [](const Proposal& p) {
@@ -114,8 +114,8 @@ TEST(Fit, ProposesUnchangedTrainingFirst) {
   })) << "the fastest plan that fits";
 }
 
-// A proposal has the figures of a plan on a GPU whose memory is the budget. A run that ran out of
-// memory there does not fit, even if it reserved little.
+// The figures of a proposal are from a plan on a GPU whose memory is the budget. If that plan ran
+// out of memory, the proposal does not fit, even if the plan reserved little.
 TEST(Fit, PlansOnAGpuOfTheBudget) {
   int planned = 0;
   const absl::StatusOr<Fitted> fitted =
@@ -149,13 +149,13 @@ TEST(UnderBudget, KeepsTheRunIfItsGpuHasTheBudget) {
   const uint64_t memory = run::ResolveDevice(config)->memory_bytes;
   EXPECT_EQ(run::ToJson(UnderBudget(config, memory)), run::ToJson(config));
   EXPECT_EQ(run::ResolveDevice(UnderBudget(config, 8 * kGiB))->memory_bytes, 8 * kGiB);
-  // A budget below the size of the CUDA context can be planned, too.
+  // A budget smaller than the CUDA context can be planned, too.
   const run::DeviceProfile tiny = *run::ResolveDevice(UnderBudget(config, 1));
   EXPECT_GT(tiny.memory_bytes, tiny.context_bytes);
 }
 
-// One move is enough to fit. The other proposals have one more move for more headroom. The search
-// tries these moves in the order of their savings until there are three proposals.
+// One move is enough to fit. To give more headroom, each further proposal adds a second move. The
+// search tries these moves in the order of their savings until there are three proposals.
 TEST(Fit, ProposesRunsWithMoreHeadroomIfOneMoveFits) {
   const run::RunConfig start = Config();
   int planned = 0;
@@ -167,7 +167,7 @@ TEST(Fit, ProposesRunsWithMoreHeadroomIfOneMoveFits) {
       Planned p{.reserved = 60 * kGiB, .step_ms = 100};
       if (config.Integer("lora.rank") > 0) {
         p.reserved = 20 * kGiB;
-        // With adapters, checkpointing and quantization save more memory and cost time;
+        // In addition to adapters, checkpointing or quantization saves memory but costs time.
         // optimizer.in_backward saves less than a twentieth of the memory.
         if (config.Is("checkpointing.mode", "layer")) p = {.reserved = 10 * kGiB, .step_ms = 130};
         if (config.Is("quantization", "nf4")) p = {.reserved = 15 * kGiB, .step_ms = 115};
@@ -192,7 +192,7 @@ TEST(Fit, ProposesRunsWithMoreHeadroomIfOneMoveFits) {
   EXPECT_EQ(fitted->plans, planned) << "every combination that was considered was planned";
 }
 
-// The computer is so busy that the time for the search ends before the first combination is
+// On a very busy computer, the time for the search may end before the first combination is
 // planned.
 TEST(Fit, ContinuesPastItsPatienceUntilSomethingFits) {
   const run::RunConfig start = Config();
@@ -216,7 +216,7 @@ TEST(Fit, ProposesAFittingStartUnchangedAndFasterRuns) {
   EXPECT_TRUE(fitted->start_fits);
   ExpectSound(*fitted, start, 24 * kGiB);
   for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
-  // Only moves that change the training are faster: autocast, and even more LoRA with autocast.
+  // Only moves that change the training are faster: autocast alone, or, faster still, LoRA with it.
   ASSERT_GE(fitted->proposals.size(), 2u);
   EXPECT_TRUE(fitted->proposals[0].settings.empty());
   EXPECT_EQ(fitted->proposals[0].planned.step_ms, fitted->start.step_ms);
@@ -231,13 +231,13 @@ TEST(Fit, ProposesTheSmallestRunIfNothingFits) {
   EXPECT_FALSE(fitted->cut_short) << "the search was completed";
   ASSERT_EQ(fitted->proposals.size(), 1u);
   EXPECT_FALSE(fitted->proposals[0].fits);
-  // No planned run needs less than this proposal; LoRA with checkpointing takes 3 GiB.
+  // This proposal needs the least of all planned runs. LoRA with checkpointing takes 3 GiB.
   ASSERT_FALSE(fitted->front.empty());
   EXPECT_EQ(fitted->proposals[0].planned.needed(), fitted->front.back().planned.needed());
   EXPECT_LE(fitted->proposals[0].planned.reserved, 3 * kGiB);
 }
 
-// With micro-batches, checkpointing saves nothing more. The search applies it first.
+// The search first applies checkpointing, which then saves nothing in addition to micro-batches.
 TEST(Fit, ProposalHasNoIdleMove) {
   const auto model =
       [](const std::vector<run::RunConfig>& configs) -> absl::StatusOr<std::vector<Planned>> {
@@ -271,8 +271,8 @@ TEST(Fit, ProposalHasNoIdleMove) {
 }
 
 TEST(Fit, FindsLargestBatchAndLongestSequence) {
-  // Memory grows with the length: linearly, quadratically, in steps (like an allocator's), or with
-  // the square root. Sequences longer than 16384 are refused.
+  // Memory grows with the sequence length: linearly, quadratically, in steps (like an allocator's),
+  // or with the square root. A length above 16384 is refused.
   const auto grows = [](const run::RunConfig& c) {
     const double seq = c.seq / 512.0;
     const double batch = c.batch / (2.0 * c.micro_batches);
@@ -353,8 +353,8 @@ TEST(Moves, FollowTheDeclarations) {
   EXPECT_EQ(find("bf16")->changes, run::Changes::kRounding);
   EXPECT_EQ(find("lora")->changes, run::Changes::kTraining);
 
-  // Moves obey the rules in the declarations. For example, 4-bit weights need adapters, and Lion
-  // has only a loop implementation.
+  // Moves must obey the rules in the declarations of techniques. For example, 4-bit weights need
+  // adapters, and Lion exists only as a loop over the parameters.
   EXPECT_THAT(std::string(Applied(*find("nf4"), Config()).status().message()), HasSubstr("lora"));
   const auto adapters = Applied(*find("lora"), Config());
   ASSERT_TRUE(adapters.ok()) << adapters.status();
@@ -376,7 +376,7 @@ TEST(Ladder, HasOneRungPerTechniqueInTheGivenOrder) {
   EXPECT_EQ((*ladder)[1].settings.size(), 2u);
   EXPECT_EQ((*ladder)[2].name, "precision");
   EXPECT_EQ(run::ToJson(ladder->back().config), run::ToJson(now));
-  // Flash attention is listed before the 16-bit precision that it needs.
+  // This order has flash attention before the 16-bit precision that flash attention needs.
   ladder = Ladder(Config(), now, {"attention"});
   EXPECT_THAT(std::string(ladder.status().message()), HasSubstr("--order"));
   EXPECT_THAT(std::string(Ladder(Config(), now, {"seq"}).status().message()),

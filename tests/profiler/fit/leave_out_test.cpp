@@ -8,7 +8,7 @@
 namespace vramscope::fit {
 namespace {
 
-// Plans that need these bytes; sets that are not listed cannot be planned.
+// Replaces planning: `needs` states the bytes of each set. Other sets cannot be planned.
 struct Plans {
   std::map<Members, uint64_t> needs;
   std::vector<Members> asked = {};
@@ -63,8 +63,8 @@ TEST(LeaveOut, KeepsWhatIsNeeded) {
   EXPECT_EQ(plans.asked.size(), 2u);
 }
 
-// A setting of the allocator can increase the reserved memory. Another one may be needed only
-// because of it.
+// A setting of the allocator can increase reserved memory, and another setting may be needed only
+// to make up for this.
 TEST(LeaveOut, TriesAgainWithoutAMemberThatDidHarm) {
   Plans plans{
       .needs = {
@@ -74,7 +74,7 @@ TEST(LeaveOut, TriesAgainWithoutAMemberThatDidHarm) {
   EXPECT_EQ(left->members, Members({2}));
 }
 
-// A technique that another one requires can be left out after that one.
+// If one technique requires another, the second can be left out once the first was.
 TEST(LeaveOut, TriesAgainWhatCouldNotBePlanned) {
   Plans plans{.needs = {{{0, 1, 2}, 7}, {{0, 2}, 8}, {{2}, 9}, {{0, 1}, 20}, {{0}, 20}, {{}, 20}}};
   const auto left = plans.LeaveOut({0, 1, 2}, 1);  // 1 requires 0

@@ -13,7 +13,7 @@ using run::Changes;
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-// A program whose toggles save given amounts of memory.
+// A made-up program with toggles that save the given amounts of memory.
 class Program {
  public:
   Planned start = {.reserved = 30 * kGiB, .step_ms = 100};
@@ -235,8 +235,8 @@ TEST(Switches, CombinesHarmlessTogglesEvenIfOthersFitAlone) {
 
 bool Has(const SwitchSet& set, size_t one) { return std::ranges::find(set, one) != set.end(); }
 
-// As for nanoGPT: what checkpointing saves, offloading saves, too, and nothing is cached that the
-// toggles of the allocator could release.
+// As in nanoGPT, offloading saves the same memory as checkpointing, and there is no cached memory
+// that the allocator's toggles could release.
 TEST(Switches, ProposesOnlyTogglesThatAreNeeded) {
   Program p;
   p.start.reserved = 14 * kGiB;
@@ -262,7 +262,7 @@ TEST(Switches, ProposesOnlyTogglesThatAreNeeded) {
   EXPECT_LE(p.calls, 12);
 }
 
-// 4 GiB are only cached, and are released if the GPU is full: 2 GiB are missing, not 6.
+// 4 GiB are only cached, and are released when the GPU is full. So 2 GiB are missing, not 6.
 TEST(Switches, CountsOnCachedMemoryToBeReleased) {
   static constexpr uint64_t kBudget = 24 * kGiB;
   SwitchSearch search{

@@ -1,5 +1,5 @@
 // Reads files that are not complete runs: snapshots without history, entries without times,
-// truncated files, and files that decompress to more than any recording.
+// truncated files, and files that unpack to more data than a recording can have.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST_F(IncompleteRecordings, SnapshotWithoutHistoryIsAState) {
   const Json list = s["segments"];
   Json bare = s;
   bare.erase("device_traces");
-  // Out-of-memory observers write such files (yiyi_oom of ../shared/snapshots/more).
+  // Out-of-memory observers write such files. An example is yiyi_oom in ../shared/snapshots/more.
   Json observer = s;
   observer["device_traces"] =
       Json::array({Json::array({{{"action", "snapshot"}, {"addr", 0}, {"size", 9}}})});
@@ -182,8 +182,8 @@ TEST_F(IncompleteRecordings, NumbersEntriesWithoutTimes) {
 
 // ---- Truncated files
 
-// Cuts files between and within entries. A later cut yields at least as many entries, and there is
-// no error if at least one entry is complete.
+// Cuts files between and within entries. A later cut must give at least as many entries. It must
+// not give an error if at least one entry is complete.
 TEST_F(IncompleteRecordings, ReadsTruncatedSnapshotUpToItsLastEntry) {
   Json traces_first;
   traces_first["device_traces"] = SampleSnapshot()["device_traces"];
@@ -218,7 +218,7 @@ TEST_F(IncompleteRecordings, ReadsTruncatedSnapshotUpToItsLastEntry) {
 }
 
 TEST_F(IncompleteRecordings, RollsBackTheEndStateOfATruncatedFile) {
-  // At the last entry of the first half, this half and the whole file have the same state.
+  // At the last entry of its first half, the whole file must have the state that the half has.
   const Json s = ManyEntries(400);
   const std::string bytes = ToPickle(s);
   OpenOptions part;
@@ -250,7 +250,7 @@ TEST_F(IncompleteRecordings, ReadsTruncatedCompressedSnapshot) {
     EXPECT_FALSE(t->complete);
     EXPECT_GT(t->events.size(), 1000u);
   }
-  // Other damage than truncation is still an error.
+  // Damage other than truncation must still be an error.
   std::string damaged = bytes;
   damaged[bytes.size() / 2] = damaged[bytes.size() / 2 + 1] = 'R';
   EXPECT_EQ(Error(damaged).code(), absl::StatusCode::kDataLoss);
@@ -337,7 +337,7 @@ TEST_F(IncompleteRecordings, EveryReaderStopsAtTheMemoryLimit) {
       EXPECT_THAT(std::string(status.message()), HasSubstr("of host memory, the limit"));
       EXPECT_THAT(std::string(status.message()), HasSubstr("; "));  // followed by a remedy
     }
-  // Reading a range needs less memory. If that still exceeds the limit, the error is the same.
+  // A range needs less memory than the file. If even that exceeds the limit, the error is the same.
   options.first_entry = 10;
   options.last_entry = 20;
   const absl::Status part = Error(EntriesPickle(60'000), options);
@@ -370,7 +370,7 @@ TEST_F(IncompleteRecordings, TraceReaderStopsAtTheMemoryLimit) {
   EXPECT_TRUE(OpenTraceFile(path, options).ok());
 }
 
-// The input decompresses to 200 repeated frames of 1.5 MiB. It does not block a core for long.
+// The input unpacks to 200 equal frames of 1.5 MiB. It must be refused quickly.
 TEST_F(IncompleteRecordings, RejectsInputThatUnpacksToTooMuch) {
   const std::string head = R"({"traceEvents":[)", nothing = Repeated("{},", 1 << 19);
   for (const bool gzip : {false, true}) {
@@ -381,7 +381,7 @@ TEST_F(IncompleteRecordings, RejectsInputThatUnpacksToTooMuch) {
   }
 }
 
-// Exit code and peak memory of a child process that opens a file.
+// The exit code and the peak memory of a child process that opened a file.
 struct Outcome {
   int code = -1;
   uint64_t bytes = 0;
@@ -421,7 +421,7 @@ TEST_F(IncompleteRecordings, DecompressionBombsStayBelow512MiB) {
   }
 }
 
-// Entries of real recordings fit easily into the budget, plain and compressed.
+// The budget leaves ample room for the entries of real recordings, both plain and compressed.
 TEST(MemoryBudget, GrowsWithFileSizeAndCompression) {
   class Sized : public testing::MemoryInput {
    public:
@@ -446,12 +446,12 @@ TEST(MemoryBudget, GrowsWithFileSizeAndCompression) {
   // A million entries have 115 MiB, or 2 MiB as .zst, and use 250 MiB of the budget.
   EXPECT_EQ(limit(uint64_t{115} << 20, false), std::min(available, uint64_t{920} << 20));
   EXPECT_EQ(limit(uint64_t{2} << 20, true), std::min(available, uint64_t{512} << 20));
-  // Ten million entries can still be opened. A decompression bomb of that file size exceeds the
-  // limit.
+  // Ten million entries in a file of this size can be opened, but a decompression bomb
+  // cannot.
   EXPECT_EQ(limit(uint64_t{20} << 20, true), std::min(available, uint64_t{3} << 30));
 }
 
-// Regression test: a `.trace` file of 1.91 MiB was refused because it needs 488 MiB.
+// Regression test: a `.trace` file of 1.91 MiB, which needs 488 MiB, was refused.
 TEST_F(IncompleteRecordings, BudgetOfATraceAllowsItsCompression) {
   testing::MemoryInput file(std::string(2'000'000, '\0'));
   trace::MemoryBudget of_trace(file, 0, /*packed=*/true);

@@ -23,7 +23,7 @@ using trace::EventKind;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Builds a file of events as Kineto prints them. Times are relative to an absolute base time.
+// Builds a file of events as Kineto prints them. Times are added to an absolute base time.
 class File {
  public:
   File& Memory(double us, int64_t bytes, uint64_t address, uint64_t allocated, uint64_t reserved,
@@ -88,7 +88,7 @@ std::vector<std::string> Frames(const Recording& r, trace::StackId stack) {
   return frames;
 }
 
-// A step as Kineto records it on a GPU. Events are sorted by kind, not by time.
+// Returns a step as Kineto records it on a GPU. As there, events are sorted by kind, not by time.
 File Step() {
   File f;
   f.Span("user_annotation", "ProfilerStep#3", 0, 100);
@@ -172,7 +172,7 @@ TEST(Kineto, ReadsDeviceActivitiesAndTheirLaunches) {
                   "25000..26000 driver call 'cuLaunchKernelEx' of aten::linear #78",
                   "80000..83000 synchronization 'Context Sync' of aten::linear #78",
                   "85000..86000 overhead 'Instrumentation'"));
-  // The synchronization is on the thread that waited, not on the file's row.
+  // The synchronization must get the thread that waited, not the thread of its event in the file.
   EXPECT_EQ(r.activities[8].thread, r.activities[7].thread);
   EXPECT_EQ(r.activities[8].stream, trace::kAllStreams);
   const auto trace = ToTrace(r);
@@ -293,7 +293,7 @@ TEST(Kineto, ReadsOutOfMemoryEvents) {
   EXPECT_EQ(r.entries.bytes[1], 999999u);
 }
 
-// Reads files that other vendors' profilers and older versions write.
+// Reads files of other vendors' profilers and of older versions.
 TEST(Kineto, ReadsFilesOfOtherWriters) {
   const Recording r = MustRead(R"([
     {"ph": "i", "name": "[memory]", "pid": "python 7", "tid": "main", "ts": "1700000000000000.5",
@@ -347,7 +347,7 @@ TEST(Kineto, CanBeCancelled) {
   EXPECT_EQ(Read(Step().Text(), options).status().code(), absl::StatusCode::kCancelled);
 }
 
-// Spans of one thread overlap without nesting, which only occurs in damaged files.
+// Spans of one thread overlap but are not nested. This only occurs in damaged files.
 TEST(Kineto, ReadsOverlappingSpans) {
   File f;
   f.Span("cpu_op", "a", 10, 20).Span("cpu_op", "b", 20, 20).Span("cpu_op", "c", 30, 0);

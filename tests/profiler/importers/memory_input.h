@@ -1,4 +1,4 @@
-// An InputStream over bytes in memory that returns a given number of bytes at a time.
+// An InputStream that reads from memory, the given number of bytes at a time.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Opens files and pipes, whose kind is recognised by the content, with progress, cancellation and
-// errors.
+// Opens files and pipes, whose format is recognised by the content. Tests progress, cancellation
+// and errors.
 #include "profiler/importers/open.h"
 
 #include <fcntl.h>
@@ -130,7 +130,7 @@ TEST_F(OpenFile, OpensEveryKindPlainAndCompressedUnderAnyName) {
     EXPECT_EQ(t->allocations.bytes_rounded, expected->allocations.bytes_rounded);
     EXPECT_EQ(t->info.title, fs::path(path).filename().string());
   }
-  // vramscope's own traces, read by the trace reader.
+  // A file in vramscope's own format is read by the trace reader.
   const auto stream = trace::testing::RandomStream(3, 2000);
   auto writer = trace::TraceWriter::ToFile(At("own.pickle"));
   trace::testing::Play(stream, **writer);
@@ -240,7 +240,7 @@ TEST_F(OpenFile, CanBeCancelledAtEveryStage) {
   }
 }
 
-// Reads from a pipe that pauses in the middle.
+// While a pipe pauses in the middle, a preview must have the events read so far.
 TEST_F(OpenFile, PreviewsHaveEventsReadSoFar) {
   const std::string bytes = testing::ToPickle(testing::ManyEntries(60'000));
   int ends[2];

@@ -1,5 +1,5 @@
-// Pickles and JSON that are not snapshots are refused with a reason and a byte offset. Reading them
-// needs little memory.
+// Tests that pickles and JSON that are not snapshots are refused with a reason and a byte offset,
+// and that this needs little memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -29,7 +29,7 @@ absl::Status Read(const std::string& bytes) {
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
-// The process's "VmRSS" or "VmHWM" (the peak since ForgetPeak), in KiB.
+// Returns the process's "VmRSS", or its "VmHWM" (the peak since ForgetPeak()), in KiB.
 long StatusKiB(const std::string& key) {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -39,7 +39,7 @@ long StatusKiB(const std::string& key) {
   return 0;
 }
 
-// Resets the peak, and releases the memory that malloc keeps: neither may hide the next peak.
+// Resets the peak and makes malloc release free memory, so that neither hides the next peak.
 void ForgetPeak() {
   malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << 5 << std::flush;
@@ -148,7 +148,7 @@ TEST(Pickle, RejectsReferencesToConvertedObjects) {
       "action\x94\x8c\x05"
       "alloc\x94u"s;
   ExpectRefused(kStart + "](" + entry + "h\0e."s, {"refers again", "a trace entry", "object 0"});
-  // Two lists of frames, one of which changes after it was used.
+  // There are two lists of frames. One is changed after it was used.
   ExpectRefused(kStart +
                     "(]\x94h\0(K\x01"
                     "e."s,
@@ -205,7 +205,7 @@ TEST(Pickle, RejectsImpossibleValues) {
   ExpectRefused(with("addr", ~uint64_t{0}), {"beyond the address space"});
   ExpectRefused(with("time_us", int64_t{-1} << 60), {"outside the range of a clock"});
   ExpectRefused(with("time_us", uint64_t{1} << 62), {"outside the range of a clock"});
-  // The difference to one of the latest times would not fit into 64 bits of nanoseconds.
+  // The difference between this time and the latest possible ones exceeds 64 bits of nanoseconds.
   ExpectRefused(with("time_us", int64_t{-8'000'000'000'000'000}), {"outside the range of a clock"});
   ExpectRefused(with("frames", "main"), {"'frames' is a string"});
   ExpectRefused(with("action", 5), {"'action' is not a string"});
@@ -235,7 +235,7 @@ TEST(Pickle, BoundsTheMemoByTheFileSize) {
 }
 
 TEST(Pickle, AppendingOneByOneTakesLittleMemory) {
-  // Each append would create another stack. There would be 200,000 stacks of up to 100,000 frames.
+  // Each append would make another stack, in all 200,000 stacks of up to 100,000 frames.
   std::string bytes = kStart +
                       "}\x94(\x8c\x04"
                       "line\x94K\x01u]\x94"s;
@@ -252,7 +252,7 @@ TEST(Pickle, ReportsTruncationAtEveryByte) {
   ASSERT_TRUE(Read(json).ok());
   for (const std::string& whole : {pickle, cpp, json})
     for (size_t n = 2; n < whole.size(); ++n) {
-      // Complete entries before the cut are read; there may be none.
+      // All complete entries before the cut must be read. There may be none.
       MemoryInput input(whole.substr(0, n));
       const auto r = ReadSnapshot(input, {});
       ASSERT_THAT(r.ok() ? r->lost : Text(r.status()), HasSubstr("byte ")) << n;

@@ -1,4 +1,4 @@
-// Compares ranges that are cut out while a snapshot is read with the same ranges of the complete
+// Cuts ranges out while a snapshot is read. Compares them with ranges of the complete
 // recording.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using testing::PickleStyle;
 using testing::SampleSnapshot;
 using testing::ToPickle;
 
-// Cuts the range out while reading. Also returns the number of times that the bytes were read.
+// Cuts the range out while reading. Also returns how many times the bytes were read.
 std::pair<absl::StatusOr<Recording>, int> Cut(const std::string& bytes, SnapshotOptions options) {
   int times = 1;
   options.again = [&] {
@@ -40,7 +40,7 @@ std::pair<absl::StatusOr<Recording>, int> Cut(const std::string& bytes, Snapshot
   return {std::move(r), times};
 }
 
-// Compares several ranges of entry numbers and of times. The bytes must be read `times` times.
+// Compares several ranges of entries and of times. For each, the bytes must be read `times` times.
 void ExpectSame(const std::string& bytes, int times) {
   MemoryInput input(bytes);
   const absl::StatusOr<Recording> whole = ReadSnapshot(input, {});
@@ -119,13 +119,13 @@ TEST(SnapshotRange, IgnoresHostMemory) {
   ExpectSame(ToPickle(s), 1);
 }
 
-// The order of entries of several devices is known only at the end of the file.
+// With several devices, the common order of the entries is not known before the file's end.
 TEST(SnapshotRange, ReadsFilesOfSeveralDevicesTwice) {
   Json s = SampleSnapshot();
   s["device_traces"].push_back(ManyEntries(20)["device_traces"][0]);
   ExpectSame(ToPickle(s), 2);
   ExpectSame(s.dump(), 2);
-  // A second device with one entry is noticed only at the end.
+  // That there is a second device (with one entry) is not known before the end.
   s["device_traces"][1] = Json::array({s["device_traces"][1][0]});
   ExpectSame(ToPickle(s), 2);
 }
@@ -153,7 +153,7 @@ TEST(SnapshotRange, KeepsStacksOfBlocksFromBeforeTheRange) {
   EXPECT_NE(a.stack[2].value, 0u);
 }
 
-// Only earlier entries mention blocks that outlive the range, if the file has no segments.
+// If the file has no segments, only entries before the range mention blocks that outlive it.
 TEST(SnapshotRange, StartsWithEarlierBlocksIfSegmentsAreMissing) {
   Json s = SampleSnapshot();
   s.erase("segments");

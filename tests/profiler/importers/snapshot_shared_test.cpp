@@ -1,4 +1,4 @@
-// Reads snapshots in ../shared/snapshots that others recorded. Counts and sizes match index.json.
+// Compares snapshots of others (in ../shared/snapshots) with the counts and sizes in index.json.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ TEST(SharedSnapshots, MatchCountsAndSizesOfTheIndex) {
     EXPECT_EQ(reserved, f["end"]["reserved"].get<uint64_t>());
     EXPECT_EQ(blocks, f["end"]["blocks"].get<uint64_t>());
 
-    // Each START or END in the index is the begin or end of an annotation of the trace.
+    // For each START or END in the index, an annotation of the trace must begin or end.
     size_t ends = 0;
     for (const nlohmann::json& a : f["external_annotations"]) {
       const int64_t time = a[2].get<int64_t>() * 1000 - r->start_unix_ns;

@@ -1,4 +1,4 @@
-// Reads snapshots that the test writes, in all existing forms.
+// Writes snapshots in all forms that exist, and reads them.
 #include "profiler/importers/snapshot.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ std::string StackText(const Recording& r, trace::StackId id) {
   return out;
 }
 
-// The contents of a Recording as text, for comparisons that do not depend on ids.
+// Returns the contents of a Recording as text, so that comparisons do not depend on ids.
 std::string Describe(const Recording& r) {
   std::string out = r.alloc_conf + " " + std::to_string(r.start_unix_ns) + "\n";
   const auto add = [&out](auto... values) { ((out += std::to_string(values) + " "), ...); };
@@ -144,7 +144,7 @@ TEST(Snapshot, ReadsEveryFormAlike) {
           const PickleStyle style{protocol, python, 1000, one_by_one};
           EXPECT_EQ(Describe(MustRead(ToPickle(s, style))), expected);
         }
-    // The borders of batches are within frames, blocks and entries.
+    // The batches are so small that they end within frames, blocks and entries.
     EXPECT_EQ(Describe(MustRead(ToPickle(s, {4, true, 2}))), expected);
     EXPECT_EQ(Describe(MustRead(s.dump())), expected);
     EXPECT_EQ(Describe(MustRead(s.dump(2))), expected);
@@ -265,7 +265,7 @@ TEST(Snapshot, ReadsFieldsOfOldVersions) {
 
 TEST(Snapshot, WarnsAboutContentsNotShown) {
   Json s = SampleSnapshot();
-  // Adding keys moves the values of this type of object, so no references to them are kept.
+  // Changes a copy: references into `s` would become invalid when keys are added to it.
   Json trace = s["device_traces"][0];
   const Json host_trace = trace, segments = s["segments"];
   trace[0]["compile_context"] = "0/0";
@@ -319,8 +319,8 @@ TEST(Snapshot, KeepsMetadataAndCompileContexts) {
   }
 }
 
-// inv_reimport_1 of ../shared/repro: a first entry without a time was once imported with -2
-// microseconds.
+// Regression test (inv_reimport_1 in ../shared/repro): a first entry without a time was imported
+// with -2 microseconds.
 TEST(Snapshot, ReadsNegativeTimesAndLines) {
   Json s = SampleSnapshot();
   Json trace = s["device_traces"][0];
@@ -354,14 +354,14 @@ TEST(Snapshot, ReadsAnnotationsOfBlocks) {
   EXPECT_EQ(r.entries.action[8], Action::kAnnotate);
   EXPECT_EQ(r.entries.recorded_category[7], trace::Category::kGradient);
   EXPECT_EQ(r.entries.recorded_category[8], trace::Category::kUnknown);
-  // The first text only describes the category and is dropped; the second is the user's.
+  // The first text describes the category and is dropped. The second is the user's and is kept.
   EXPECT_EQ(r.entries.UserMetadataOf(7).value, 0u);
   EXPECT_EQ(r.strings[r.entries.UserMetadataOf(8).value], "packed for backward");
   EXPECT_THAT(r.warnings, IsEmpty());
 }
 
-// In a snapshot that vramscope wrote, "unknown" is a stated category if the categories were not
-// inferred.
+// If vramscope wrote a snapshot and its categories were not inferred, then "unknown" counts as a
+// stated category.
 TEST(Snapshot, CategoriesOfAnExportAreComplete) {
   Json s = SampleSnapshot();
   Json trace = s["device_traces"][0];
@@ -376,7 +376,7 @@ TEST(Snapshot, CategoriesOfAnExportAreComplete) {
   EXPECT_EQ(FromJson(s).entries.action[7], Action::kCategory);
   s["vramscope"]["inferred"] = true;
   EXPECT_FALSE(FromJson(s).labels_are_complete);
-  // A file that was written without categories states none.
+  // This file was also written by vramscope, but without categories.
   s = SampleSnapshot();
   s["vramscope"] = {{"version", 1}, {"producer", "test"}, {"inferred", false}};
   EXPECT_FALSE(FromJson(s).labels_are_complete);
@@ -446,8 +446,8 @@ TEST(Snapshot, ReadsARangeOfEntries) {
   EXPECT_THAT(r.entries.action, ElementsAre(Action::kAlloc, Action::kFreeRequested));
   EXPECT_THAT(r.entries.time_ns, ElementsAre(30'000, 40'000));
   EXPECT_THAT(r.warnings, ElementsAre("entries 3 to 4 of 9 are loaded, as requested"));
-  // The state after the last entry of the range: the second block of the large segment is not free
-  // yet.
+  // The segments have their state after the range, in which the large one's second block is in
+  // use.
   ASSERT_EQ(r.segments.size(), 2u);
   ASSERT_GE(r.segments[1].blocks.size(), 2u);
   EXPECT_EQ(r.segments[1].blocks[1].bytes, 8388608u);
@@ -468,7 +468,7 @@ TEST(Snapshot, ReadsARangeOfEntries) {
   EXPECT_THAT(std::string(none.message()), HasSubstr("entries 0 to 8, the last 0.080 ms after"));
 }
 
-// An annotation ends with the range. Otherwise the part would be as long as the annotation.
+// An annotation must end with the range, or the trace would last as long as the annotation.
 TEST(Snapshot, EndsAnnotationsWithTheRange) {
   SnapshotOptions options;
   options.first_entry = 1;

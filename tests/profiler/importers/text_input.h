@@ -1,4 +1,4 @@
-// An InputStream over a text that returns a given number of bytes at a time.
+// An InputStream that reads from a text, the given number of bytes at a time.
 #pragma once
 
 #include <algorithm>

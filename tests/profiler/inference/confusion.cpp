@@ -1,13 +1,13 @@
-// Prints confusion matrices of inference for runs whose categories are known, and the inferred
-// categories of recordings whose categories are not known.
+// Prints confusion matrices of inference for runs whose categories are known. For recordings whose
+// categories are not known, prints the inferred categories.
 //
 //   inference_confusion [--tables] [--rules] [--cut=0.7] [--skip=0.1] RUN.trace...
 //                       RECORDED.pickle.zst...
 //   inference_confusion [--rules] --cuts RUN.trace...
 //
-// --cuts prints the percentage of the peak that is inferred correctly if the recording is cut: it
-// ends after a share of the entries (of all, or of those from the second step on), or begins after
-// that share.
+// --cuts prints the percentage of the peak that is inferred correctly in recordings with missing
+// entries. They end after a share of the entries (of all, or from the second step on), or begin
+// after it.
 #include <fmt/format.h>
 
 #include <array>
@@ -27,7 +27,7 @@ using namespace vramscope;
 
 namespace {
 
-// Counts the blocks, changes, ranges and steps that each rule decided, over all inputs.
+// For each rule, how many blocks, changes, ranges and steps it decided, in all inputs.
 std::array<uint64_t, inference::kRuleCount> decided{};
 
 recording::Labels Infer(const recording::Recording& r, const recording::History& h) {
@@ -39,7 +39,7 @@ recording::Labels Infer(const recording::Recording& r, const recording::History&
   return labels;
 }
 
-// Prints the inferred categories of a recording whose categories are not known, in requested MiB.
+// Prints the requested MiB of each inferred category, for a recording with unknown categories.
 int Recorded(const std::string& path, const std::string& name) {
   auto recorded = testing::ReadRecorded(path);
   if (!recorded.ok()) {
@@ -88,8 +88,8 @@ int Recorded(const std::string& path, const std::string& name) {
   return 0;
 }
 
-// Prints the percentage of the peak that is inferred correctly if a share of the entries is
-// missing, at the end or at the beginning.
+// Prints the percentage of the peak that is inferred correctly if the last or the first entries are
+// missing.
 void Cuts(const trace::Trace& trace, const std::string& name) {
   using testing::Frames;
   constexpr double kShares[] = {0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8};

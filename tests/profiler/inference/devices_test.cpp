@@ -1,4 +1,4 @@
-// For a recording of several devices, inference handles each device as if it were alone.
+// Tests that inference treats each device of a recording as if it were the only one.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -52,7 +52,7 @@ TEST_P(SeveralDevices, InfersEachDeviceAsIfRecordedAlone) {
     }
     EXPECT_EQ(found, expected);
   }
-  // Ranges are in order, and no phase crosses a boundary of a step.
+  // Ranges must be in order, and a phase must not continue beyond the begin or end of a step.
   uint32_t at = 0;
   for (const Labels::Step& s : labels.steps) {
     EXPECT_LE(at, s.begin);
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Bool(),
                        ::testing::Values("gpt2-adamw", "gpt2-sgd", "llama-3.2-1b-lora")));
 
-// Two devices that do the same at the same time, as in data parallelism, share the host's steps.
+// In data parallelism, two devices do the same at the same time. They share the host's steps.
 TEST(DevicesTogether, SameWorkloadOnTwoDevicesSharesSteps) {
   const Stripped run = GoldenRun("gpt2-adamw", Frames::kPythonCpp, false);
   const Interleaved both = testing::Interleave(run, run);

@@ -120,8 +120,8 @@ TEST_P(GoldenRuns, InfersCategoriesStepsAndPhases) {
   SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
   EXPECT_GE(Confusion::Right(confusion.peak), 0.99);
   EXPECT_GE(Confusion::Right(confusion.time), 0.92);
-  // With LoRA, frozen parameters have no gradients. Only the stacks of Module._apply distinguish
-  // them from buffers.
+  // With LoRA, frozen parameters have no gradients, so that only stacks with Module._apply
+  // distinguish them from buffers.
   const bool stacks = variant.frames == Frames::kPython || variant.frames == Frames::kPythonCpp;
   if (std::string(run).find("lora") == std::string::npos || (stacks && !variant.older)) {
     EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenRuns,
                            return name + "_" + std::get<1>(info.param).name;
                          });
 
-// A failed run leaves a recording that ends anywhere. If it contains a whole step, inference is
+// The recording of a failed run may end anywhere. If it contains a whole step, inference must be
 // nearly as good as for a whole run.
 TEST(Infer, IsAccurateWhenRecordingIsCutLate) {
   for (const char* run : {"gpt2-adamw", "gpt2-sgd", "basics-medium", "qwen2-0.5b-adamw-loop"}) {
@@ -161,15 +161,15 @@ TEST(Infer, IsAccurateWhenRecordingIsCutLate) {
   }
 }
 
-// For recordings that may end in their first step, only part of the bytes must be right.
+// If a recording may end in its first step, only a part of the bytes must be right.
 TEST(Infer, PeakIsMostlyRightWhenRecordingIsCutEarly) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
   for (const char* run : runs) {
-    // With amp, inference does not recognize 16-bit copies of the weights at the peak of a forward
-    // pass.
+    // Autocast makes 16-bit copies of the weights. If the peak is in a forward pass, inference does
+    // not recognize them.
     const double from_start = std::string(run).find("amp") == std::string::npos ? 0.95 : 0.69;
-    // Before any backward, momentum and unfreed gradients look like parameters.
+    // If no backward pass was recorded, momentum and gradients that are kept look like parameters.
     const bool alike = std::string(run) == "gpt2-sgd" || std::string(run) == "gpt2-zero-grad-zero";
     for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
       for (const bool older : {false, true}) {
@@ -192,7 +192,7 @@ TEST(Infer, PeakIsMostlyRightWhenRecordingIsCutEarly) {
   }
 }
 
-// The recording begins within the last backward pass, so allocated memory has its peak at the
+// The recording begins within the last backward pass, so its peak is at its
 // beginning.
 TEST(Infer, PeakIsMostlyRightWhenRecordingStartsInLastBackward) {
   for (const char* run : {"gpt2-sgd", "qwen2-0.5b-adamw-loop", "qwen2-0.5b-amp-fused",
@@ -205,7 +205,7 @@ TEST(Infer, PeakIsMostlyRightWhenRecordingStartsInLastBackward) {
   }
 }
 
-// A full ring buffer has lost the first entries, so that the recording begins anywhere in a step.
+// A full ring buffer loses the first entries, so the recording may begin anywhere in a step.
 TEST(Infer, PeakIsMostlyRightWhenFirstEntriesAreMissing) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
@@ -226,7 +226,7 @@ TEST(Infer, PeakIsMostlyRightWhenFirstEntriesAreMissing) {
   }
 }
 
-// Gradients that are set to zero stay allocated, so only repetition separates steps.
+// Gradients that are set to zero are not freed, so only repetition shows where a step ends.
 TEST(Infer, FindsGradientsThatAreNeverFreed) {
   const auto trace = Golden("gpt2-zero-grad-zero");
   for (const Variant& variant : kVariants) {
@@ -245,8 +245,8 @@ TEST(Infer, FindsGradientsThatAreNeverFreed) {
   }
 }
 
-// If the replay of the first step does not reproduce the addresses, inference knows the number of
-// gradients, but not their blocks.
+// If the replay of the first step does not give the recorded addresses, inference can tell how many
+// gradients there are, but not which blocks they are.
 TEST(Infer, CountsUnfreedGradientsWithoutStartSegments) {
   Stripped truth = Strip(*Golden("gpt2-zero-grad-zero"), {.first_step = 1});
   truth.history.start_segments.clear();
@@ -316,7 +316,7 @@ TEST(Infer, LabelsOfGoldenRunsAreWellFormed) {
   }
 }
 
-// Recordings of allocations, frees, stacks and annotations in random order.
+// The recordings contain allocations, frees, stacks and annotations in random order.
 TEST(Infer, LabelsOfRandomRecordingsAreWellFormed) {
   std::mt19937 random(11);
   const auto one_of = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
@@ -432,7 +432,7 @@ TEST(Infer, LabelsOfRandomRecordingsAreWellFormed) {
   }
 }
 
-// Inference only uses the order of the entries, because files without times have numbers instead.
+// Inference must only use the order of entries: in files without times, the times are numbers.
 TEST(Infer, LabelsDoNotDependOnTimestamps) {
   for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
     Stripped run = Strip(*Golden("gpt2-adamw"), {.frames = frames});

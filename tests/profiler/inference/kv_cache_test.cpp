@@ -1,4 +1,4 @@
-// Finds the KV cache in recordings of text generation and serving by stacks and by lifetimes.
+// Finds the KV cache in recordings of generation and serving: by stacks, and by lifetimes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,8 +46,8 @@ void Load(Program& p, const Model& m) {
   }
 }
 
-// generate() with a DynamicCache: in every pass, torch.cat allocates each layer's keys and values
-// again, one token longer. The blocks of the prompt are kept unchanged.
+// Simulates generate() with a DynamicCache. In every pass, torch.cat allocates each layer's keys
+// and values again, one token longer. Blocks allocated for the prompt are kept as they are.
 void Generate(Program& p, const Model& m, uint64_t prompt, int tokens) {
   p.Enter(Phase::kForward);
   const uint32_t forward = p.Stack(kAttention);
@@ -72,7 +72,7 @@ void Generate(Program& p, const Model& m, uint64_t prompt, int tokens) {
         const uint32_t grown =
             p.Alloc((prompt + static_cast<uint64_t>(pass)) * m.keys * 2, Category::kKvCache,
                     which % 2 == 0 ? grow_keys : grow_values);
-        // The order of the frees varies, because a variable may keep the token's keys longer.
+        // The two frees may have either order: a variable may keep the new token's keys alive.
         which % 4 == 0 ? p.Free({cache[which], made}) : p.Free({made, cache[which]});
         cache[which] = grown;
       }
@@ -94,7 +94,7 @@ double InferredBytes(const Confusion::Matrix& m, Category category) {
   return sum;
 }
 
-// Expects that the precision and the recall of the category KvCache, in bytes, are at least
+// Expects that precision and recall of the category KvCache, measured in bytes, are at least
 // `share`.
 void ExpectCaches(const Confusion::Matrix& m, double share) {
   const auto cache = static_cast<size_t>(Category::kKvCache);
@@ -126,12 +126,12 @@ TEST_P(GrowingKvCache, FindsCacheOfGenerate) {
     ExpectCaches(c.time, 0.95);
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
     EXPECT_THAT(labels.rule, ::testing::Contains(stacks ? kStackKvCache : kLifeKvCache));
-    // Blocks of the prompt become a cache after they were allocated.
+    // Blocks allocated for the prompt are not a cache at first, so they must be retagged.
     EXPECT_FALSE(labels.retags.empty());
   }
 }
 
-// Lists of token ids grow like a cache, but are not a cache.
+// Lists of token ids grow in the same way as a cache.
 TEST(KvCache, GrowingTokenListsAreNotKvCache) {
   Program p;
   const Model model{.layers = 1};
@@ -195,7 +195,7 @@ TEST(KvCache, FindsCachesAllocatedByServingEngines) {
   }
 }
 
-// A block that the cache's code allocates and frees at once (dequantised weights) is a temporary.
+// The code of a cache also allocates blocks that it frees at once, such as dequantised weights.
 TEST(KvCache, TemporariesOfCacheCodeAreNotKvCache) {
   Program p;
   Load(p, {});
@@ -211,7 +211,7 @@ TEST(KvCache, TemporariesOfCacheCodeAreNotKvCache) {
   EXPECT_THAT(labels.category, ::testing::Not(::testing::Contains(Category::kKvCache)));
 }
 
-// Training with use_cache: the blocks that update() allocates are saved for backward and freed
+// In training with use_cache, update() allocates blocks that are saved for backward and freed
 // during backward.
 TEST(KvCache, TrainingWithUseCacheHasNoKvCache) {
   Program p;

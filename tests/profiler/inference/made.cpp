@@ -90,7 +90,7 @@ Stripped Program::Take(const Options& options) const {
     made.birth.push_back(is[block]);
   };
 
-  // The live blocks when the recording begins, by address.
+  // Whether each block is live. Used to find the blocks that are older than the recording.
   std::vector<bool> live(bytes_.size(), false);
   const auto follow = [&](const Act& act) {
     switch (act.kind) {

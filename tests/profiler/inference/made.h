@@ -28,9 +28,9 @@ using MadeStack = std::vector<MadeFrame>;  // innermost frame first
 
 class Program {
  public:
-  // The row of a stack; equal stacks have the same row.
+  // Returns the row of a stack. Equal stacks have the same row.
   uint32_t Stack(const MadeStack& frames);
-  // The following frees also have this stack, until the next Alloc() or In().
+  // `stack` also applies to the frees that follow, until the next Alloc() or In().
   uint32_t Alloc(uint64_t bytes, trace::Category truth, uint32_t stack = 0);
   void Becomes(uint32_t block, trace::Category truth);
   void Free(uint32_t block);
@@ -66,12 +66,12 @@ class Program {
   std::map<MadeStack, uint32_t> rows_;
 };
 
-// Two recordings of one process, one device each, interleaved; the second one's device becomes
-// device 1.
+// Two recordings of one process, merged. Each has one device; the second's becomes device
+// 1.
 struct Interleaved {
   recording::Recording recording;
   recording::History history;
-  // For each entry of the two recordings: its place in `recording`.
+  // For each entry of the first and of the second recording, its index in `recording`.
   std::vector<recording::EntryIndex> entry[2];
   std::vector<uint32_t> allocation[2];
 };

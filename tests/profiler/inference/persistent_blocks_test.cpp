@@ -1,5 +1,5 @@
-// Categories of blocks that stay allocated over steps, inferred only from the numbers of blocks and
-// gradients of each size.
+// Tests categories of blocks that stay allocated over steps. They are inferred only from the
+// numbers of blocks and gradients of each size.
 #include "profiler/inference/persistent_blocks.h"
 
 #include <gmock/gmock.h>
@@ -27,8 +27,8 @@ void Add(std::vector<Persistent>& kept, uint64_t bytes, uint32_t count) {
   }
 }
 
-// num_batches_tracked of batch normalization is one scalar per layer. If the optimizer keeps no
-// state, the scalar must not be taken for the optimizer's step counter.
+// Batch normalization has a scalar num_batches_tracked in each layer. If the optimizer has no
+// state, this must not be confused with the optimizer's step counters.
 TEST(Persistent, BatchNormCountersAreNotOptimizerState) {
   std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 2);  // convolutions
@@ -47,7 +47,7 @@ TEST(Persistent, BatchNormCountersAreNotOptimizerState) {
   }
 }
 
-// If the optimizer keeps moments, one scalar per parameter is its step counter.
+// If there is one scalar per parameter, and the optimizer keeps moments, these are step counters.
 TEST(Persistent, StepCountersOfFusedOptimizerAreOptimizerState) {
   std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 6);
@@ -57,7 +57,7 @@ TEST(Persistent, StepCountersOfFusedOptimizerAreOptimizerState) {
   EXPECT_EQ(Bytes(kept, Category::kOptimizerState), 144 * kKiB + 16);
 }
 
-// If the recording contains the optimizer's first step, no older block is optimizer state.
+// If the recording contains the first step of the optimizer, there is no older optimizer state.
 TEST(Persistent, NoOlderBlockIsStateIfFirstStepIsRecorded) {
   for (const bool first : {false, true}) {
     std::vector<Persistent> kept;
@@ -68,9 +68,9 @@ TEST(Persistent, NoOlderBlockIsStateIfFirstStepIsRecorded) {
   }
 }
 
-// The number of blocks of each size is a multiple of four. They are either parameters and unfreed
-// gradients, or parameters, gradients and two optimizer states each. The number of gradients that
-// one backward pass allocates distinguishes the cases.
+// The number of blocks of each size is a multiple of four. Either half of them are parameters and
+// half are gradients that are kept, or a quarter each are parameters, gradients and two optimizer
+// states. The number of gradients that one backward pass allocates tells these cases apart.
 TEST(Persistent, DistinguishesUnfreedGradientsFromOptimizerState) {
   for (const uint32_t passing : {2u, 1u}) {
     std::vector<Persistent> kept;
@@ -86,8 +86,8 @@ TEST(Persistent, DistinguishesUnfreedGradientsFromOptimizerState) {
   }
 }
 
-// A recording that ends half-way through backward has half of the gradients. If stacks have
-// identified the optimizer's states, the blocks of the other half are still parameters.
+// A recording that ends in the middle of backward has only half of the gradients. If stacks
+// identify the optimizer state, blocks without a gradient are parameters, too.
 TEST(Persistent, BlocksWithoutGradientInCutBackwardAreParameters) {
   std::vector<Persistent> kept;
   Add(kept, 64 * kKiB, 16);

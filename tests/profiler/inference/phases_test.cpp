@@ -1,5 +1,5 @@
-// Inference recognises generation, and saving and loading of checkpoints, by the Python frames of
-// made-up recordings.
+// Tests that inference recognises generation, saving and loading by the Python frames in stacks.
+// The recordings are made up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ const MadeFrame kLinear = {"forward", kSite + "torch/nn/modules/linear.py", 125}
 const MadeFrame kScript = {"<module>", "/home/someone/train.py", 12};
 const MadeFrame kGenerate = {"generate", kSite + "transformers/generation/utils.py", 2600};
 
-// The phases in order. Consecutive ranges of one phase are merged.
+// Returns the phases in order. Merges consecutive ranges of the same phase.
 std::vector<Phase> PhasesOf(const Labels& labels) {
   std::vector<Phase> phases;
   for (const Labels::PhaseRange& range : labels.phases)
@@ -33,7 +33,7 @@ std::vector<Phase> PhasesOf(const Labels& labels) {
   return phases;
 }
 
-// A model of three layers and the operations on it.
+// A made-up program with a model of three layers, and what it can do with the model.
 class Job {
  public:
   Job() {
@@ -71,7 +71,7 @@ class Job {
     p_.In(inside);
     for (int token = 0; token < 20; ++token) p_.Free(p_.Alloc(4096, Category::kTemporary, inside));
   }
-  // Gathers a sharded model, one part after the other.
+  // Saves a sharded model: gathers one part after the other.
   void Save() {
     p_.Enter(Phase::kSave);
     const uint32_t gather = p_.Stack({{"state_dict", kSite + "torch/nn/modules/module.py", 2200},
@@ -118,7 +118,7 @@ TEST(Phases, FindsLoadGenerationAndSaveOfATrainingRun) {
   }
   EXPECT_EQ(PhasesOf(labels), expected);
   EXPECT_EQ(labels.steps.size(), 4u);
-  // Blocks that were loaded, gathered and generated are freed.
+  // Only the parameters are left: the blocks for loading, saving and generation were freed.
   EXPECT_THAT(labels.category, Contains(Category::kParameter).Times(3));
   EXPECT_THAT(labels.category, ::testing::Not(Contains(Category::kUnknown)));
 }
@@ -129,7 +129,7 @@ TEST(Phases, GenerationAloneHasNoTrainingPhases) {
   EXPECT_THAT(PhasesOf(job.Infer()), ElementsAre(Phase::kSetup, Phase::kGeneration));
 }
 
-// If the result of a function named generate() is trained, its forward is an ordinary one.
+// A function named generate() whose result is trained is an ordinary forward pass.
 TEST(Phases, TrainedGenerateFunctionIsForward) {
   Program p;
   const MadeStack inside = {kLinear, kCall, {"generate", "/home/someone/gan.py", 40}, kScript};

@@ -143,8 +143,8 @@ void Qlora::Load() {
   }
 }
 
-// Allocates absmax and weight as bitsandbytes.functional.dequantize_4bit does, and frees absmax.
-// The caller frees the returned weight.
+// Like bitsandbytes.functional.dequantize_4bit, allocates absmax and the weight and frees absmax.
+// Returns the weight, which the caller must free.
 uint32_t Qlora::Dequantised(const Linear& linear, const MadeStack& around) {
   const uint64_t n = linear.in * linear.out;
   const uint32_t stack =
@@ -162,7 +162,7 @@ std::vector<uint32_t> Qlora::LayerForward(uint32_t layer, bool save, const MadeS
   const auto make = [&](uint64_t bytes, const MadeStack& stack, bool keep) {
     const uint32_t block = p_.Alloc(bytes, Saved(save && keep), p_.Stack(stack));
     if (keep) saved.push_back(block);
-    // Tensors that nothing references are freed as soon as the next ones have been computed.
+    // If nothing is saved for backward, a tensor is freed once the next ones have been computed.
     if (!save && saved.size() > 3) {
       p_.Free(saved.front());
       saved.erase(saved.begin());
@@ -348,7 +348,7 @@ void Qlora::OptimizerStep() {
 
 void Qlora::ZeroGrad() {
   p_.Enter(Phase::kZeroGrad);
-  // No allocations; frees have the stack of zero_grad.
+  // Only frees follow. They have the stack of zero_grad.
   p_.In(p_.Stack(kZero));
   for (Adapter& a : adapters_) {
     if (a.gradient == UINT32_MAX) continue;

@@ -1,7 +1,7 @@
-// Simulates LoRA on a 4-bit base model (sizes of TinyLlama) as peft and bitsandbytes train it.
-// Weights are uint8, with half a byte per element, a quantised absmax, and the absmax of that.
-// Norms and embeddings are fp32 (prepare_model_for_kbit_training). Each projection has A and B.
-// Every matrix product of a forward or backward pass dequantises its weight into a temporary.
+// Simulates how peft and bitsandbytes train LoRA on a 4-bit base model with the sizes of TinyLlama.
+// Weights are uint8 and have half a byte per element, a quantised absmax, and the absmax of that.
+// Norms and embeddings are fp32 (prepare_model_for_kbit_training). Each projection has adapters A
+// and B. Each matrix product, in forward and backward, dequantises its weight into a temporary.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ class Qlora {
 
   void Load();
   uint32_t Dequantised(const Linear& linear, const MadeStack& around);
-  // Runs a layer's forward. With `save`, returns all blocks that it saves for backward; otherwise
-  // the last few blocks, which are still allocated.
+  // Runs a layer's forward. If `save`, returns all blocks that it saves for backward. Otherwise,
+  // returns its last few blocks, which are still allocated.
   std::vector<uint32_t> LayerForward(uint32_t layer, bool save, const MadeStack& around);
   void LayerBackward(uint32_t layer, std::vector<uint32_t> saved);
   void Gradient(uint32_t adapter, const MadeStack& around);

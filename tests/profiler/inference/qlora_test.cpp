@@ -1,5 +1,5 @@
-// The weights of a 4-bit base model, which is not trained, are parameters in every part of the run.
-// No block is optimizer state if no optimizer ran.
+// Tests that the weights of a 4-bit base model are always parameters, although they are not
+// trained, and that nothing is optimizer state if no optimizer ran.
 #include "tests/profiler/inference/qlora.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ double InferredBytes(const Confusion::Matrix& m, Category category) {
   return sum;
 }
 
-// With rank 8, the absmax of a 2048 x 2048 weight is as large as an adapter of that weight.
+// At rank 8, the absmax of a 2048 x 2048 weight and an adapter of this weight have the same size.
 class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_t>> {
  protected:
   Qlora::Options options(bool from_start = false) const {
@@ -41,8 +41,8 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
   static std::string Tables(const Confusion& c) {
     return "MiB at the peak:\n" + Confusion::Table(c.peak) + "MiB s:\n" + Confusion::Table(c.time);
   }
-  // The share of all bytes x seconds in parameters that are inferred as gradients, optimizer state,
-  // activations or temporaries.
+  // Returns what share of all bytes x seconds are parameters that were inferred as gradients,
+  // optimizer state, activations or temporaries.
   static double MisclassifiedShare(const Confusion& c) {
     const auto& row = c.time[static_cast<size_t>(Category::kParameter)];
     return Confusion::Total(c.time) == 0 ? 0
@@ -52,7 +52,7 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
                                             row[static_cast<size_t>(Category::kTemporary)]) /
                                                Confusion::Total(c.time);
   }
-  // Bytes of the adapters' moments, and of the batches that stay allocated until the next step.
+  // Returns the bytes of all adapters' moments plus those of batches, which look alike.
   static double MaxStateBytes(const Qlora& run) {
     constexpr uint64_t kBatches = uint64_t{3} * 4096;
     return static_cast<double>(2 * run.AdapterBytes() + kBatches);
@@ -99,7 +99,7 @@ TEST_P(QloraTest, InferenceHasNoGradientsOrOptimizerState) {
   }
 }
 
-// The recording contains the optimizer's first step.
+// The recording contains the first step of the optimizer, so all of its state is new.
 TEST_P(QloraTest, OptimizerStateIsThatOfTheAdapters) {
   for (const bool from_start : {false, true}) {
     Qlora run(options(from_start));
@@ -109,7 +109,7 @@ TEST_P(QloraTest, OptimizerStateIsThatOfTheAdapters) {
     SCOPED_TRACE(Tables(c));
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
     if (!from_start) {
-      // This does not hold for recordings from the start: loading converts bf16 weights to fp32.
+      // Not checked from the start of the program, because loading converts bf16 weights to fp32.
       EXPECT_EQ(MisclassifiedShare(c), 0);
       EXPECT_LE(InferredBytes(c.peak, Category::kOptimizerState), MaxStateBytes(run));
     }
@@ -121,7 +121,7 @@ TEST_P(QloraTest, OptimizerStateIsThatOfTheAdapters) {
   }
 }
 
-// In a recording from the second step on, the adapters' states are older than the recording.
+// From the second step on, the optimizer state of the adapters is older than the recording.
 TEST_P(QloraTest, OptimizerStateIsBoundedIfRecordedFromSecondStep) {
   Qlora run(options());
   run.Train(1);
@@ -131,7 +131,7 @@ TEST_P(QloraTest, OptimizerStateIsBoundedIfRecordedFromSecondStep) {
     const Confusion c = InferAndCompare(run, cut);
     SCOPED_TRACE(fmt::format("cut at {}\n", cut) + Tables(c));
     EXPECT_LE(InferredBytes(c.peak, Category::kOptimizerState), MaxStateBytes(run));
-    // Adapters, moments and absmax of one size cannot be distinguished.
+    // If the recording is cut, adapters, moments and absmax of equal size cannot be distinguished.
     if (cut == 1) {
       EXPECT_GE(Confusion::Right(c.peak), 0.97);
     }

@@ -108,7 +108,7 @@ absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel
           truth = Category::kTemporary;
         } else {
           truth = Category::kActivation;
-          // The logits and the loss: variables still reference them when the graph is freed.
+          // The logits and the loss: when the graph is freed, variables still refer to them.
           if (dead == kNoEntry || dead >= backward_end) {
             recorded.retags.push_back({backward_end, a, Category::kTemporary, 0});
           }
@@ -125,7 +125,7 @@ absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel
         }
     }
   }
-  // The new moments become the state after the update for which they are computed.
+  // New moments become optimizer state after the update that they were computed for.
   for (EntryIndex i = 0; i < entries.size(); ++i) {
     if (entries.action[i] != Action::kFreeCompleted || !tensor[i].ends_with("|upd")) continue;
     for (const uint32_t a : new_moments[tensor[i].substr(0, tensor[i].find('|'))]) {

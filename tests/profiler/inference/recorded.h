@@ -1,5 +1,5 @@
-// Recorded snapshots of a known model. The category of each block follows from the model's shapes
-// and, for the training step, from a table that lists the tensor of every allocation. Both are in
+// Recorded snapshots of a known model. The shapes of the model determine the category of each
+// block. For the training step, a table also lists the tensor of every allocation. Both are in
 // ../shared; see ../shared/reference/basics_lm.md and cuda_requests.md.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace vramscope::testing {
 
-// A file of ../shared; nullopt if it does not exist.
+// Returns the path of ../shared, or nullopt if it does not exist.
 std::optional<std::string> SharedFolder();
 
 struct RecordedModel {
@@ -31,13 +31,13 @@ absl::StatusOr<Stripped> ReadRecorded(const std::string& snapshot);
 // Removes all stacks and annotations.
 void WithoutStacks(Stripped& recorded);
 
-// Adds the true categories of a training step of `medium`. Of blocks that are older than the
-// recording, only the sizes are known. If blocks of one size have several categories, each block
-// gets the category in `labels`, up to the true number of blocks of that category.
+// Adds the true categories of a training step of `medium`. For older blocks, it is only known how
+// many blocks of each size and category there are. Such a block gets its category in `labels`, as
+// long as no category gets more blocks than it truly has.
 absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel& model,
                             const recording::Labels& labels, Stripped& recorded);
 
-// Requested bytes by inferred category, at the peak and at the end.
+// The requested bytes of each inferred category at the peak and at the end.
 struct Totals {
   std::array<uint64_t, trace::kCategoryCount> at_peak{}, at_end{};
 };

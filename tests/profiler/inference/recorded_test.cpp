@@ -1,5 +1,5 @@
-// Compares the categories that inference finds in recordings by others (../shared) with the
-// categories that follow from the model.
+// Infers categories in other people's recordings (../shared), and compares them with what is known
+// about the model.
 #include "tests/profiler/inference/recorded.h"
 
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ TEST_P(MediumTraining, CategoriesMatchTensorsOfTheModel) {
 INSTANTIATE_TEST_SUITE_P(All, MediumTraining,
                          ::testing::Combine(::testing::Values(128, 256), ::testing::Bool()));
 
-// Without gradients, nothing distinguishes buffers and inputs from parameters.
+// A tolerance: without gradients, buffers and inputs look like parameters.
 constexpr double kBuffersToo = 1.0002;
 
 class OtherRecordings : public ::testing::TestWithParam<bool> {
@@ -121,8 +121,8 @@ TEST_P(OtherRecordings, KkForwardHasNoGradientsOrOptimizerState) {
 }
 
 // The recordings have only forward and backward passes, and gradients are never freed. The number
-// of blocks of each size is a multiple of four (embedding and head have the same size), but the
-// blocks must not be inferred as parameters with gradients and optimizer states.
+// of blocks of each size is a multiple of four, because embedding and head have the same size. This
+// must not lead to the inference that there are two optimizer states for each parameter.
 TEST_P(OtherRecordings, ForwardAndBackwardHaveNoOptimizerState) {
   if (!GetParam()) GTEST_SKIP() << "without stacks, it is unknown whether backward is complete";
   ASSERT_NO_FATAL_FAILURE(Read("more/magma27"));
@@ -135,9 +135,9 @@ TEST_P(OtherRecordings, ForwardAndBackwardHaveNoOptimizerState) {
   }
 }
 
-// A step under torch.compile, with forward and backward graphs of a model whose gradients are never
-// freed. A forward pass on one of three devices runs out of memory. One device had run an encoder
-// that is not trained.
+// The recording has three devices. One runs out of memory in a forward pass, and one has run an
+// encoder that is not trained. torch.compile made graphs for forward and backward, and the
+// gradients are never freed.
 TEST_P(OtherRecordings, OutOfMemoryInForwardHasNoGradients) {
   ASSERT_NO_FATAL_FAILURE(Read("more/code_location"));
   if (IsSkipped()) return;
@@ -165,8 +165,8 @@ TEST_P(OtherRecordings, CompiledStepHasAllPhasesAndOptimizerState) {
   EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kLifeRecomputed)));
 }
 
-// Layers that are moved to the GPU one by one, used and moved back are parameters while they are on
-// the GPU.
+// Layers are moved to the GPU one by one, are used there, and are moved back. While they are on the
+// GPU, they are parameters.
 TEST_P(OtherRecordings, LayersMovedToTheGpuAreParameters) {
   if (!GetParam()) GTEST_SKIP() << "without stacks, moves are unknown";
   ASSERT_NO_FATAL_FAILURE(Read("more/sqattn"));

@@ -8,7 +8,7 @@
 namespace vramscope::inference {
 namespace {
 
-// A step with layers: 24 times the same 40 allocations, then 24 times another 60, then a remainder.
+// Returns a step of 24 layers: 24 times the same 40 allocations, 24 times 60 others, and a rest.
 std::vector<uint64_t> Step() {
   std::mt19937 random(7);
   const auto some = [&](int n) {

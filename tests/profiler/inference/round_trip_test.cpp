@@ -1,5 +1,5 @@
 // Writes a run as a snapshot without its categories, and reads it like any other snapshot.
-// Inference restores the categories.
+// Inference must restore the categories.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST_P(RoundTrip, RestoresCategoriesOfExportedSnapshot) {
   }
   auto read = testing::ReadRecorded(path);
   ASSERT_TRUE(read.ok()) << read.status();
-  // The same run, with its true categories.
+  // `truth` is the same run with its true categories.
   Stripped truth = testing::Strip(**trace, {.teardown = true});
   ASSERT_EQ(read->recording.entries.size(), truth.recording.entries.size());
   ASSERT_EQ(read->history.allocations.size(), truth.history.allocations.size());

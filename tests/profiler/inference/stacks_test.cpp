@@ -1,4 +1,4 @@
-// Tests the facts that inference reads from single stacks of PyTorch, innermost frame first.
+// Tests what inference reads from a single stack of PyTorch. Stacks begin with the innermost frame.
 #include "profiler/inference/stacks.h"
 
 #include <gtest/gtest.h>
@@ -151,7 +151,7 @@ TEST_F(StackTest, FindsOptimizersOfTorchAndOfUsers) {
   EXPECT_EQ(Read({{"zero_grad", kTorch + "optim/optimizer.py", 1060}, kScript}).phase,
             Phase::kZeroGrad);
   EXPECT_EQ(Read({{"step", kTorch + "optim/lr_scheduler.py", 80}, kScript}).phase, Phase::kNone);
-  // A closure runs the model within the optimizer's step.
+  // A closure can run the model within the optimizer's step. This is a forward pass.
   EXPECT_EQ(Read({{"forward", "/home/someone/model.py", 3},
                   kCall,
                   {"closure", "/home/someone/train.py", 30},
@@ -167,7 +167,7 @@ TEST_F(StackTest, FindsLossesOfTorchAndOfUsers) {
                   kScript})
                 .phase,
             Phase::kLoss);
-  // A trainer's compute_loss calls the model; frames in the model are forward.
+  // If compute_loss of a trainer calls the model, what is inside the model is a forward pass.
   EXPECT_EQ(Read({{"linear", kTorch + "nn/functional.py", 2000},
                   {"forward", kTorch + "nn/modules/linear.py", 125},
                   kCall,
@@ -200,8 +200,8 @@ TEST_F(StackTest, FindsSetupDataLoadingAndWorkspaces) {
   EXPECT_TRUE(loaded.loads_state);
 }
 
-// torch.compile inserts the frames of the code that was compiled into a graph between the frames
-// that run the graph.
+// Between the frames that run a graph, torch.compile inserts the frames of the code from which the
+// graph was compiled.
 TEST_F(StackTest, FindsPhasesOfCompiledGraphs) {
   const std::vector<Frame> inside = {
       {"call", "/tmp/torchinductor_me/oc/coc6o35.py", 395},
@@ -244,8 +244,8 @@ TEST_F(StackTest, FindsKvCacheUpdates) {
                     {"forward", "/venv/transformers/models/llama/modeling_llama.py", 250},
                     kCall})
                   .kv_cache);
-  // An allocation in a forward is not a cache, even if the name of the forward's caller suggests
-  // one.
+  // Nothing that is allocated in a forward is a cache, even if the caller's name suggests
+  // it.
   EXPECT_FALSE(Read({{"forward", "/venv/vllm/model_executor/models/qwen2.py", 250},
                      kCall,
                      {"_initialize_kv_caches", "/venv/vllm/engine/llm_engine.py", 440}})
@@ -264,12 +264,12 @@ TEST_F(StackTest, ForwardInsideGenerateIsGeneration) {
   EXPECT_EQ(facts.phase, Phase::kGeneration);
   EXPECT_EQ(facts.rule, kStackGeneration);
   EXPECT_EQ(module, "linear");
-  // This also holds within an evaluation, but not in a backward pass.
+  // It is also generation within an evaluation, but not within a backward pass.
   generates.push_back({"evaluate", "/home/someone/train.py", 30});
   EXPECT_EQ(Read(generates).phase, Phase::kGeneration);
   generates.push_back(kEngine);
   EXPECT_EQ(Read(generates).phase, Phase::kBackward);
-  // A function that generates random numbers is named generate(), too.
+  // This is another function named generate(), which generates random numbers.
   EXPECT_EQ(Read({{"generate", "/home/someone/noise.py", 3}, kScript}).phase, Phase::kNone);
 }
 
@@ -289,16 +289,16 @@ TEST_F(StackTest, FindsSavingAndLoadingOfCheckpoints) {
           {"save", kTorch + "serialization.py", 900},
           kScript},
          Phase::kSave, kStackSave);
-  // A sharded model is gathered to be written; the function around the gathering shows that.
+  // A sharded model may be gathered to be saved. The function that calls state_dict() shows this.
   expect({{"state_dict", kTorch + "nn/modules/module.py", 2200},
           {"_save_checkpoint", "/venv/transformers/trainer.py", 3200},
           kScript},
          Phase::kSave, kStackSave);
   expect({{"load_file", "/venv/safetensors/torch.py", 380}, kScript}, Phase::kLoad, kStackLoad);
-  // state_dict() alone does not mean saving, because it may serve to average weights.
+  // state_dict() alone does not imply saving: it may also be called to average weights.
   expect({{"state_dict", kTorch + "nn/modules/module.py", 2200}, kScript}, Phase::kNone,
          kStatedByProducer);
-  // A model that is built from a checkpoint is being set up.
+  // Building a model from a checkpoint is set-up.
   expect({{"load", kTorch + "serialization.py", 1500},
           {"from_pretrained", "/venv/transformers/modeling_utils.py", 4000},
           kScript},
@@ -308,7 +308,7 @@ TEST_F(StackTest, FindsSavingAndLoadingOfCheckpoints) {
           {"load_checkpoint", "/home/someone/train.py", 20},
           kScript},
          Phase::kSetup, kStackSetup);
-  // A forward pass that checks the written file is still a forward pass.
+  // If save_checkpoint runs the model, for example to check the file, this is a forward pass.
   expect({{"forward", kTorch + "nn/modules/linear.py", 125},
           kCall,
           {"save_checkpoint", "/home/someone/train.py", 44}},
@@ -320,7 +320,7 @@ TEST_F(StackTest, OptimizerConstructorAllocatesState) {
       Read({{"_build_main_params", "/venv/megatron/core/optimizer/distrib_optimizer.py", 376},
             {"__init__", "/venv/megatron/core/optimizer/distrib_optimizer.py", 567}})
           .loads_state);
-  // A function that only moves a model to the GPU allocates no optimizer state.
+  // This stack only moves a model to the GPU, so it does not allocate optimizer state.
   EXPECT_FALSE(Read({{"convert", kTorch + "nn/modules/module.py", 1369},
                      {"_apply", kTorch + "nn/modules/module.py", 957},
                      {"__init__", "/home/someone/optimizer.py", 567}})

@@ -1,4 +1,4 @@
-// In snapshots without a history, inference only knows the stacks of blocks.
+// Tests inference for snapshots without a history, which only has the stacks of blocks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ uint64_t Of(const std::array<uint64_t, trace::kCategoryCount>& totals, Category 
   return totals[static_cast<size_t>(category)];
 }
 
-// One process runs a trainer and a serving engine. The keys and values of 24 layers have 20.3 GiB.
+// One process trains and runs a serving engine. Its keys and values of 24 layers have 20.3 GiB.
 TEST(State, FindsCategoriesOfTrainerAndServingEngine) {
   const auto shared = testing::SharedFolder();
   if (!shared) GTEST_SKIP() << "no ../shared/snapshots beside the sources";

@@ -85,7 +85,7 @@ class Stripper {
         continue;
       }
       if (t_.slices.end_event[s] <= begin_ || t_.slices.begin_event[s] >= end_) continue;
-      // Every event gets its own made-up time, so that events with the same time keep their order.
+      // Uses made-up times, which differ for all events, so that the order of events is kept.
       const auto at = [&](EventIndex e) {
         return e <= begin_ ? 0 : static_cast<int64_t>(std::min(e, end_) - begin_) * 1000;
       };
@@ -329,8 +329,8 @@ class Stripper {
   }
 
   void Finish() {
-    // Older blocks have their category at the beginning of the recording, other blocks the category
-    // at their allocation.
+    // A recording has its annotations in the order of their begins. Slices that are older than the
+    // recording all begin at 0 and keep their order.
     std::stable_sort(
         r_.annotations.begin(), r_.annotations.end(),
         [](const Annotation& a, const Annotation& b) { return a.begin_ns < b.begin_ns; });
@@ -429,7 +429,7 @@ Confusion Compare(const Stripped& truth, const Labels& labels) {
     for (; next_label < labels.retags.size() && labels.retags[next_label].at <= i; ++next_label) {
       change(inferred, labels.retags[next_label].allocation, labels.retags[next_label].category);
     }
-    // Retags right after an allocation are already applied, so a block has its final category here.
+    // This comes after the retags that follow an allocation at once, so these count for the peak.
     if (live > peak) {
       peak = live;
       confusion.peak = now;

@@ -28,7 +28,7 @@ struct StripOptions {
   bool teardown = false;     // includes the frees after training
 };
 
-// A recording with the true category of each allocation at each entry.
+// A recording, together with the true category of each allocation at each entry.
 struct Stripped {
   recording::Recording recording;
   recording::History history;
@@ -41,20 +41,20 @@ struct Stripped {
 
 Stripped Strip(const trace::Trace& trace, const StripOptions& options);
 
-// [truth][inferred]: bytes of blocks at the peak, and bytes x seconds over the recording.
+// Indexed by [truth][inferred]: bytes at the peak, and bytes x seconds over the whole recording.
 struct Confusion {
   using Matrix = std::array<std::array<double, trace::kCategoryCount>, trace::kCategoryCount>;
   Matrix peak{}, time{};
   static double Total(const Matrix& m);
   static double Right(const Matrix& m);  // share of the total that is on the diagonal
   static bool Exact(const Matrix& m, trace::Category category);
-  // A table in MiB, with rows of true and columns of inferred categories; only those that occur.
+  // A table in MiB of the categories that occur. Rows are true and columns inferred categories.
   static std::string Table(const Matrix& m);
 };
 
 Confusion Compare(const Stripped& truth, const recording::Labels& labels);
 
-// Share of entries whose inferred phase is right, among those whose true phase is known.
+// Returns the share of right inferred phases, over all entries whose true phase is known.
 double PhasesRight(const Stripped& truth, const recording::Labels& labels);
 
 }  // namespace vramscope::testing

@@ -1,4 +1,4 @@
-// Derives phases from stacks, with and without a meaningful order.
+// Tests ranges of phases derived from stacks, and whether the phases are noise without an order.
 #include "profiler/inference/timeline.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Timeline Empty(EntryIndex entries) {
   return t;
 }
 
-// In a model with a few layers, phases are as short as noise, but repeat.
+// If a model has few layers, its phases are as short as noise. But they repeat.
 TEST(Timeline, ShortRepeatedPhasesAreNotNoise) {
   Timeline t = Empty(300 * 12);
   for (EntryIndex at = 0; at < t.size(); at += 12) {
@@ -43,7 +43,7 @@ TEST(Timeline, RandomPhasesAreNoise) {
     }
   }
   EXPECT_TRUE(IsNoise(t));
-  // With long marked steps in addition, the phases are not noise.
+  // If most entries belong to long phases, the rest does not make it noise.
   for (EntryIndex at = 0; at < t.size(); at += 1000) {
     t.Mark(at, at + 400, Phase::kForward, kStackForward);
     t.Mark(at + 400, at + 1000, Phase::kBackward, kStackBackward);

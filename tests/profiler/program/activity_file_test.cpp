@@ -1,5 +1,5 @@
-// Reads files of activities that a watched process writes (complete, truncated at every byte,
-// damaged and hostile ones), and checks the resulting activities of the trace.
+// Reads files of activities such as a watched process writes, and checks the activities of the
+// trace. The files are complete, truncated at every byte, damaged, or hostile.
 #include "profiler/program/activity_file.h"
 
 #include <gmock/gmock.h>
@@ -97,7 +97,7 @@ TEST_F(ActivityFileTest, ReadsWrittenActivitiesNamesAndFacts) {
   EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("other: kernels"), HasSubstr("7 records")));
 }
 
-// A killed program leaves whole chunks and a part of a chunk.
+// If a program is killed, its file has whole chunks, followed by a part of a chunk.
 TEST_F(ActivityFileTest, KeepsWholeChunksOfTruncatedFile) {
   const std::vector<std::string> names = {"one", "two"};
   const std::string whole = EncodeActivities(1, names, RandomActivities(1, 5));
@@ -129,13 +129,13 @@ TEST_F(ActivityFileTest, StopsReadingAtDamagedChunk) {
     ASSERT_TRUE(file.ReadMore(path_).ok());
     EXPECT_EQ(file.activities().size(), 5u) << at;
     bool damaged = true;
-    // If the length is larger, the reader waits for more bytes.
+    // A changed length may be larger. Then the reader waits for more bytes.
     if (at >= 8 && at < 12) damaged = size(bad) < size(more) || size(bad) > kMaxChunkBytes;
     EXPECT_EQ(file.damaged(), damaged) << at;
   }
 }
 
-// Writes a chunk's type, and the checksum that this version (`whole`) or older ones wrote.
+// Sets a chunk's type and its checksum, as this version (`whole`) or as older versions do.
 std::string WithType(std::string chunk, char type, bool whole) {
   chunk[4] = type;
   const std::string_view view = chunk;
@@ -231,7 +231,7 @@ TEST_F(ActivityFileTest, KernelsGetTheModuleOfTheirLaunch) {
     thread.push_back(row.thread);
     EXPECT_GE(row.begin_ns, 0);
   }
-  // Activities that ended before the trace began are omitted.
+  // Activities that ended before the trace began must be left out.
   EXPECT_THAT(module, ElementsAre(42, 41, 42, 41, 0, 0, 41, 41));
   EXPECT_EQ(thread[1], 1u);
   EXPECT_EQ(thread[5], 2u);  // threads without marks are numbered after threads with marks
@@ -239,7 +239,7 @@ TEST_F(ActivityFileTest, KernelsGetTheModuleOfTheirLaunch) {
   EXPECT_EQ(placed.rows[0].name.value, 70u);
 }
 
-// Activities have the stream numbers of the allocator's events, if the allocator knows the stream.
+// If the allocator knows a stream, activities must have the allocator's number for it.
 TEST_F(ActivityFileTest, UsesStreamNumbersOfTheAllocator) {
   std::vector<Activity> rows;
   for (const auto& [device, stream] : std::vector<std::pair<uint8_t, uint32_t>>{
@@ -274,7 +274,7 @@ Activity Memory(ActivityKind kind, uint64_t address, uint64_t bytes, int64_t at)
   return a;
 }
 
-// Handles records that arrive late or twice, lack their counterpart, or overlap.
+// Some records arrive late or twice, some overlap, and some lack the alloc or the free.
 TEST_F(ActivityFileTest, BuildsMemoryHistoryFromDriverAllocations) {
   constexpr auto kAlloc = ActivityKind::kDriverAlloc, kFree = ActivityKind::kDriverFree;
   std::vector<Activity> rows = {

@@ -1,4 +1,4 @@
-// Reads folders while other processes write to them.
+// Tests reading of folders to which other processes write at the same time.
 #include "profiler/program/folder_entries.h"
 
 #include <gmock/gmock.h>
@@ -73,8 +73,8 @@ TEST_F(FolderEntries, ProgressCountsHistoryOfProcesses) {
   EXPECT_EQ(progress.steps, 4U);
 }
 
-// torch.compile adds and removes folders in the scratch folder while progress is read. A plan must
-// not fail because of that.
+// While progress is read, torch.compile adds and removes folders in the scratch folder. This must
+// not make a plan fail.
 TEST_F(FolderEntries, ProgressToleratesFoldersBeingRemoved) {
   Put("process-7/history-0.rows", "12345");
   std::atomic<bool> done = false;

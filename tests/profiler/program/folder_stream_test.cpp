@@ -1,5 +1,5 @@
-// Sends a folder through a pipe: files that grow or are replaced, streams in pieces or cut at every
-// byte, and entries that do not belong in a folder.
+// Sends a folder through a pipe. Files grow or are replaced, the stream comes in pieces or is cut
+// at every byte, and some entries do not belong in a folder.
 #include "profiler/program/folder_stream.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ class FolderStream : public testing::Test {
       return absl::OkStatus();
     });
   }
-  // A receiver that has received the greeting.
+  // Returns a receiver that has already received the greeting.
   FolderReceiver Receiver(uint64_t most = FolderReceiver::kMostBytes) {
     FolderReceiver receiver(To(), most);
     EXPECT_TRUE(receiver.Take(trace::EncodeFrame(trace::FrameType::kFolder, "\x01")).ok());
@@ -70,7 +70,7 @@ class FolderStream : public testing::Test {
   std::string stream_;
 };
 
-// Marks are followed by zeros, in the place of marks that are not written yet.
+// Zeros follow the marks, as a reserve for marks that are written later. They must not be sent.
 TEST_F(FolderStream, SendsMarksWithoutTrailingZeros) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());
@@ -121,7 +121,7 @@ TEST_F(FolderStream, SendsGrowingAndReplacedFiles) {
   EXPECT_EQ(receiver.outcome()->exit_status, 3);
 }
 
-// Even if the stream is cut anywhere and passed in pieces of any size, each received file is a
+// Wherever the stream is cut, and whatever the size of its pieces is, each received file must be a
 // prefix of the sent file.
 TEST_F(FolderStream, TruncatedStreamYieldsPrefixesOfFiles) {
   FolderSender sender = Sender();
@@ -178,7 +178,7 @@ TEST_F(FolderStream, RejectsPathsOutsideTheFolder) {
   }
   EXPECT_TRUE(Files(To()).empty());
   EXPECT_EQ(Files(root_).at("outside"), "before");
-  // The receiver does not follow an existing link to the outside either.
+  // The receiver must not follow a link that leads out of its folder, either.
   fs::create_symlink(root_ / "outside", To() / "steps.part");
   EXPECT_FALSE(Receiver().Take(Piece(1, "steps", 0, 4, "hurt")).ok());
   EXPECT_EQ(Files(root_).at("outside"), "before");

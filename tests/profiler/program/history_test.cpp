@@ -1,4 +1,4 @@
-// Reads output folders in the form that the hooks in a program write.
+// Reads folders with files such as the hooks in a program write.
 #include "profiler/program/history.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class ProgramFolder : public ::testing::Test {
             {"frames", Json::array({{{"name", "run"}, {"filename", file}, {"line", 3}},
                                     {{"name", "main"}, {"filename", "/train.py"}, {"line", 9}}})}};
   }
-  // Takes a list, because a braced list of one Json is an array in GCC, but the element in clang.
+  // Takes an initializer_list: {json} would be an array in GCC, but the element itself in clang.
   static std::string Chunk(std::initializer_list<Json> entries, Json segments = Json::array()) {
     return ToPickle({{"segments", std::move(segments)},
                      {"device_traces", Json::array({Json(std::vector<Json>(entries))})},
@@ -66,7 +66,7 @@ TEST_F(ProgramFolder, JoinsChunksIntoOneHistory) {
   EXPECT_EQ(history->entries.size(), 4u);
   EXPECT_EQ(history->start_unix_ns, 100'000);
   EXPECT_EQ(history->entries.time_ns.back(), 106'000);
-  // The frame of the hooks' folder is removed, so that the third entry's stack has one frame.
+  // Frames of files in the hooks' folder are removed, so the third entry's stack has one frame.
   EXPECT_EQ(history->stacks.Frames(history->entries.stack[1]).size(), 2u);
   EXPECT_EQ(history->stacks.Frames(history->entries.stack[2]).size(), 1u);
   EXPECT_EQ(history->entries.stack[1], history->entries.stack[3]);
@@ -143,7 +143,7 @@ TEST_F(ProgramFolder, ReadsHistoryWhileTheProgramRuns) {
   EXPECT_EQ(first.runs[0].trace->allocations.size(), 1u);
   EXPECT_FALSE(first.runs[0].trace->complete);
   EXPECT_TRUE(first.runs[0].trace->warnings.empty());
-  // Without new data, the trace is unchanged.
+  // There are no new data, so the same trace is returned.
   EXPECT_EQ(read(false).runs[0].trace, first.runs[0].trace);
 
   Write("process-7/marks.jsonl", "[\"X\",0,0,5,0]\n[\"F\",0,1,6,0]\n[\"f\",0,2,9,0]\n[\"broken");
@@ -152,7 +152,7 @@ TEST_F(ProgramFolder, ReadsHistoryWhileTheProgramRuns) {
         R"({"pid": 7, "torch": "2.11.0", "cuda": "13.0", "clock": "virtual", "ended": "enough"})");
   const Program second = read(false);
   EXPECT_EQ(second.runs[0].trace->allocations.size(), 2u);
-  // The trace read in pieces equals the trace read at once.
+  // The trace that was read piece by piece must equal a trace that is read at once.
   const Program last = read(true);
   const auto whole = ReadProgram(path_.string(), {.title = "t"});
   ASSERT_TRUE(whole.ok());
@@ -191,7 +191,7 @@ TEST(Verdict, ShortExceptionKeepsWholeCharacters) {
       "OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB");
   EXPECT_EQ(ShortException("ValueError: no such batch.\n"), "ValueError: no such batch");
   EXPECT_EQ(ShortException(""), "");
-  // The text is not cut within a character.
+  // The text must not be cut in the middle of a character.
   const std::string cut = ShortException(std::string(299, 'a') + "\u00e4\u00e4");
   EXPECT_EQ(cut, std::string(299, 'a') + " \u2026");
 }

@@ -1,5 +1,5 @@
-// Finds environments in the layouts of venv, virtualenv, conda and Debian, which consist of empty
-// files.
+// Finds Python environments with the layouts of venv, virtualenv, conda and Debian. The test makes
+// them of empty files.
 #include "profiler/program/interpreters.h"
 
 #include <gtest/gtest.h>
@@ -142,7 +142,7 @@ TEST_F(Environments, ResolvesPyenvShims) {
   EXPECT_EQ(Find().at(0).torch, "3.10.4");
   places_.pyenv_version = "3.11.7";
   EXPECT_EQ(Find().at(0).torch, "3.11.7");
-  // The shim itself reports a missing interpreter.
+  // If the version does not exist, returns the shim, which reports this itself when it runs.
   places_.pyenv_version = "../../x";
   EXPECT_NE(Find().at(0).path.find("shims"), std::string::npos);
 }

@@ -33,7 +33,7 @@ class KeeperTest : public ::testing::Test {
     return done();
   }
   static bool IsAlive(pid_t pid) { return kill(pid, 0) == 0; }
-  // The children of this process that are keepers.
+  // Returns how many children of this process are keepers.
   static size_t OwnKeepers() {
     const std::string own = "PPid:\t" + std::to_string(getpid());
     size_t found = 0;
@@ -46,8 +46,8 @@ class KeeperTest : public ::testing::Test {
     return found;
   }
 
-  // Starts a process with a keeper and a program. The program has left its parent and its process
-  // group. Sets `program` to the program's process id once it runs.
+  // Starts a process with a keeper and a program. The program's parent has ended, and it has its
+  // own process group. Once it runs, `program` is set to its process id.
   pid_t Start(const KeeperOptions& options, pid_t& program) const {
     std::array<int, 2> pipe_ends{};
     EXPECT_EQ(pipe(pipe_ends.data()), 0);

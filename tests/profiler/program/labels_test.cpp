@@ -1,4 +1,4 @@
-// Checks the categories that follow from the marks of a hand-written training step.
+// Checks which categories the marks of a made-up training step give its blocks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ recording::Recording Step() {
     Add(r, Action::kFreeCompleted, At(place), 2 * kMiB, time);
   };
   Add(r, Action::kSegmentAlloc, kBase, 128 * kMiB, 0);
-  // Marks refer to these numbers, which count allocations and frees.
+  // The numbers in the comments count allocations and frees. Marks refer to these numbers.
   alloc(kParameter);     // 1, set-up
   alloc(kSaved);         // 2, forward
   alloc(5, kWorkspace);  // 3, forward
@@ -80,14 +80,14 @@ std::shared_ptr<const trace::Trace> Built(bool virtual_clock, std::string_view k
   return BuildTrace(Step(), MarksOfStep(known), about, options).value();
 }
 
-// The row of the allocation with this number.
+// Returns the row of the allocation with this number.
 uint32_t Row(const trace::Trace& t, uint64_t place) {
   const auto& addresses = t.allocations.address;
   return static_cast<uint32_t>(std::find(addresses.begin(), addresses.end(), At(place)) -
                                addresses.begin());
 }
 
-// An "R" mark has the counter's name, the value that was read, and the counter's device.
+// An "R" mark states a counter's name, the value that the program read, and the device.
 TEST(Labels, CounterReadingsHaveEventAndDevice) {
   About about;
   about.ended = "end";
@@ -193,7 +193,7 @@ TEST(Labels, MarksCategorizeBlocksOlderThanTheRecording) {
   EXPECT_EQ(t->allocations.birth_category[Row(*t, kGradient)], Category::kUnknown);
 }
 
-// In a recording, the GPU that ran the program determines the size of a workspace.
+// In a recording, the size of a workspace depends on the GPU on which the program ran.
 TEST(Labels, RecordingUsesTheGpuOfItsProcess) {
   const About about = ParseAbout(
                           R"({"pid": 1, "ended": "end", "card": {"name": "NVIDIA A100-SXM4-40GB",
@@ -225,7 +225,7 @@ TEST(Labels, SavedTensorsAreActivationsWhileAutogradKeepsThem) {
   EXPECT_EQ(t->retags.allocation[0].value, Row(*t, kSaved));
   EXPECT_EQ(t->retags.to[0], Category::kActivation);
   EXPECT_EQ(t->retags.to[1], Category::kTemporary);
-  // The block is retagged between its alloc and the next one, and again before its free.
+  // The first retag must precede the next alloc. The second must directly precede the free.
   EXPECT_LT(t->retags.event[0], t->allocations.alloc_event[Row(*t, 5)]);
   EXPECT_LT(t->retags.event[1], t->allocations.free_requested_event[Row(*t, kSaved)]);
   EXPECT_GT(t->retags.event[1], t->allocations.free_event[Row(*t, kFreed)]);
@@ -256,7 +256,7 @@ TEST(Labels, VirtualClockTakesTimesFromMarks) {
   EXPECT_LE(t->allocations.begin_ns[Row(*t, kState)], 8100);
 }
 
-// A killed program leaves a trace of the data that arrived.
+// If the program was killed, the trace has the data that arrived, and is not complete.
 TEST(Labels, TraceWithoutEndMarkIsIncomplete) {
   Marks marks = MarksOfStep();
   marks.rows.resize(5);

@@ -46,7 +46,7 @@ TEST(Marks, UnescapesNames) {
   EXPECT_EQ(marks->names[0], "a\"b\\c");
 }
 
-// An invalid line does not affect other lines.
+// An invalid line must be counted, and must not affect other lines.
 TEST(Marks, CountsInvalidLines) {
   for (const char* line :
        {"", "[]", "[\"M\"]", "[\"M\",0,1,2]", "[\"q\",0,1,2,3]", "[\"M\",256,1,2,3]",
@@ -59,8 +59,8 @@ TEST(Marks, CountsInvalidLines) {
   }
 }
 
-// After its last line the file continues with zeros, in the place of lines that are not written
-// yet.
+// Zeros follow the last line of the file, as a reserve for lines that are written
+// later.
 TEST(Marks, ReadsMarksWhileTheyAreWritten) {
   const std::string path = ::testing::TempDir() + "/marks-" + std::to_string(getpid()) + ".jsonl";
   const auto put = [&](size_t at, std::string_view text) {

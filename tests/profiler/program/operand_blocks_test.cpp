@@ -33,8 +33,8 @@ Activity Operand(uint8_t device, uint64_t address, uint64_t operation_count) {
           .bytes = operation_count};
 }
 
-// On two devices, several blocks use the same addresses, one after another. The test knows the
-// block at each address after each number of allocations and frees.
+// On two devices, blocks use the same addresses one after the other. The test knows which block is
+// at an address after a number of allocations and frees.
 TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
   constexpr uint64_t kBase = 0x7f0000000000, kSegment = uint64_t{20} << 20, kPlace = 1u << 20;
   for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -50,7 +50,7 @@ TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
     struct Block {
       uint8_t device;
       uint64_t address, bytes;
-      // The block exists between these numbers of allocations and frees.
+      // The block lives between these operations: allocations and frees are counted.
       uint64_t from, until;
     };
     std::vector<Block> blocks;
@@ -102,7 +102,7 @@ TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
     }
     const std::vector<uint32_t> have = BlocksOfOperands(rows, r, *history, false, 0);
     ASSERT_EQ(have.size(), expected.size());
-    // Bytes that rounding added also belong to the block, but the program has no pointers to them.
+    // Blocks are also found for bytes that rounding added. No program has pointers to these.
     for (size_t i = 0, row = 0; i < have.size(); ++i, ++row) {
       while (rows[row].kind != ActivityKind::kOperand) ++row;
       if (expected[i] == kNoBlock && have[i] != kNoBlock) {
@@ -116,8 +116,8 @@ TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
   }
 }
 
-// Without a caching allocator, the blocks are the driver's allocations, and the order of the file
-// decides.
+// Without a caching allocator, blocks are allocations of the driver. Which of them an operand is in
+// follows from the order of the rows in the file.
 TEST(OperandBlocks, FindsDriverAllocationByOrderInTheFile) {
   recording::Recording r;
   r.has_segments = true;

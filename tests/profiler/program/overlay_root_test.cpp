@@ -57,7 +57,7 @@ class OverlayRootTest : public ::testing::Test {
     isolation_ = *std::move(made);
   }
   std::string path(const std::string& name) const { return folder_->path() + "/" + name; }
-  // Runs `inside` in a process in the isolated file system. Returns the exit status.
+  // Runs `inside` in a child process that enters the isolated file system. Returns its status.
   int Inside(const std::function<int()>& inside) {
     const pid_t child = fork();
     if (child == 0) _exit(isolation_->Enter() != 0 ? 99 : inside());

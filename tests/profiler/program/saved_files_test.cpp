@@ -49,7 +49,7 @@ TEST_F(SavedFilesTest, ReportsEachSaveOnce) {
   files.Add(script);
   EXPECT_FALSE(files.Any());
   EXPECT_THAT(files.Take(), IsEmpty());
-  // A missing file counts as unchanged, because an editor may be about to write it.
+  // If the file is missing, it counts as unchanged: an editor may be about to write it again.
   fs::remove(script);
   EXPECT_FALSE(files.Any());
   Write("train.py", "22");

@@ -89,7 +89,7 @@ TEST_F(ScratchFolderTest, AdoptsFolderOfKilledOwnerOnce) {
     EXPECT_TRUE(fs::exists(path + "/history"));
   }
   EXPECT_FALSE(fs::exists(path));
-  // Folders in other places or with other names are not adopted, nor are links.
+  // Links, and folders in other places or with other names, must not be adopted.
   fs::create_directories(parent_ + "/vramscope-scratch-deeper/vramscope-scratch-aaaaaa");
   fs::create_directories(parent_ + "/precious");
   fs::create_directory_symlink(parent_ + "/precious", parent_ + "/vramscope-scratch-bbbbbb");
@@ -99,8 +99,8 @@ TEST_F(ScratchFolderTest, AdoptsFolderOfKilledOwnerOnce) {
   EXPECT_TRUE(fs::is_directory(parent_ + "/precious"));
 }
 
-// The folder contains a killed window's recording. Other commands may run before the next window
-// offers to restore the recording.
+// The folder contains a recording of a window that was killed. It must survive until the next
+// window offers to restore it, even if other commands run before.
 TEST_F(ScratchFolderTest, RestorableFolderOfDeadOwnerIsKeptAWeek) {
   const pid_t owner = fork();
   if (owner == 0) {
@@ -139,7 +139,7 @@ TEST_F(ScratchFolderTest, AdoptsRestorableFolderOfDeadOwner) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-// These names are similar to vramscope's.
+// These are similar to vramscope's scratch folders, but must not be removed.
 TEST_F(ScratchFolderTest, KeepsFoldersWithSimilarNames) {
   fs::create_directories(parent_ + "/vramscope-report");
   fs::create_directories(parent_ + "/elsewhere");

@@ -8,9 +8,9 @@
 namespace vramscope::program {
 namespace {
 
-// Each letter is a mark. "Ff" is a forward pass that trains, "(f" a forward pass without gradients,
-// and
-// "[f" a forward pass with gradients of a model in evaluation mode.
+// Returns one mark for each letter. "Ff" is a forward pass that trains, "(f"
+// one without gradients, and "[f" one with gradients of a model in evaluation
+// mode.
 Marks Written(std::string_view kinds) {
   Marks marks;
   for (const char c : kinds) {
@@ -23,7 +23,7 @@ Marks Written(std::string_view kinds) {
   return marks;
 }
 
-// "forward 2-3" means a phase from before mark 2 to after mark 3.
+// "forward 2-3": the phase begins after mark 2 and ends after mark 3. "<2": before mark 2.
 std::string Text(const Steps& steps) {
   const auto edge = [](const Edge& e) { return fmt::format("{}{}", e.behind ? "" : "<", e.mark); };
   std::string text;
@@ -40,7 +40,7 @@ std::string Text(const Steps& steps) {
 }
 
 TEST(Steps, FindsStepsAndPhasesOfPlainLoop) {
-  // Two steps, which set gradients to zero at their end.
+  // There are two steps. Each sets gradients to zero at its end.
   EXPECT_EQ(Text(FindSteps(Written("XFfBbOoZzFfBbOoZz"))),
             "[0 <1-8] [1 8-16] setup <0-<1, forward <1-2, loss 2-<3, backward <3-4, optimizer "
             "4-6, zero_grad <7-8, data 8-<9, forward <9-10, loss 10-<11, backward <11-12, "
@@ -82,7 +82,7 @@ TEST(Steps, CheckpointsAndGenerationArePhasesBetweenSteps) {
             "[0 <3-8] [1 10-18] setup <0-<1, load <1-2, setup 2-<3, forward <3-4, loss 4-<5, "
             "backward <5-6, optimizer 6-8, save <9-10, data 10-<13, forward <13-14, loss 14-<15, "
             "backward <15-16, optimizer 16-18, generation <19-24, ");
-  // After a checkpoint of several files, the next batch does not come from a data loader.
+  // A checkpoint has several files. The next batch does not come from a data loader.
   EXPECT_EQ(
       Text(FindSteps(Written("XFfBbOoWwWwFfBbOo"))),
       "[0 <1-6] [1 10-16] setup <0-<1, forward <1-2, loss 2-<3, backward <3-4, optimizer 4-6, "

@@ -1,5 +1,5 @@
-// Reads data that a killed process had not yet written as a chunk, from files in the form that the
-// injected library leaves.
+// When a process is killed, some data were not yet written as a chunk. Reads these data from files
+// such as the injected library leaves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ class TailTest : public ::testing::Test {
     bytes.resize(kMiB);  // the reserved size of the file
     Write("history-00000" + std::to_string(chunk) + ".tail", bytes);
   }
-  // A segment of 20 MiB with a block of 4 MiB, which has a stack.
+  // Writes a chunk with a segment of 20 MiB. It contains a block of 4 MiB, which has a stack.
   void WriteChunk() const {
     const auto entry = [](const char* action, uint64_t address, uint64_t size, int64_t us) {
       return Json{{"action", action},
@@ -106,7 +106,7 @@ TEST_F(TailTest, ContinuesAfterTheLastChunk) {
                                              Action::kSegmentAlloc, Action::kAlloc));
   EXPECT_EQ(r->entries.time_ns.back(), 103'000);
   EXPECT_TRUE(r->warnings.empty());
-  // The segments are those after the chunk. A pool that a chunk stated is kept.
+  // The segments are from the state after the chunk. Private pools that chunks stated are kept.
   ASSERT_EQ(r->segments.size(), 2u);
   EXPECT_EQ(r->segments[0].mempool, 1u);
   ASSERT_EQ(r->segments[0].blocks.size(), 3u);
@@ -121,8 +121,8 @@ TEST_F(TailTest, ContinuesAfterTheLastChunk) {
   EXPECT_EQ(history->allocations.bytes[2], 1024u);
 }
 
-// The process is killed before the first chunk, between the snapshot of a chunk and its writing, or
-// within an entry.
+// The process was killed before the first chunk, after the snapshot for a chunk was taken but
+// before it was written, or within an entry.
 TEST_F(TailTest, IsReadWithoutAnyChunk) {
   EXPECT_TRUE(absl::IsNotFound(Read().status()));
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8)});
@@ -132,14 +132,14 @@ TEST_F(TailTest, IsReadWithoutAnyChunk) {
   EXPECT_EQ(r->start_unix_ns, 7000);
   EXPECT_EQ(r->entries.size(), 3u);
   ASSERT_EQ(r->segments.size(), 1u);
-  // The file has fewer rows than it states.
+  // This file has fewer rows than its header states.
   Write("history-000001.tail", File({Row(kAlloc, kSegment + 512, 512, 9)}, 3));
   EXPECT_EQ(Read()->entries.size(), 3u);
   Write("history-000001.tail", File({}, 0).substr(0, 20));
   EXPECT_EQ(Read()->entries.size(), 2u);
 }
 
-// A chunk may also be a file of rows, whose stacks are in stacks.jsonl.
+// A chunk may also be a file of rows. Its stacks are in stacks.jsonl.
 TEST_F(TailTest, ReadsRowFilesWithTheirStacks) {
   const auto with = [](HistoryTailRow row, uint32_t stack) {
     row.stack = stack;
@@ -178,14 +178,14 @@ TEST_F(TailTest, ReadsRowFilesWithTheirStacks) {
   EXPECT_EQ(r->entries.time_ns.back(), 5000);
   ASSERT_EQ(r->segments.size(), 1u);
   EXPECT_GE(r->segments[0].blocks.size(), 3u);
-  // The next chunk has just begun, so the segments are still those after the entries.
+  // The next chunk has just begun, so the segments have the state after the entries.
   std::filesystem::remove(folder_ + "/history-000002.tail");
   r = Read();
   ASSERT_TRUE(r.ok());
   ASSERT_EQ(r->segments.size(), 1u);
   EXPECT_EQ(r->segments[0].blocks[0].use, recording::BlockUse::kAllocated);
   EXPECT_TRUE(recording::Reconstruct(*r)->warnings.empty());
-  // After an invalid line, the rest of the file is ignored. Entries are read without their stacks.
+  // The rest of the file is ignored after an invalid line. Entries that need it get no stack.
   Write("stacks.jsonl", "[\"s\",1,1,0]\n" + stacks);
   r = Read();
   ASSERT_TRUE(r.ok());
@@ -196,7 +196,7 @@ TEST_F(TailTest, ReadsRowFilesWithTheirStacks) {
   EXPECT_FALSE(Read()->warnings.empty());
 }
 
-// Each row has the number of the operator that allocated.
+// Each row has the number of the operator in which the allocation was made.
 TEST_F(TailTest, RowsHaveTheOperatorsThatAllocated) {
   const auto by = [](HistoryTailRow row, uint16_t number) {
     row.done = static_cast<uint16_t>(1 + number);
@@ -218,7 +218,7 @@ TEST_F(TailTest, RowsHaveTheOperatorsThatAllocated) {
   std::vector<std::string> names;
   for (const trace::StringId one : operators) names.push_back(r->strings[one.value]);
   EXPECT_THAT(names, ElementsAre("", "aten::_to_copy", "aten::mm", "", ""));
-  // An entry out of order ends the reading of the file.
+  // If an entry of the file is out of order, the rest of the file is not read.
   Write("stacks.jsonl", "[\"o\",2,\"aten::mm\"]\n");
   HistoryReader other({});
   ASSERT_TRUE(other.ReadMore(folder_).ok());
@@ -227,7 +227,7 @@ TEST_F(TailTest, RowsHaveTheOperatorsThatAllocated) {
   for (const trace::StringId one : operators) EXPECT_EQ(damaged->strings[one.value], "");
 }
 
-// Times that no clock returns, before and after 1970: their difference does not fit into 64 bits.
+// The difference of these times (before and after 1970) exceeds 64 bits. No clock returns them.
 TEST_F(TailTest, HandlesTimesWhoseDifferenceOverflows) {
   constexpr int64_t kFirstUs = -200'000'000'000'000, kLastUs = 9'000'000'000'000'000;
   const auto chunk = [&](int number, int64_t us) {
@@ -254,7 +254,7 @@ TEST_F(TailTest, HandlesTimesWhoseDifferenceOverflows) {
   EXPECT_EQ(r->start_unix_ns, kFirstUs * 1000);
   EXPECT_THAT(r->entries.time_ns, ElementsAre(0, kBetween, kBetween, kBetween));
 
-  // A later entry with an earlier time gets the time of the entry before it.
+  // An entry whose time is earlier than that of the entry before it gets the latter's time.
   chunk(0, kLastUs);
   chunk(1, kFirstUs);
   chunk(2, kLastUs);
@@ -263,7 +263,7 @@ TEST_F(TailTest, HandlesTimesWhoseDifferenceOverflows) {
   EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
   EXPECT_THAT(r->entries.time_ns, ElementsAre(0, 0, 0, 0));
 
-  // Without chunks, the tail's time is also limited to the latest time that a chunk may have.
+  // If there are only tails, times are limited, too, to the latest time that a chunk may have.
   for (const char* number : {"0", "1", "2"})
     std::filesystem::remove(folder_ + "/history-00000" + number + ".pickle");
   WriteTail(0, {row});
@@ -272,7 +272,7 @@ TEST_F(TailTest, HandlesTimesWhoseDifferenceOverflows) {
   EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
 }
 
-// A free that was not completed is pending, and is not reported as an error.
+// If a free was not completed, it is pending. This must not be reported as an error.
 TEST_F(TailTest, RequestedFreeWithoutCompletionIsPending) {
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8),
                 Row(kFreeRequested, kSegment, 512, 9)});
@@ -311,14 +311,14 @@ TEST_F(ActivityTailTest, IsAppendedToChunksWithoutDuplicates) {
   const std::vector<std::string> names = {"first", "second"};
   EXPECT_TRUE(tail.Add(Kernel(1, 10), std::span(names).first(1)));
   EXPECT_TRUE(tail.Add(Kernel(1, 20), std::span(names).first(1)));
-  // The process is killed here, before a chunk is written.
+  // Suppose that the process is killed here, before a chunk is written.
   ActivityFile early;
   ASSERT_TRUE(early.ReadTail(this->tail()).ok());
   EXPECT_THAT(Begins(early), ElementsAre(10, 20));
   EXPECT_EQ(early.names()[1], "first");
 
   Write("activities.bin", EncodeActivities(1, std::span(names).first(1), tail.rows()));
-  // Killed after the chunk was written and before the tail was cleared.
+  // Suppose that it is killed after the chunk was written and before the tail was cleared.
   ActivityFile between;
   ASSERT_TRUE(between.ReadMore(file()).ok());
   ASSERT_TRUE(between.ReadTail(this->tail()).ok());
@@ -343,7 +343,7 @@ TEST_F(ActivityTailTest, RejectsRowsBeyondItsCapacity) {
   EXPECT_EQ(tail.rows().size(), kTailRows);
 }
 
-// The file may contain any data, because the program can write to it.
+// The program can write to the file, so it may contain anything.
 TEST_F(ActivityTailTest, RejectsInvalidContents) {
   ActivityFile file;
   EXPECT_TRUE(absl::IsNotFound(file.ReadTail(tail())));

@@ -64,8 +64,8 @@ TEST(ActivityIndex, ActivitiesBeyondMaxDepthShareATrack) {
   EXPECT_EQ(v.rects.size(), 40 - ActivityIndex::kMostDepth);
 }
 
-// Wide activities become rectangles, and narrow ones are counted, by the same code as for slices
-// (lane_index_test). This test checks that all activities in the window are found.
+// This test checks that all activities in the window are found. (lane_index_test tests the code
+// that draws wide items as rectangles and counts narrow ones.)
 TEST(ActivityIndex, QueryReturnsActivitiesInTheWindow) {
   const auto t = WithLaunches(7);
   const ActivityIndex index(t);
@@ -186,8 +186,8 @@ TEST(ActivityIndex, FindsOpThatAllocatedAndLastOpBeforeFree) {
   const trace::AllocationTable& of = t->allocations;
   int made = 0, freed = 0;
   for (uint32_t row = 0; row < of.size(); ++row) {
-    // The innermost open operator. If several threads have one, prefers the operator with the name
-    // in the allocation.
+    // Finds the innermost open operator. If several threads have one, prefers the one that has the
+    // name that the allocation states.
     std::map<uint32_t, uint32_t> open;
     uint32_t before_free = kNoRow, at_free = kNoRow, last = kNoRow;
     for (uint32_t r = 0; r < s.size(); ++r) {
@@ -224,8 +224,8 @@ TEST(ActivityIndex, HandlesEmptyTracesAndExtremeRanges) {
   EXPECT_TRUE(none.Query(0, 0, 10, 10).columns.empty());
   EXPECT_FALSE(none.At(0, 0).has_value());
   auto t = std::make_shared<trace::Trace>();
-  // Adds calls that never complete, a kernel whose call was dropped, and two calls with the same
-  // correlation.
+  // Adds calls whose kernel is missing, a kernel whose call was dropped, and two calls with the
+  // same correlation.
   for (const ActivityKind kind : {ActivityKind::kRuntimeCall, ActivityKind::kKernel,
                                   ActivityKind::kDriverCall, ActivityKind::kKernel})
     t->activities.Append({.kind = kind,

@@ -65,7 +65,7 @@ TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
   }
 }
 
-// An expandable segment only needs space for mapped parts, while they are mapped.
+// An expandable segment takes up space only for mapped parts, and only while they are mapped.
 TEST(AddressAxis, ExpandableSegmentsTakeOnlyMappedBytes) {
   const auto t = MakeRandomTrace(Options(Memory::kExpandable, 8));
   const AddressAxis axis(t);
@@ -74,7 +74,7 @@ TEST(AddressAxis, ExpandableSegmentsTakeOnlyMappedBytes) {
   ASSERT_GT(reserved, 0u);
   EXPECT_GE(axis.size(), reserved);
   EXPECT_LE(axis.size(), 2 * reserved);
-  // At any time, the strips add up to the reserved bytes, and every live block is in one strip.
+  // At any time, the strips must add up to the reserved bytes, and contain each live block once.
   const trace::AllocationTable& a = t->allocations;
   for (int64_t time = t->begin_ns(); time < t->end_ns(); time += 1 + t->end_ns() / 50) {
     const trace::EventIndex event = analysis::EventAtTime(*t, time);
@@ -92,7 +92,7 @@ TEST(AddressAxis, ExpandableSegmentsTakeOnlyMappedBytes) {
   }
 }
 
-// Unmapped ranges need no space. A block at an address that was not mapped gets separate space.
+// Ranges without memory take up no space. A block at an unmapped address gets its own space.
 TEST(AddressAxis, OmitsUnmappedRangesOfExpandableSegments) {
   constexpr uint64_t kMiB = uint64_t{1} << 20, kBase = uint64_t{1} << 40;
   trace::TraceBuilder b;

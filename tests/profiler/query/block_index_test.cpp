@@ -75,15 +75,15 @@ TEST(BlockIndex, LargeBlocksAreRectsAndSmallOnesCoverage) {
       }
       ASSERT_EQ(any, small_area > 0) << "only small blocks are counted in cells";
       if (round < 10) {
-        // In a view of the whole trace, nothing is clipped at the edges.
+        // The first views show the whole trace, so that no block is cut off at the edges.
         EXPECT_NEAR(covered / small_area, 1.0, 0.15) << width << "x" << height;
       }
     }
   }
 }
 
-// When zoomed out, the grid is computed from maps. The rectangles are still exact; the coverage is
-// approximate.
+// In a view of a large part, coverage maps replace the exact grid. The rectangles must still be
+// exact, but coverage may be approximate.
 TEST(BlockIndex, CoverageMapsApproximateTheExactGrid) {
   const auto t = MakeRandomTrace({.seed = 7, .steps = 30, .layers = 12});
   ASSERT_GT(t->allocations.size(), 10'000u);

@@ -27,8 +27,8 @@ TEST(MaxPyramid, FindsFirstMaximumOfAnyRange) {
   }
 }
 
-// Computes columns by definition: the maximum of the value at the column's begin and of all points
-// in the column. The last column includes its end.
+// Computes columns by definition. A column is the maximum of the value at its begin and of all
+// points in it. The last column includes its end.
 CurveColumns Scan(const MemoryCurves& c, int64_t begin, int64_t end, int columns) {
   CurveColumns out;
   const double width = static_cast<double>(end - begin) / columns;
@@ -77,8 +77,8 @@ TEST(CurveIndex, QueryEqualsLinearScan) {
       ASSERT_EQ(got.allocated_max, expected.allocated_max) << begin << " " << end << " " << columns;
       ASSERT_EQ(got.reserved_max, expected.reserved_max);
       ASSERT_EQ(got.point, expected.point);
-      // AllocatedBetween() does not round for many points. It also counts an instant in a column
-      // without length, so it is only compared if columns have a length.
+      // AllocatedBetween() does not round edges. If a column has no length, it still counts one
+      // instant, so it is only compared if all columns have a length.
       if (end - begin >= columns) {
         ASSERT_EQ(index.AllocatedBetween(CurveIndex::Edges(begin, end, columns)),
                   expected.allocated_max);
@@ -106,8 +106,8 @@ TEST(CurveIndex, HandlesColumnsOfZeroWidth) {
   EXPECT_EQ(index.AllocatedBetween(before), std::vector<uint64_t>{0});
 }
 
-// A view that moves has the same values as a view that is computed from scratch. This holds for a
-// few points per column and for hundreds, for which edges are rounded.
+// A view that has moved must have the same values as a view computed from scratch. Tests columns
+// with few points, and with hundreds of points, for which the index rounds edges.
 TEST(CurveIndex, MovedViewEqualsNewQuery) {
   for (const int columns : {300, 3}) {
     const auto t = MakeRandomTrace({.seed = 8, .steps = 20, .layers = 12});
@@ -136,7 +136,7 @@ TEST(CurveIndex, MovedViewEqualsNewQuery) {
       const auto width = static_cast<int64_t>(grid.width_ns);
       const int64_t begin = grid.origin_ns + width * grid.first;
       const CurveColumns scanned = Scan(*curves, begin, begin + width * columns, columns);
-      // Omits the last column, in which the scan also includes the end.
+      // Skips the last column, because Scan() also includes its end.
       ASSERT_TRUE(std::equal(moved.point.begin(), moved.point.end() - 1, scanned.point.begin()));
     }
     EXPECT_GT(kept, 50);
@@ -144,7 +144,7 @@ TEST(CurveIndex, MovedViewEqualsNewQuery) {
   }
 }
 
-// In a view of the whole trace, the last column includes a peak at the end of the trace.
+// If the peak is at the end of the trace, the last column of the whole trace must include it.
 TEST(CurveIndex, ColumnEndingAtLastPointIncludesIt) {
   auto curves = std::make_shared<MemoryCurves>();
   for (const auto& [time, bytes] : {std::pair{0, 10}, {50, 20}, {100, 30}, {100, 70}, {100, 60}}) {
@@ -166,7 +166,7 @@ TEST(CurveIndex, ColumnEndingAtLastPointIncludesIt) {
             (std::vector<uint64_t>{10, 20, 20, 20, 20, 70, 70, 60, 60, 60, 60}));
 }
 
-// The index contains no pointers to itself, and keeps the curves alive.
+// The index must keep the curves alive, and must not contain pointers to itself.
 TEST(CurveIndex, KeepsCurvesAliveWhenMoved) {
   const auto t = MakeRandomTrace({.seed = 5});
   auto curves = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
@@ -179,8 +179,8 @@ TEST(CurveIndex, KeepsCurvesAliveWhenMoved) {
   EXPECT_EQ(got.reserved_max, expected.reserved_max);
 }
 
-// With hundreds of points per column, a value is at least the maximum of the column without its
-// edges, and at most the maximum of the column with parts of its neighbours.
+// If a column has hundreds of points, its value is at least the maximum of the column without its
+// edges, and at most the maximum of the column and the nearest parts of its neighbours.
 TEST(CurveIndex, DenseColumnsAreExactExceptAtEdges) {
   const auto t = MakeRandomTrace({.seed = 3, .steps = 20, .layers = 12});
   const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));

@@ -17,9 +17,9 @@ using trace::ActivityKind;
 using trace::Phase;
 using trace::SliceKind;
 
-// Computes the result by brute force: to find the innermost slice that contains a time, it checks
-// all slices. Between two neighbouring edges (begins and ends of the step's kernels and memcpys),
-// the GPU is busy if one of these covers the interval.
+// Computes the result by brute force. Checks all slices to find the innermost one at a time. The
+// begins and ends of the step's kernels and memcpys divide time into intervals, and the GPU is busy
+// in an interval if a kernel or memcpy covers it.
 double BusyMs(const trace::Trace& t, uint32_t step, std::optional<std::set<Phase>> phases) {
   const trace::ActivityTable& a = t.activities;
   const trace::SliceTable& s = t.slices;
@@ -74,8 +74,8 @@ TEST(DeviceTimes, EqualBruteForceComputation) {
   }
 }
 
-// Two steps, each of which takes 10 ms on the host and `gpu_ns` on the GPU. The GPU may finish
-// later than the host.
+// Returns a trace of two steps. Each takes 10 ms on the host and `gpu_ns` on the GPU, which may
+// finish later than the host.
 std::shared_ptr<const trace::Trace> HostAhead(int64_t gpu_ns) {
   auto t = std::make_shared<trace::Trace>();
   constexpr int64_t kStep = 10'000'000;
@@ -99,7 +99,7 @@ TEST(DeviceTimes, StepEndsWhenItsLastKernelEnds) {
       {.index = 0, .begin_ns = 0, .end_ns = 10'000'000, .total_ms = 10},
       {.index = 1, .begin_ns = 10'000'000, .end_ns = 20'000'000, .total_ms = 10}};
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(50'000'000), steps), 50);
-  // The GPU is done before the step ends.
+  // Here, the GPU finishes before the step ends on the host.
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(1'000'000), steps), 10);
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(trace::Trace(), steps), 10);  // no activities
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(50'000'000), {}), 0);

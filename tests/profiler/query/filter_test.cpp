@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The filter's tree as a text with all brackets.
+// Returns the filter's tree as a text with brackets around every operation.
 std::string Shape(const Filter& filter, uint32_t at) {
   const FilterNode& node = filter.nodes()[at];
   switch (node.is) {
@@ -57,7 +57,7 @@ TEST(FilterTest, ValuesExtendToTheNextKeyword) {
   ASSERT_TRUE(quoted.ok()) << quoted.status();
   EXPECT_EQ(quoted->nodes()[0].text, "a < \"b\" and c");
   EXPECT_EQ(quoted->nodes()[1].text, "f(x)");
-  // Quoted() escapes text so that it is parsed back unchanged.
+  // Quoted() must escape text so that parsing returns it unchanged.
   const std::string hostile = "a \"b\\ and (";
   const auto again = ParseFilter("name = " + Quoted(hostile));
   ASSERT_TRUE(again.ok()) << again.status();
@@ -174,7 +174,7 @@ TEST_F(MatcherTest, ResultsAreSortedByTimeAndCounted) {
                              [](const auto& x, const auto& y) { return x.kind < y.kind; }));
   for (size_t i = 0; i < all.things.size(); ++i)
     ASSERT_EQ(all.groups[all.group_of[i]].name, GroupName(*trace_, all.things[i]));
-  // Next() wraps around: from the first result to the last one, and within a group.
+  // Next() wraps around at both ends: here, backwards from the first result, and in a group.
   const size_t first = all.Next(all.things.size(), 1);
   EXPECT_EQ(first, 0u);
   EXPECT_EQ(all.Next(first, -1), all.things.size() - 1);

@@ -11,7 +11,7 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-// Builds a trace of activities. Times are in microseconds; a name is added on its first use.
+// Builds a trace of activities. Times are in microseconds. A name gets an id when first used.
 class Recording {
  public:
   Recording() : trace_(std::make_shared<trace::Trace>()) { Name(""); }
@@ -119,8 +119,8 @@ TEST(IdleGapsTest, ShortCallDoesNotExplainALongGap) {
   EXPECT_EQ(At(r.Gaps(), 0, trace::kAllStreams, 1000).cause, IdleCause::kHost);
 }
 
-// Regression test: 49 ms of the host's own work were called synchronization, because a wait ended
-// where the gap began.
+// Regression test: a gap of 49 ms, in which the host worked, was explained as synchronization,
+// because a wait ended where the gap began.
 TEST(IdleGapsTest, WaitThatHasEndedDoesNotExplainALongGap) {
   Recording r;
   r.Kernel(7, 0, 100, 1);
@@ -144,7 +144,7 @@ TEST(IdleGapsTest, StreamOrderedAllocationIsNotACause) {
   EXPECT_EQ(At(r.Gaps(), 0, trace::kAllStreams, 120).cause, IdleCause::kHost);
 }
 
-// Compares with the definition: a time is idle if no activity of the stream (or device) covers it.
+// Compares with the definition: at an idle time, no activity of the stream (or device) runs.
 TEST(IdleGapsTest, GapsAreTimesWithoutWork) {
   for (uint64_t seed = 1; seed < 6; ++seed) {
     std::mt19937_64 random(seed);

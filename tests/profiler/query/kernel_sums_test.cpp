@@ -18,7 +18,7 @@ class KernelSumsTest : public ::testing::Test {
   ActivityIndex index_{trace_};
 };
 
-// Compares with the definition, which adds up activities by the text of the key.
+// Compares with a simple computation, which adds up the activities that have the same key text.
 TEST_F(KernelSumsTest, SumsAreRightForEveryKey) {
   const auto& a = trace_->activities;
   for (const KernelsBy by : kKernelsBy) {

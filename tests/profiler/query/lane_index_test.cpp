@@ -35,7 +35,7 @@ TEST(LaneIndex, LanesHoldEverySliceOnce) {
   EXPECT_EQ(slices, t->slices.size());
 }
 
-// Every slice in the window is either a rectangle, if it is wide, or counted, if it is narrow.
+// A wide slice in the window must become a rectangle. A narrow one must be counted in a column.
 TEST(LaneIndex, EverySliceIsARectOrCounted) {
   for (uint64_t seed = 1; seed < 4; ++seed) {
     const auto t = MakeRandomTrace({.seed = seed, .ops_per_layer = 20});
@@ -65,7 +65,7 @@ TEST(LaneIndex, EverySliceIsARectOrCounted) {
         const bool meets = s.end_ns[i] >= begin && s.begin_ns[i] < end;
         if (wide && meets) rects.push_back(i);
         narrow += !wide && meets;
-        // A summary at the window's edge may include slices up to one column outside.
+        // The columns at the window's edges may include slices that are up to one column outside.
         narrow_near += !wide &&
                        static_cast<double>(s.end_ns[i]) >= static_cast<double>(begin) - width &&
                        static_cast<double>(s.begin_ns[i]) < static_cast<double>(end) + width;
@@ -86,8 +86,8 @@ TEST(LaneIndex, EverySliceIsARectOrCounted) {
   }
 }
 
-// A view that moves back and forth, by small and large distances, equals a view that is computed
-// from scratch.
+// A view that has moved back and forth, by small and large distances, must equal a view that is
+// computed from scratch.
 TEST(LaneIndex, MovedViewEqualsNewQuery) {
   const auto t = MakeRandomTrace({.seed = 5, .ops_per_layer = 20});
   const LaneIndex index(t);
@@ -119,8 +119,8 @@ TEST(LaneIndex, MovedViewEqualsNewQuery) {
   EXPECT_GT(rects, 1000u);
 }
 
-// If a grid begins with the window, a query of the grid has the same result as a query of the
-// window, except in the last column.
+// If a grid begins with the window, a query with the grid must have the same result as a query with
+// the window. Only the last column may differ.
 TEST(LaneIndex, GridQueryEqualsWindowQuery) {
   const auto t = MakeRandomTrace({.seed = 6, .ops_per_layer = 20});
   const LaneIndex index(t);
@@ -157,8 +157,8 @@ TEST(LaneIndex, CoverageIsTheCoveredTime) {
         expected += static_cast<double>(t->slices.end_ns[i] - t->slices.begin_ns[i]);
       }
     }
-    // The coverage of a slice longer than a column is limited to 1, so that the sum never exceeds
-    // the true value.
+    // A slice longer than a column covers at most the whole column. So the sum must not exceed the
+    // true value.
     EXPECT_LE(covered, expected * 1.0001);
     if (l.kind == trace::SliceKind::kOp) {
       EXPECT_GT(covered, expected * 0.8);

@@ -1,4 +1,4 @@
-// Generates traces with kernels for the tests of this folder.
+// Generates traces with kernels for the tests in this folder.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace vramscope::query {
 
-// A training run whose operators launch work. A launch is a runtime call, sometimes with a driver
-// call within it; its kernels and memcpys run later on one of two streams.
+// Returns a training run whose operators launch work. A launch is a runtime call, which sometimes
+// contains a driver call. Its kernels and memcpys run later on one of two streams.
 inline std::shared_ptr<const trace::Trace> WithLaunches(uint64_t seed) {
   auto t = std::make_shared<trace::Trace>(
       *analysis::MakeRandomTrace({.seed = seed, .ops_per_layer = 10}));
@@ -49,7 +49,7 @@ inline std::shared_ptr<const trace::Trace> WithLaunches(uint64_t seed) {
     }
     correlation = 0;
     if (below(20) == 0) add(trace::ActivityKind::kSynchronization, begin, end, s.thread[row], 0);
-    // A kernel whose launch is not recorded.
+    // Adds a kernel whose launch was not recorded.
     if (below(20) == 0) add(trace::ActivityKind::kKernel, end, end + 5, 0, 9);
   }
   trace::SortActivities(t->activities);

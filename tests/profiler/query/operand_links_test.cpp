@@ -1,6 +1,6 @@
-// Compares operand links with the known operands of a made-up run. In this run, blocks reuse an
-// address, kernels begin after their block was freed, and graphs continue to use addresses of freed
-// blocks.
+// Compares operand links with the known operands of a made-up run. There, blocks reuse addresses,
+// kernels begin after the block that they use was freed, and graphs keep using the addresses of
+// freed blocks.
 #include "profiler/query/operand_links.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ struct Use {
 // A run's trace, and the true operands.
 struct Played {
   std::shared_ptr<const trace::Trace> trace;
-  // (correlation, begin) of a kernel -> its use of each allocation that it was given.
+  // For each kernel (correlation, begin), the allocations that it was given and how it uses them.
   std::map<std::pair<uint64_t, int64_t>, std::map<uint32_t, Use>> given;
 };
 
@@ -93,7 +93,7 @@ class Player {
   };
   uint64_t Below(uint64_t n) { return random_() % n; }
 
-  // Returns the block's index in live_, or SIZE_MAX if its address is in use.
+  // Allocates a block. Returns its index in live_, or SIZE_MAX if the drawn address is in use.
   size_t Alloc() {
     const auto device = static_cast<uint8_t>(Below(2));
     const uint64_t address = 0x7f0000000000 + Below(12) * kPlace;
@@ -220,7 +220,7 @@ TEST(OperandLinks, AreEmptyWithoutOperands) {
   EXPECT_THAT(index.operands().BlocksOf(0, 10), IsEmpty());
 }
 
-// Operands in files may have any values.
+// In a file, operands may have any values, so some match no block.
 TEST(OperandLinks, IgnoreOperandsThatMatchNoBlock) {
   auto t = std::make_shared<trace::Trace>();
   t->activities.Append({.correlation = 1, .begin_ns = 1, .end_ns = 2});

@@ -1,5 +1,5 @@
-// Queries may run in any thread. Several threads query all indexes of a trace at once, as a window
-// and its exports do, and get the same results as a single thread. Also run under ThreadSanitizer.
+// Like a window and its exports, several threads query all indexes of a trace at once. They must
+// get the same results as a single thread. Also run under ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kThreads = 4;
 
-// Each thread runs all queries, and starts with a different query.
+// Runs all queries in each of several threads, which start with different queries.
 template <class Result>
 void ExpectSameOnAllThreads(size_t queries, const std::function<Result(size_t)>& alone,
                             const std::function<Result(size_t)>& together) {
@@ -86,8 +86,8 @@ TEST(ConcurrentQueries, OfLanesCurvesAndBlocksEqualSerialResults) {
       200, [&](size_t i) { return at(other, i); }, [&](size_t i) { return at(blocks, i); });
 }
 
-// The first query, in any thread, builds the index for operands. The index keeps the last result
-// until a thread queries another one.
+// Whichever thread queries first builds the index of operands. The index keeps one result: that of
+// the last query of any thread.
 TEST(ConcurrentQueries, OfOperandLinksEqualSerialResults) {
   auto t = std::make_shared<trace::Trace>(*WithLaunches(5));
   std::vector<std::pair<uint64_t, int64_t>> kernels;

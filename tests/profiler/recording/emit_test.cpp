@@ -1,4 +1,4 @@
-// Compares every event that Emit() emits for small recordings.
+// Compares all events that Emit() creates for small recordings.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using trace::EventKind;
 
 constexpr uint64_t kBase = 0x7f0000000000;
 
-// A sink that keeps the arriving events and also builds the trace.
+// A sink that lists the events that arrive, and also builds the trace.
 class ListSink : public trace::BuilderSink {
  public:
   void Events(std::span<const trace::Event> events) override {
@@ -158,7 +158,7 @@ TEST(Emit, EmitsOlderBlocksThenEntriesWithLabels) {
                                }));
 }
 
-// The file may state the category of a block at its allocation, right after it, or for a later
+// A file may state a category when a block is allocated, right after that, or at a later
 // time.
 TEST(Emit, UsesCategoriesStatedByTheFile) {
   Recording r;
@@ -197,7 +197,7 @@ TEST(Emit, UsesCategoriesStatedByTheFile) {
                                }));
 }
 
-// If the file states the category of every block, a block that it calls unknown stays unknown.
+// If the file states a category for every block, a block whose category is "unknown" keeps it.
 TEST(Emit, KeepsUnknownIfTheFileLabelsEveryBlock) {
   Recording r;
   r.labels_are_complete = true;

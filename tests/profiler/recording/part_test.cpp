@@ -1,4 +1,4 @@
-// A part of a recording agrees with the whole at every time.
+// Tests that a part of a recording has the same memory as the whole recording at every time.
 #include <gtest/gtest.h>
 
 #include "profiler/recording/recording.h"
@@ -76,8 +76,8 @@ TEST(Part, MemoryEqualsWholeRecordingAtEveryEntry) {
     }
 }
 
-// Regression test for expandable_plan of ../shared/repro, in which all addresses of the segment
-// were counted as mapped.
+// Regression test (expandable_plan in ../shared/repro): all addresses of the segment were counted
+// as mapped.
 TEST(Part, CountsOnlyMappedBytesOfExpandableSegments) {
   Recording r;
   r.has_segments = true;
@@ -96,8 +96,8 @@ TEST(Part, CountsOnlyMappedBytesOfExpandableSegments) {
   EXPECT_EQ(at.sums().reserved, 20 * kMiB);
 }
 
-// As in missing_frees_nuggets_mini of ../shared/repro, blocks are freed after the recording was
-// stopped.
+// Blocks are freed after the recording was stopped, as in missing_frees_nuggets_mini of
+// ../shared/repro.
 TEST(Part, BlocksFreedAfterTheLastEntryStayLive) {
   Recording r;
   r.has_segments = true;
@@ -119,8 +119,8 @@ TEST(Part, BlocksFreedAfterTheLastEntryStayLive) {
   EXPECT_EQ(at.sums().allocated, 20 * kMiB);
 }
 
-// The size of the tail follows from the block's allocation. A part that begins later keeps this
-// size.
+// The block's allocation shows how large its tail is. A part that begins after the allocation must
+// keep this size.
 TEST(Part, KeepsBlockTailsKnownFromTheWhole) {
   Recording r;
   r.has_segments = true;
@@ -135,7 +135,7 @@ TEST(Part, KeepsBlockTailsKnownFromTheWhole) {
   EXPECT_EQ(part->allocations.bytes_rounded[0], 20 * kMiB);
 }
 
-// A recording has lost its last entries, but has the segments of its end.
+// The recording has lost its last entries, but has the segments from after them.
 TEST(LostTail, EndStateIsThatOfTheLastEntry) {
   for (const char* conf : {"", "expandable_segments:True"})
     for (uint32_t seed = 1; seed <= 6; ++seed)
@@ -143,7 +143,7 @@ TEST(LostTail, EndStateIsThatOfTheLastEntry) {
         SCOPED_TRACE(testing::Message() << conf << " " << seed << " " << before);
         const Simulated s = Simulate(*run::ParseAllocConf(conf), seed, 1, 600, before);
         const EntryIndex n = s.recording.entries.size(), end = n * 2 / 3;
-        // A part whose state at its end is known.
+        // For this part, CutOut() computes the state at its end, so it can be compared.
         const Recording kept = CutOut(s.recording, 0, end);
         Recording cut = kept;
         cut.older.clear();

@@ -1,4 +1,4 @@
-// Compares reconstructions with the truth. The recordings are those of a simulated allocator, whose
+// Compares reconstructions with the truth: the recordings are made by a simulated allocator, whose
 // blocks are all known.
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::vector<Case> Cases() {
 
 using Piece = std::tuple<int, uint64_t, uint64_t, uint64_t, int>;  // device, address, bytes, ...
 
-// Live blocks as (device, address, bytes, requested, pending).
+// Returns live blocks as (device, address, bytes, requested, pending).
 std::vector<Piece> LiveOf(const std::vector<SegmentState>& segments) {
   std::vector<Piece> out;
   for (const SegmentState& s : segments)
@@ -45,7 +45,7 @@ std::vector<Piece> LiveOf(const std::vector<SegmentState>& segments) {
   return out;
 }
 
-// Memory as (device, begin, end); adjacent ranges of one kind are joined.
+// Returns memory as (device, begin, end). Joins adjacent ranges of the same kind.
 std::vector<Piece> MemoryOf(const std::vector<SegmentState>& segments) {
   std::vector<Piece> out;
   for (const SegmentState& s : segments) {
@@ -127,7 +127,7 @@ void Check(const Simulated& s, bool began_late) {
   EXPECT_TRUE(h->displaced.empty());
   const History::Allocations& a = h->allocations;
 
-  // All older blocks, with their sizes if those can be known.
+  // All older blocks must be found, and their sizes must be right if they can be known.
   ASSERT_EQ(h->older, s.older.size());
   EXPECT_EQ(h->older > 0, began_late);
   uint32_t unknown = 0;
@@ -147,7 +147,7 @@ void Check(const Simulated& s, bool began_late) {
   }
   EXPECT_EQ(MemoryOf(h->start_segments), MemoryOf(s.start));
 
-  // Compares every allocation, and every pair of an allocation and a free.
+  // Compares every allocation, and which free belongs to it.
   ASSERT_EQ(a.size() - h->older, s.handed_out.size());
   for (uint32_t row = h->older; row < a.size(); ++row) {
     EXPECT_TRUE(a.bytes_known[row]);
@@ -176,7 +176,7 @@ void Check(const Simulated& s, bool began_late) {
     }
   }
 
-  // The events end in the same state as the file.
+  // After all events, the state must be that of the file.
   trace::BuilderSink sink;
   Emit(r, *h, NoLabels(*h), sink);
   ASSERT_TRUE(sink.status().ok()) << sink.status();
@@ -209,8 +209,8 @@ INSTANTIATE_TEST_SUITE_P(All, ReconstructProperty, testing::ValuesIn(Cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // The recordings have errors that no allocator makes: lost entries, changed values, invented
-// blocks. Every entry still becomes one event (one less for each missing free), and the trace stays
-// valid.
+// blocks. Still, each entry must become an event (except entries without their free), and the trace
+// must be valid.
 TEST(ReconstructDamaged, EveryEntryBecomesAnEvent) {
   for (uint32_t seed = 1; seed <= 200 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);

@@ -14,7 +14,7 @@ History Of(const Recording& r) {
   return h.ok() ? *std::move(h) : History();
 }
 
-// In the large pool, a remainder of up to 1 MiB of a free block is not split off.
+// In the large pool, if up to 1 MiB of a free block would remain, it is not split off.
 TEST(Reconstruct, SplitsRemaindersAboveOneMebibyte) {
   for (const uint64_t rest : {kMiB, kMiB + 512}) {
     Recording r;
@@ -36,7 +36,7 @@ TEST(Reconstruct, AllocatorSettingsDetermineBlockSizes) {
   Recording r;
   r.has_segments = true;
   r.alloc_conf = "max_split_size_mb:32,roundup_power2_divisions:4";
-  // 33 MiB are rounded up to 40 MiB (the next quarter of 32 MiB), a size that is never split.
+  // 33 MiB are rounded up to 40 MiB (the next quarter of 32 MiB). Blocks of 40 MiB are never split.
   Add(r, Action::kSegmentAlloc, kBase, 44 * kMiB, 1);
   Add(r, Action::kAlloc, kBase, 33 * kMiB, 2);
   Add(r, Action::kFreeCompleted, kBase, 33 * kMiB, 3);
@@ -57,14 +57,14 @@ TEST(Reconstruct, WarnsAboutUnreadableSettings) {
   EXPECT_NE(h.warnings[0].find("max_split_size_mb"), std::string::npos) << h.warnings[0];
 }
 
-// The block is older than the recording and freed in it.
+// The tail is that of a block that is older than the recording and is freed in it.
 TEST(Reconstruct, InfersTailsOfOlderBlocksWherePossible) {
   const uint64_t block = 9 * kMiB, tail = kMiB / 2;
   for (const bool tail_is_adjacent : {true, false}) {
     for (const bool shown : {true, false}) {
       Recording r;
       r.has_segments = true;
-      // The next block is right after the tail, or after a hole.
+      // The next block begins right after the tail, or there is a hole between the two.
       const uint64_t next = kBase + block + tail + (tail_is_adjacent ? 0 : 4 * kMiB);
       if (shown) Add(r, Action::kAlloc, kBase + block + tail, 2 * kMiB, 1);
       Add(r, Action::kFreeCompleted, kBase, block, 2);
@@ -111,7 +111,7 @@ TEST(Reconstruct, BlockFreedWithoutAllocIsOlder) {
 }
 
 TEST(Reconstruct, InfersFreesThatTheFileOmits) {
-  // Without kFreeCompleted, the request counts as the free.
+  // If kFreeCompleted is missing, the request counts as the free.
   Recording r;
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);
@@ -121,7 +121,7 @@ TEST(Reconstruct, InfersFreesThatTheFileOmits) {
   History h = Of(r);
   EXPECT_EQ(h.allocations.free_completed, (std::vector<EntryIndex>{1, 3}));
   EXPECT_EQ(h.allocations.free_requested, (std::vector<EntryIndex>{1, 3}));
-  // Without both entries of a free, the next alloc at the address implies the free.
+  // If both entries of a free are missing, the next alloc at the address implies the free.
   r = {};
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);
@@ -160,7 +160,7 @@ TEST(Reconstruct, WithoutSegmentsBlocksHaveRequestedSizes) {
   EXPECT_TRUE(h.warnings.empty());
 }
 
-// Adjacent ranges of one stream and pool belong to one segment; those of another stream do not.
+// Adjacent ranges of one stream and pool belong to one segment. A range of another stream does not.
 TEST(Reconstruct, ExpandableSegmentSpansAllMappedRanges) {
   Recording r;
   r.has_segments = true;

@@ -16,7 +16,7 @@ uint64_t Up(uint64_t value, uint64_t multiple) {
 }  // namespace
 
 SimulatedDevice::SimulatedDevice(uint8_t number, const run::AllocConf& conf, uint32_t seed)
-    // Devices share addresses and are distinguished only by the device.
+    // All devices use the same addresses, so only the device's number distinguishes blocks.
     : number_(number), conf_(conf), rng_(seed), next_address_(0x7f0000000000) {}
 
 uint64_t SimulatedDevice::Rounded(uint64_t requested) const {
@@ -101,7 +101,7 @@ SimulatedDevice::BlockMap::iterator SimulatedDevice::FromDriver(EntryTable& entr
   const uint64_t bytes = rounded <= kMiB       ? 2 * kMiB
                          : rounded < 10 * kMiB ? 20 * kMiB
                                                : Up(rounded, 2 * kMiB);
-  // Uses the lowest hole that is large enough, so that addresses are reused.
+  // Places the segment in the lowest hole that is large enough, so that addresses are reused.
   uint64_t address = next_address_;
   for (const auto& [begin, s] : segments_) {
     if (begin - address >= bytes) break;
@@ -113,8 +113,8 @@ SimulatedDevice::BlockMap::iterator SimulatedDevice::FromDriver(EntryTable& entr
       .first;
 }
 
-// Finds the first place for the block in the expandable segment of the stream and pool. The place
-// may include free memory.
+// Maps memory for the block at the first place in the expandable segment of the stream and pool.
+// Returns the new block.
 SimulatedDevice::BlockMap::iterator SimulatedDevice::Map(EntryTable& entries, uint64_t rounded,
                                                          uint32_t stream, trace::Pool pool) {
   auto segment = std::find_if(segments_.begin(), segments_.end(), [&](const auto& s) {
@@ -126,7 +126,7 @@ SimulatedDevice::BlockMap::iterator SimulatedDevice::Map(EntryTable& entries, ui
   }
   const uint64_t first = segment->first, page = Page(pool);
   for (uint64_t at = first;; at += page) {
-    // Includes a free block that ends here.
+    // If a free block ends here, the place begins with it.
     uint64_t begin = at;
     auto before = blocks_.lower_bound(at);
     if (before != blocks_.begin()) {
@@ -212,7 +212,7 @@ std::vector<SegmentState> SimulatedDevice::Snapshot() const {
   std::vector<SegmentState> out;
   for (const auto& [address, b] : blocks_) {
     const Segment& s = segments_.at(b.segment);
-    // In a snapshot, every contiguous range of an expandable segment is one segment.
+    // A snapshot lists each contiguous range of an expandable segment as a segment of its own.
     if (out.empty() || out.back().address + out.back().bytes != address ||
         (!conf_.expandable_segments && address == b.segment) ||
         (conf_.expandable_segments && segments_.count(address) > 0))

@@ -1,5 +1,5 @@
-// A simple caching allocator for these tests, written from the description of PyTorch's allocator.
-// It writes its actions as a recording and knows the size of every block.
+// A simple caching allocator for these tests, written after the description of PyTorch's allocator.
+// It records what it does, and knows the size of every block.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,10 @@ class SimulatedDevice {
   // empty_cache(). Adds its entries to `entries`.
   void Act(EntryTable& entries);
 
-  // The contents of a snapshot at this time.
+  // Returns the segments that a snapshot would contain now.
   std::vector<SegmentState> Snapshot() const;
   const std::map<uint64_t, Block>& blocks() const { return blocks_; }  // live and free blocks
-  // The size of the block of each kAlloc so far, in order.
+  // The block sizes of all kAlloc entries so far, in order.
   const std::vector<uint64_t>& handed_out() const { return handed_out_; }
 
  private:
@@ -64,7 +64,7 @@ class SimulatedDevice {
   std::vector<uint64_t> handed_out_;
 };
 
-// `entries` entries of `devices` simulated devices. The recording lacks the first `lost`.
+// A recording of `entries` entries from `devices` simulated devices, without the first `lost`.
 struct Simulated {
   Recording recording;
   std::vector<uint64_t> handed_out;  // block of each kAlloc of the recording

@@ -17,7 +17,7 @@ using allocator::Block;
 using allocator::CachingAllocator;
 using trace::EventKind;
 
-// Writes the actions as vramscope's events and as entries of a recording.
+// Writes what the allocator does as events of a trace and as entries of a recording.
 class Recorder final : public allocator::SegmentObserver {
  public:
   explicit Recorder(bool plan) : plan_(plan) {}
@@ -57,7 +57,7 @@ class Recorder final : public allocator::SegmentObserver {
     Entry(recording::Action::kOutOfMemory, device_free, CachingAllocator::RoundSize(bytes, conf),
           stream_now);
   }
-  // The driver is only called after the blocks that a release completes are merged.
+  // A release first completes pending frees and merges the blocks. Only then, it calls the driver.
   void OnFreeCompleted(const Block& b) override { Completed(b.address, b); }
 
   void Alloc(const Block& b, uint32_t allocation) {
@@ -126,7 +126,7 @@ class Recorder final : public allocator::SegmentObserver {
   const bool plan_;
   int64_t time_ = 0;
   uint64_t allocations_ = 0, segments_ = 0;
-  // Keyed by address: the segment of the last block there.
+  // For each address, the segment of the last block that was there.
   std::map<uint64_t, uint64_t> segment_of_;
 };
 
@@ -162,7 +162,7 @@ std::shared_ptr<const trace::Trace> FromRecording(Recorder& recorder, size_t fir
       if (!state.blocks.empty()) r.segments.push_back(state);
       state.blocks.clear();
     };
-    // In a snapshot, an expandable segment has one entry for every range that is mapped.
+    // A snapshot lists each mapped range of an expandable segment as a segment of its own.
     for (const CachingAllocator::SnapshotBlock& b : s.blocks) {
       if (!b.mapped) {
         put();

@@ -1,5 +1,5 @@
-// Runs a program of allocations under the allocator model. The result is a trace from the first
-// allocation on, or a recording of the last part, in which earlier state has the form of a
+// Runs a sequence of allocations on the allocator model. Returns a trace of the whole run, or
+// a recording of its last part, which begins with the earlier state in the form of a
 // snapshot.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace vramscope::replay {
 
-// An action of a program. Actions do not depend on the settings.
+// One action of a program. The actions are the same under all allocator settings.
 struct Action {
   enum Kind { kMalloc, kFree, kRequestFree, kCompleteFree, kEmptyCache } kind = kMalloc;
   uint32_t allocation = 0;
@@ -37,8 +37,8 @@ std::vector<Action> MakeProgram(const ProgramOptions& options);
 struct RunOptions {
   std::string conf = {};
   uint64_t device_memory_bytes = 0;
-  // A plan continues beyond the limit. Otherwise, an allocation that fails is dropped, as in a
-  // program that catches the error.
+  // If `plan`, allocations beyond the limit succeed. Otherwise, the run continues without an
+  // allocation that fails, as a program does that catches the error.
   bool plan = false;
   int first_action = 0;  // the recording begins with this action; 0 for a plan
 };
@@ -48,13 +48,13 @@ struct RecordedRun {
   allocator::Stats stats;            // counters of the whole run
   std::vector<trace::Event> events;  // events of the whole run
   std::vector<Action> seen;  // the program without calls of empty_cache() that have no effect
-  // True for each event that released memory (kSegmentFree, kSegmentUnmap) because the program had
+  // For each event, whether it released memory (kSegmentFree, kSegmentUnmap) because the program
   // called empty_cache(). Only for whole runs.
   std::vector<bool> by_program;
   // The true block sizes of the trace's older allocations, by row.
   std::vector<uint64_t> older_block_bytes;
 };
-// Two whole runs as one trace of two devices, their events interleaved at random.
+// Merges two whole runs into a trace of two devices. Interleaves their events at random.
 std::shared_ptr<const trace::Trace> Interleaved(const RecordedRun& first, const RecordedRun& second,
                                                 uint64_t seed);
 RecordedRun RunProgram(const std::vector<Action>& program, const RunOptions& options);

@@ -1,5 +1,5 @@
 // Replays CUDA snapshots that others recorded (../shared/snapshots, not part of the project).
-// Compares every address and every segment, and figures with index.json.
+// Compares all addresses and segments, and compares figures with index.json.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Tests that the causes of recorded releases are found, and that a what-if repeats calls of
-// empty_cache(). Under the recorded settings, the reserved bytes of a what-if equal the recorded
-// bytes at every event.
+// empty_cache(). With the recorded settings, a what-if must reserve the recorded bytes at every
+// event.
 #include "profiler/replay/releases.h"
 
 #include <gmock/gmock.h>
@@ -35,9 +35,9 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr const char* kConfs[] = {"", "max_split_size_mb:20", "roundup_power2_divisions:8",
                                   "expandable_segments:True"};
 
-// Compares the recorded reserved and allocated bytes with those of a what-if, at every event at
-// which no release or allocation is in progress. With `tails`, allocated bytes are not compared,
-// because the recording does not state the tails of its older blocks.
+// Compares the reserved and allocated bytes of a what-if with the recorded ones, at each event
+// between releases and allocations. If `tails`, does not compare allocated bytes, because the
+// recording does not state how large the tails of its older blocks are.
 void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tails = false) {
   trace::MemoryCursor cursor(t);
   const Releases releases = FindReleases(t);
@@ -64,7 +64,7 @@ void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tai
   EXPECT_GT(compared, 0u);
 }
 
-// Always runs the model. Replay() would use the recording itself if the model is exact.
+// Always runs the model. Replay() would return the recording itself if the model is exact.
 Replayed OwnSettings(const trace::Trace& t) {
   const run::AllocConf conf = run::ParseAllocConf(RecordedConf(t)).value();
   absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf}, conf);
@@ -117,7 +117,7 @@ TEST(Releases, PartialRecordingStartsWithOlderMemory) {
   }
 }
 
-// The peak may be at the start, because memory allocated before the recording counts.
+// Memory allocated before the recording counts, so the peak may be at the start.
 TEST(Releases, PeakIncludesMemoryAtTheStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -138,8 +138,8 @@ TEST(Releases, PeakIncludesMemoryAtTheStart) {
   EXPECT_EQ(OwnSettings(*run.trace).peak_allocated, 130 * kMiB);
 }
 
-// The recording contains no call of the driver, but memory that was allocated before it does not
-// fit on the smaller GPU.
+// The recording contains no call of the driver. But the memory allocated before it is too large for
+// the smaller GPU.
 TEST(Releases, RestartsOnASmallerGpu) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -156,7 +156,7 @@ TEST(Releases, RestartsOnASmallerGpu) {
   EXPECT_EQ(kept.out_of_memory, 0u);
 }
 
-// Each block may have one of 2,049 tails. The number of combinations does not fit into 64 bits.
+// Each block has 2,049 possible tails. The number of combinations exceeds 64 bits.
 TEST(Releases, TooManyStartStatesAreNotCounted) {
   std::vector<Action> program;
   constexpr uint32_t kBlocks = 8;
@@ -201,7 +201,7 @@ TEST(Releases, SurviveSnapshotRoundTrip) {
   std::filesystem::remove(path);
 }
 
-// Frees and releases of one device do not affect the other one.
+// Frees and releases on one device must not affect the other device.
 TEST(Releases, DevicesAreIndependent) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
@@ -227,7 +227,7 @@ TEST(Releases, DevicesAreIndependent) {
   }
 }
 
-// Every flush is recognised, and the GPU's limit is within the bounds that the flushes imply.
+// Every flush must be recognised as such. The GPU's limit must agree with what flushes imply.
 TEST(Releases, InferMemoryLimitOfTheGpu) {
   uint64_t flushes = 0, calls = 0, wrong = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -261,11 +261,11 @@ TEST(Releases, InferMemoryLimitOfTheGpu) {
   }
   EXPECT_GT(flushes, 100u);
   EXPECT_GT(calls, 100u);
-  // A call right before an allocation that would not have fit cannot be distinguished from a flush.
+  // A call of empty_cache() right before an allocation that is too large to fit looks like a flush.
   EXPECT_LT(wrong, calls / 5);
 }
 
-// 120 MiB are reserved, of which 40 MiB are cached in blocks of 20 MiB.
+// A recording with 120 MiB reserved in segments of 20 MiB. 40 MiB of these are cached.
 struct Sample {
   TraceMaker m;
   void Begin() {
@@ -360,7 +360,7 @@ TEST(Releases, StateSnapshotCannotBeReplayed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
   EXPECT_FALSE(Replay(*t, {}).ok());
   EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
-  // A run without allocator events cannot be replayed either.
+  // If nothing follows the begin of a recording, there is no history, either.
   trace::Trace unstated = *t;
   unstated.info.content = trace::Content::kRun;
   unstated.recording_begin = unstated.events.size() - 1;

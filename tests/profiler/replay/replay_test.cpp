@@ -43,8 +43,8 @@ constexpr const char* kConfs[] = {
     "expandable_segments:True,large_segment_size_mb:12,roundup_power2_divisions:4",
 };
 
-// Every history contains the addresses that were mapped. The block at their end is chosen last,
-// because it can still grow.
+// Events show which addresses were mapped. The last free block of a segment is chosen last, because
+// it can grow.
 TEST(Replay, ReproducesRecordedExpandableSegments) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -58,7 +58,7 @@ TEST(Replay, ReproducesRecordedExpandableSegments) {
   }
 }
 
-// Replays runs with and without a limit, from the first allocation on and from the middle.
+// Replays runs with and without a limit, recorded from the first allocation on or from the middle.
 TEST(Replay, ReproducesRecordingsUnderAllSettings) {
   for (const char* conf : kConfs) {
     for (uint64_t seed = 1; seed <= 8; ++seed) {
@@ -86,7 +86,7 @@ TEST(Replay, ReproducesPlans) {
         "garbage_collection_threshold:0.5,per_process_memory_fraction:0.9,max_split_size_mb:24"}) {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
       SCOPED_TRACE(std::string(conf) + " seed " + std::to_string(seed));
-      // Runs with private pools have no limit, because these pools keep their memory.
+      // Private pools keep their memory, so runs with private pools have no limit.
       for (const auto& [limit, mempools] :
            {std::pair(uint64_t{0}, 3u), std::pair(kGiB / 2, 1u), std::pair(kGiB / 4, 1u)}) {
         const RecordedRun run =
@@ -105,7 +105,7 @@ TEST(Replay, ReproducesPlans) {
   }
 }
 
-// The number of bytes after an older block that are free at the start of the recording.
+// Returns how many bytes after an older block are free when the recording begins.
 uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
   const RecordedState state = StateBefore(t, t.recording_begin, {});
   for (const auto& s : state.segments) {
@@ -118,8 +118,8 @@ uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
   return 0;
 }
 
-// For every block with an unknown tail, states every possible tail in a copy of the recording, and
-// replays the copy.
+// For each block with an unknown tail, tries all possible sizes of the tail: states the size in a
+// copy of the recording and replays the copy.
 TEST(Replay, CountsStartStatesThatAgree) {
   int open = 0, narrowed = 0, settled = 0;
   for (uint64_t seed = 1; seed <= 400 && (open < 8 || narrowed < 3); ++seed) {
@@ -142,7 +142,7 @@ TEST(Replay, CountsStartStatesThatAgree) {
         t.allocations.bytes_rounded.Set(row, stated);
         return *x;
       };
-      // Stating a tail leaves one less unknown.
+      // Skips blocks whose tail is known: stating it would not reduce the number of unknown tails.
       if (behind <= kMiB + 512 || with(512).unknown_tails == r->unknown_tails) continue;
       ++rows;
       uint64_t tails = 0;
@@ -177,7 +177,7 @@ TEST(Replay, TrueStartStateAgrees) {
     EXPECT_EQ(r.differences, 0) << seed;
     EXPECT_NE(r.start_states_consistent, 0) << seed;
     unknown += r.unknown_tails;
-    // The true sizes, block by block, agree as well.
+    // A replay with the true sizes of all blocks must also have no differences.
     auto with_true_sizes = std::make_shared<trace::Trace>(*run.trace);
     for (uint32_t row = 0; row < run.older_block_bytes.size(); ++row) {
       hidden += with_true_sizes->allocations.bytes_rounded[row] != run.older_block_bytes[row];
@@ -189,7 +189,7 @@ TEST(Replay, TrueStartStateAgrees) {
   EXPECT_GT(hidden, 0) << "no block had a tail that the recording hides";
 }
 
-// A copy of the trace, after `change` was applied to a row of its allocations.
+// Returns a copy of the trace in which `change` was applied to one row of the allocations.
 template <class Change>
 std::shared_ptr<const trace::Trace> Changed(const trace::Trace& t, uint32_t row, Change change) {
   auto copy = std::make_shared<trace::Trace>(t);
@@ -271,7 +271,7 @@ TEST(Replay, CanBeCancelledAndReportsProgress) {
   EXPECT_EQ(last, 1.0);
 }
 
-// Compares a what-if with a run of the same program under the other settings.
+// A what-if must equal a real run of the same program under the other settings.
 TEST(WhatIf, EqualsARunUnderTheOtherSettings) {
   for (const char* recorded : {"", "expandable_segments:True"}) {
     for (const char* conf : kConfs) {
@@ -282,7 +282,7 @@ TEST(WhatIf, EqualsARunUnderTheOtherSettings) {
         const RecordedRun before = RunProgram(program, {.conf = recorded, .plan = true});
         ASSERT_LT(before.seen.size(), program.size())
             << "some calls of empty_cache() leave nothing";
-        // `seen` lacks the calls of empty_cache() that released nothing, as a recording does.
+        // Like a recording, `seen` does not have the calls of empty_cache() that released nothing.
         const RecordedRun after =
             RunProgram(before.seen, {.conf = conf, .device_memory_bytes = limit, .plan = true});
         const Replayed r = Replay(*before.trace, {.alloc_conf = run::ParseAllocConf(conf).value(),
@@ -336,8 +336,8 @@ TEST(WhatIf, InfersGpuMemoryFromOutOfMemory) {
   EXPECT_EQ(more.retries, 0);
 }
 
-// A file may state any memory fraction above 0. With these fractions, the allocation would not fail
-// with any size of GPU memory.
+// A file may state any memory fraction above 0. With these fractions, the recorded allocation would
+// not fail on any GPU.
 TEST(WhatIf, ImpossibleMemoryFractionSetsNoLimit) {
   const RecordedRun run = RunProgram(MakeProgram({.seed = 4, .deferred = 0}),
                                      {.device_memory_bytes = kGiB / 2, .first_action = 500});
@@ -352,7 +352,7 @@ TEST(WhatIf, ImpossibleMemoryFractionSetsNoLimit) {
 }
 
 TEST(WhatIf, EmptyCacheReleasesFreeMemory) {
-  // 100 MiB are used, freed, and then only 10 MiB are needed.
+  // The program uses 100 MiB, frees them, and then needs only 10 MiB.
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
       {.kind = Action::kFree, .allocation = 0},

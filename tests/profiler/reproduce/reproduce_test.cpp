@@ -1,4 +1,4 @@
-// Tests the list of published experiments and their evaluation, with made-up runs.
+// Tests the list of published experiments. Evaluates them with made-up runs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ std::string ParseError(std::string_view figures) {
   return std::string(document.status().message());
 }
 
-// A trace of one step: weights, then a forward pass that keeps `kept` bytes. All memory is freed at
-// the end.
+// Returns a trace of one step, with weights and a forward pass that keeps `kept` bytes. Everything
+// is freed at the end.
 std::shared_ptr<const trace::Trace> TraceOf(uint64_t weights, uint64_t kept) {
   trace::TraceBuilder builder;
   std::vector<trace::Event> events;
@@ -104,7 +104,7 @@ TEST(Experiments, ListIsComplete) {
   EXPECT_EQ(ids.size(), 64u);
 }
 
-// Every expression in the list only uses quantities that a plan has.
+// The expressions in the list may only use quantities that a plan has.
 TEST(Experiments, ExpressionsUseKnownQuantities) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
@@ -157,7 +157,7 @@ TEST(Quantities, AreComputedFromATrace) {
   EXPECT_EQ(q.Of("activations"), 500);
   EXPECT_EQ(q.Of("peak_in_forward"), 1);
   EXPECT_EQ(q.Of("optimizer_peak"), std::nullopt);
-  // A monitor that reads once per second sees only the state before the first step.
+  // "sampled_peak" is what a monitor sees that reads once per second: the state before the step.
   EXPECT_EQ(q.Of("sampled_peak"), 1000);
   std::set<std::string_view> known;
   for (const QuantityInfo& info : KnownQuantities()) known.insert(info.name);
@@ -226,7 +226,7 @@ TEST(Judge, MissingRunIsNotWithinTolerance) {
   EXPECT_EQ(score.not_run, 1);
 }
 
-// A demonstration computes the experiment's figures by running a scenario on the allocator model.
+// A demonstration runs a scenario on the allocator model to compute an experiment's figures.
 TEST(Demonstrations, AnswerTheirExperiments) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
@@ -245,7 +245,7 @@ TEST(Demonstrations, AnswerTheirExperiments) {
   EXPECT_EQ(Demonstrate("nothing").status().code(), absl::StatusCode::kNotFound);
 }
 
-// The session plans a configuration once, and finds open values with additional runs.
+// The session must plan each configuration only once, and solve open values with more plans.
 TEST(Session, SolvesOpenValuesAndPlansEachConfigOnce) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
@@ -261,7 +261,7 @@ TEST(Session, SolvesOpenValuesAndPlansEachConfigOnce) {
   while (const std::optional<Job> job = session.Next()) {
     EXPECT_TRUE(planned.insert(run::ToJson(job->config)).second) << "planned twice";
     ++runs;
-    // Memory is proportional to tokens: 19.26 GiB correspond to 1926 tokens.
+    // Here, memory is proportional to tokens, so 19.26 GiB mean 1926 tokens.
     const uint64_t bytes =
         static_cast<uint64_t>(job->config.seq) * static_cast<uint64_t>(kGiB) / 100;
     session.Finished(job->id, absl::OkStatus(), TraceOf(bytes / 2, bytes - bytes / 2).get());
@@ -282,8 +282,8 @@ TEST(Session, SolvesOpenValuesAndPlansEachConfigOnce) {
   EXPECT_THAT(html, HasSubstr("</html>"));
 }
 
-// The user selects another GPU than the publication's. Open values are solved on the publication's
-// GPU. Runs are planned on the selected GPU, and not compared with the publication's figures.
+// The user selects another GPU than the published one. Open values must be solved on the published
+// GPU. Runs must be planned on the selected GPU, and not be compared with the published figures.
 TEST(Session, OtherGpuIsPlannedButNotJudged) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());

@@ -49,7 +49,7 @@ TEST(AllocConf, ReadsEveryKeyThatChangesDecisions) {
   EXPECT_TRUE(c.ignored.empty());
 }
 
-// The expected values are those in c10's own tests.
+// The expected values are from the tests of c10 itself.
 TEST(AllocConf, ReadsTableOfDivisions) {
   EXPECT_THAT(ParseAllocConf("roundup_power2_divisions:[64:8,128:2,256:4,512:2,1024:4,>:1]")
                   .value()

@@ -39,11 +39,11 @@ TEST(CheckCatalogue, AcceptsTheShippedCatalogue) {
   EXPECT_TRUE(CheckCatalogue(more).ok()) << CheckCatalogue(more);
 }
 
-// {"new": ..., "new": {"key": ...}} is not a valid run.json.
+// A run.json could not have both keys: {"new": ..., "new": {"key": ...}} is invalid.
 TEST(CheckCatalogue, RejectsKeyThatIsAlsoAGroup) {
   EXPECT_THAT(Error(Technique({"new", "new.key"})), HasSubstr("\"new\" is itself a key"));
   EXPECT_THAT(Error(Technique({"new.key", "new"})), HasSubstr("\"new\" is itself a key"));
-  // The key conflicts with one of another technique, and with one that every run has.
+  // These keys conflict with a key of another technique, and with keys that every run has.
   EXPECT_THAT(Error(Technique({"attention.kind"})), HasSubstr("\"attention\" is itself a key"));
   EXPECT_THAT(Error(Technique({"batch.kind"})), HasSubstr("\"batch\" is itself a key"));
   EXPECT_THAT(Error(Technique({"custom_device"})), HasSubstr("custom_device.bandwidth"));

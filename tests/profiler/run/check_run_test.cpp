@@ -46,7 +46,7 @@ TEST(CheckRun, NamesConflictingSettings) {
   EXPECT_TRUE(CheckRun(Built({{"attention", "flash"}, {"backend", "cpu"}})).ok());
 }
 
-// The settings that the error recommends are allowed.
+// The error recommends other settings, which must be valid.
 TEST(CheckRun, FlashInFp32SuggestsValidSettings) {
   EXPECT_THAT(Error(Built({{"attention", "flash"}})),
               AllOf(HasSubstr("amp-bf16"), HasSubstr("attention to efficient or math")));
@@ -91,7 +91,7 @@ TEST(Assumptions, StatePrecisionOfTheCheckpoint) {
 }
 
 TEST(Assumptions, StateBytesOfTheKvCache) {
-  // 2 (keys, values) x 24 layers x 2 x 512 tokens x 2 heads of 64 x 4 bytes.
+  // The size is 2 (keys, values) x 24 layers x 2 x 512 tokens x 2 heads of 64 x 4 bytes.
   auto all = AssumptionsOf(Built({}));
   ASSERT_NE(About(all, "use_cache"), nullptr);
   EXPECT_EQ(About(all, "use_cache")->bytes, 2ull * 24 * 2 * 512 * 2 * 64 * 4);
@@ -118,7 +118,7 @@ TEST(Assumptions, NameModelledTechniques) {
   EXPECT_THAT(About(all, "Quantised base weights")->what, HasSubstr("4-bit kernels are modelled"));
   all = AssumptionsOf(Built({{"optimizer.name", "lion"}, {"optimizer.impl", "loop"}}));
   ASSERT_NE(About(all, "optimizer: Lion"), nullptr);
-  // There is no assumption if no such technique is used, or if it runs on the CPU.
+  // A run without modelled techniques has no such assumption, and neither has a run on the CPU.
   all = AssumptionsOf(Built({}));
   EXPECT_EQ(About(all, "technique: "), nullptr);
   EXPECT_EQ(About(all, "optimizer: "), nullptr);
@@ -146,7 +146,7 @@ TEST(Assumptions, StateBytesOfSkippedKbitPreparation) {
   }
 }
 
-// After that preparation, hidden states are fp32, which flash attention does not support.
+// prepare_kbit_training makes hidden states fp32, which flash attention does not support.
 TEST(CheckRun, RejectsFlashAfterKbitPreparation) {
   EXPECT_THAT(Error(Built({{"quantization", "nf4"},
                            {"lora.rank", "8"},
@@ -156,7 +156,7 @@ TEST(CheckRun, RejectsFlashAfterKbitPreparation) {
               HasSubstr("attention=efficient"));
 }
 
-// Users may change a technique's settings before they switch it on. This is allowed, with a note.
+// Users may change a technique's settings before they switch it on. A note tells them of this.
 TEST(Assumptions, NameSettingsWithoutEffect) {
   using Set = std::vector<std::pair<std::string, std::string>>;
   const auto said = [](const Set& settings, const std::string& key) {
@@ -207,7 +207,7 @@ TEST(Assumptions, NameSettingsWithoutEffect) {
     EXPECT_THAT(said(without, one.set.first), HasSubstr("has no effect")) << one.set.first;
     EXPECT_EQ(said(with, one.set.first), "");
   }
-  // Settings that switch a technique on by themselves always have an effect.
+  // These settings switch their technique on, so they always have an effect.
   for (const auto& [key, value] : Set{{"precision", "fp16"},
                                       {"optimizer.name", "adafactor"},
                                       {"trainable", "*.q_proj.*"},

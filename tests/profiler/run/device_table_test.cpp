@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Compares the table's rows as written in the files with the values that the program derives.
+// Returns each row as written in its file, together with the device that is derived from it.
 std::vector<std::pair<nlohmann::json, Device>> Table() {
   std::vector<std::pair<nlohmann::json, Device>> table;
   for (const resources::EmbeddedFile& file : resources::DeviceFiles()) {
@@ -28,7 +28,7 @@ std::vector<std::pair<nlohmann::json, Device>> Table() {
   return table;
 }
 
-// The document or the assumption that a row states for a figure, or "" if there is none.
+// Returns the source or the assumption that a row states for a figure, or "" if it has none.
 std::string RemarkOn(const nlohmann::json& row, std::string_view figure) {
   const nlohmann::json none = nlohmann::json::object();
   const nlohmann::json sources = row.value("sources", none), assumed = row.value("assumed", none);
@@ -89,7 +89,7 @@ TEST(DeviceTable, HasConsumerAndDataCentreGpus) {
 }
 
 // Figures from independent sources must agree: memory with the advertised size, bandwidth with bus
-// and data rate, fp32 with cores and clock, tensor rates with the type of chip.
+// width and data rate, the fp32 rate with cores and clock, and tensor rates with the type of chip.
 TEST(DeviceTable, FiguresAreConsistent) {
   std::set<std::string> keys, names;
   for (const auto& [row, d] : Table()) {
@@ -105,8 +105,8 @@ TEST(DeviceTable, FiguresAreConsistent) {
     EXPECT_EQ(d.max_threads_per_sm, chip->max_threads_per_sm);
     EXPECT_EQ(d.blas_workspace_bytes, BlasWorkspaceBytes(cc));
 
-    // ECC on GDDR uses a sixteenth of the memory. The driver reserves 1 to 6 % of the rest. If host
-    // and GPU share the memory, the system uses about as much as the driver.
+    // ECC takes up a sixteenth of GDDR memory. The driver reserves 1 to 6 % of the rest. If host
+    // and GPU share memory, the system takes up about as much as the driver would.
     const bool ecc = RemarkOn(row, "memory").find("ECC on") != std::string::npos;
     const double nominal =
         row.at("nominal_gib").get<double>() * 1073741824.0 * (ecc ? 15.0 / 16 : 1);
@@ -119,13 +119,13 @@ TEST(DeviceTable, FiguresAreConsistent) {
     EXPECT_GE(d.bandwidth_bytes_per_s, 30e9);
     EXPECT_LE(d.bandwidth_bytes_per_s, 8e12);
 
-    // Two operations per core and clock.
+    // Each core makes two operations per clock cycle.
     const double cores = d.sm_count * static_cast<double>(chip->cores_per_sm);
     const double clock = row.at("boost_mhz").get<double>() * 1e6;
     EXPECT_NEAR(d.fp32_flops / (2 * cores * clock), 1, 0.006);
 
-    // Dense 16-bit rates with fp32 accumulation: GeForce GPUs have half the rate of the same chip
-    // in a workstation or data-centre GPU. A rate with sparsity would be wrong by a factor of two.
+    // These are dense 16-bit rates with fp32 accumulation. A GeForce GPU has half the rate of the
+    // workstation or data-centre GPU with the same chip. Sparsity would double rates.
     const double ratio = d.bf16_flops / d.fp32_flops;
     EXPECT_GE(ratio, 0.99);
     EXPECT_LE(ratio, 33);
@@ -141,7 +141,7 @@ TEST(DeviceTable, FiguresAreConsistent) {
     if (expected > 0) {
       EXPECT_NEAR(ratio, expected, expected * 0.016);
     }
-    // TF32 came with compute capability 8.0.
+    // GPUs below compute capability 8.0 have no TF32.
     if (cc < 80) {
       EXPECT_EQ(d.tf32_flops, d.fp32_flops);
     } else {
@@ -155,7 +155,7 @@ TEST(DeviceTable, FiguresAreConsistent) {
   }
 }
 
-// A slice is a part of its GPU, and its name states its memory.
+// A MIG slice must be a part of its GPU, and have the memory that its name states.
 TEST(DeviceTable, SlicesArePartsOfTheirGpu) {
   size_t gpus = 0;
   for (const Device& d : DeviceTable()) {
@@ -181,7 +181,7 @@ TEST(DeviceTable, SlicesArePartsOfTheirGpu) {
 TEST(DeviceTable, PeerAccessMatchesTheBoard) {
   for (const auto& [row, d] : Table()) {
     SCOPED_TRACE(d.key);
-    // GPUs of compute capability 6.1 have peer access over PCIe.
+    // GeForce GPUs of compute capability 6.1 still had peer access over PCIe.
     if (d.name.find("GeForce") != std::string::npos && d.compute_capability >= 75) {
       EXPECT_EQ(PeersOf(d.key), Peers::kNone);
     }
@@ -193,7 +193,7 @@ TEST(DeviceTable, PeerAccessMatchesTheBoard) {
   EXPECT_EQ(PeersOf("rtx-6000-ada"), Peers::kNone);
 }
 
-// Every figure states its source, or how it was assumed.
+// Every figure must state its source, or how it was assumed.
 TEST(DeviceTable, EveryFigureHasASource) {
   size_t addresses = 0, assumptions = 0;
   for (const auto& [row, d] : Table()) {
@@ -220,8 +220,8 @@ TEST(DeviceTable, EveryFigureHasASource) {
   EXPECT_GT(assumptions, 0u);
 }
 
-// A row with a figure that has neither a source nor an assumption is refused, and the error names
-// the figure.
+// If a figure has neither a source nor an assumption, its row must be refused, and the error must
+// name the figure.
 TEST(DeviceTable, RejectsFiguresWithoutSource) {
   const nlohmann::json good = Table().front().first;
   ASSERT_TRUE(ParseFigureSources(good).ok());
@@ -244,7 +244,7 @@ TEST(DeviceTable, RejectsFiguresWithoutSource) {
   EXPECT_THAT(refusal([](auto& row) { row["mig"] = {{"1g.5gb", {14, 4.7}}}; }), HasSubstr("mig"));
 }
 
-// Figures that were wrong until a source was found.
+// Regression test: these figures were wrong until a source was found.
 TEST(DeviceTable, KeepsCorrectedFigures) {
   EXPECT_EQ(ReadDevice("p4")->sm_count, 20u);
   EXPECT_EQ(ReadDevice("p40")->sm_count, 30u);

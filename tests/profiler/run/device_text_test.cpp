@@ -75,7 +75,7 @@ TEST(DeviceText, ReadsMigSlices) {
   EXPECT_THAT(TextError("rtx-4090:1g.5gb"), AllOf(HasSubstr("no MIG"), HasSubstr("a100-80gb")));
 }
 
-// Compares a GTX 1650 that is defined by its advertised figures with the table's GTX 1650.
+// Defines a GTX 1650 by its advertised figures, and compares it with the one in the table.
 TEST(DeviceText, ReadsGpuFromFiguresAlone) {
   const Device d =
       ReadDevice("name=My GPU,memory=4GiB,compute_capability=7.5,multiprocessors=14").value();
@@ -125,14 +125,14 @@ TEST(DeviceText, OverridesFiguresOfTableEntry) {
   EXPECT_THAT(half.sources.Assumed(), Contains("fp32"));
   EXPECT_EQ(ReadDevice("rtx-4090,memory=12GiB")->key, WithMemory("rtx-4090", "12GiB").value());
   EXPECT_EQ(WithMemory("rtx-4090,memory=12GiB", "8GiB").value(), "rtx-4090,memory=8GiB");
-  // The context measured on a GPU is also used for the same GPU with other memory.
+  // A measured context also applies to the same GPU with more memory, but not to other changes.
   EXPECT_GT(GrowthOf("h200,memory=107374182400").bare, 0u);
   EXPECT_EQ(GrowthOf("h200,multiprocessors=66").bare, 0u);
   EXPECT_EQ(GrowthOf("h200:1g.18gb").bare, 0u);
 }
 
-// A GPU's text can be parsed, and the result is the same GPU. This holds for all kinds of
-// definitions.
+// For all kinds of definitions, the text of a GPU can be parsed again and gives the same
+// GPU.
 TEST(DeviceText, RoundTripsItsOwnText) {
   for (const char* text :
        {"rtx-4090", "a100-80gb:1g.10gb", "rtx-4090,memory=12GiB", "h200:7g.141gb,name=Slice",
@@ -162,7 +162,7 @@ TEST(DeviceText, RoundTripsTableEntriesThroughJson) {
   }
 }
 
-// Every wrong figure is refused with its name and the allowed values.
+// An invalid figure must be refused with its name and the allowed values.
 TEST(DeviceText, RejectsInvalidFiguresByName) {
   const std::string good = "memory=8GiB,compute_capability=8.6,multiprocessors=28";
   struct Case {
@@ -231,7 +231,7 @@ TEST_F(DeviceFileTest, ReadsFiguresFromNamedFile) {
             "bandwidth=448GB/s");
   EXPECT_EQ(DeviceTextOf("rtx-4090").value(), "rtx-4090");
   EXPECT_EQ(DeviceTextOf("rtx-4090,bandwidth=1TB/s").value(), "rtx-4090,bandwidth=1TB/s");
-  // A run stores the figures, so that it can be read on a computer without the file.
+  // The run must store the figures, so that computers without the file can read it.
   RunConfigBuilder builder;
   ASSERT_TRUE(builder.SetRunJson("{\"device\": \"" + path + "\"}").ok());
   EXPECT_EQ(builder.Build()->device, text);
@@ -267,7 +267,7 @@ TEST(RunJson, StoresFiguresOfADevice) {
   const RunConfig config = builder.Build().value();
   EXPECT_EQ(config.batch, 4);
   EXPECT_EQ(ResolveDevice(config)->memory_bytes, 24 * kGiB);
-  // A written text can be read again.
+  // What was written must be readable again.
   RunConfigBuilder again;
   ASSERT_TRUE(again.SetRunJson(ToJson(config)).ok());
   EXPECT_EQ(again.Build()->device, config.device);
@@ -281,8 +281,8 @@ TEST(RunJson, StoresFiguresOfADevice) {
   }
 }
 
-// A run on a GPU for which LibTorch has no kernels is refused before it starts. Programs are not,
-// because their PyTorch may have these kernels.
+// If LibTorch has no kernels for a GPU, a run on it must be refused before it starts. Programs must
+// not be refused, because their own PyTorch may have such kernels.
 TEST(CheckRun, RejectsGpusWithoutLibTorchKernels) {
   const auto check = [](const char* device) {
     RunConfigBuilder builder;

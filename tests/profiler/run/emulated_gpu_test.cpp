@@ -21,7 +21,7 @@ TEST(EmulatedGpu, HasTheNameThatCudaReports) {
   EXPECT_EQ(CudaName("a;b\nc"), "a b c");
 }
 
-// Every figure of every GPU exists and is a whole number greater than zero.
+// All figures of all GPUs must exist and be whole numbers greater than zero.
 TEST(EmulatedGpu, HasAllFiguresOfEveryGpu) {
   for (const Device& device : DeviceTable()) {
     SCOPED_TRACE(device.key);
@@ -47,18 +47,18 @@ TEST(EmulatedGpu, HasAllFiguresOfEveryGpu) {
   }
 }
 
-// A program's context grows only for GPUs on which the growth was measured.
+// The context of a program grows only on GPUs for which the growth was measured.
 TEST(EmulatedGpu, ContextGrowsOnlyOnMeasuredGpus) {
   const DeviceProfile h200 = FindDevice("h200").value(), ada = FindDevice("rtx-4090").value();
   EXPECT_EQ(GrowingGpu(ada), EmulatedGpu(ada));
   EXPECT_EQ(GrowingGpu(h200).rfind(EmulatedGpu(h200), 0), 0u);
   EXPECT_NE(GrowingGpu(h200).find(";bare_context_bytes=543162368;"), std::string::npos);
-  // Includes the first kernel and the handles of the forward and the backward thread.
+  // The table's figure includes the first kernel, and a cuBLAS handle in each of two threads.
   const ContextGrowth& g = GrowthOf("h200");
   EXPECT_EQ(g.bare + g.kernels + 2 * g.cublas, h200.context_bytes);
 }
 
-// In a run of the embedded loop, the context has the size to which a program's context grows.
+// A run of the embedded loop has, from the start, the context to which a program's would grow.
 TEST(ContextOfRun, DependsOnLibrariesOfTheRun) {
   const auto context = [](const std::vector<std::pair<std::string, std::string>>& settings,
                           const char* preset = "gpt2") {
@@ -75,7 +75,7 @@ TEST(ContextOfRun, DependsOnLibrariesOfTheRun) {
   EXPECT_EQ(context({{"shard.strategy", "ddp"}, {"shard.ranks", "2"}}), training + g.nccl);
   EXPECT_EQ(context({{"galore.rank", "64"}}, "qwen2-0.5b"), training + g.cusolver);
   EXPECT_EQ(context({}, "vit-l-16"), training + 2 * g.cudnn);
-  // For other GPUs, the table has a single figure.
+  // For other GPUs, the table has only one figure for all runs.
   EXPECT_EQ(context({{"device", "rtx-4090"}, {"mode", "inference"}}),
             FindDevice("rtx-4090")->context_bytes);
 }

@@ -1,4 +1,4 @@
-// An error bound is stated only for runs whose plans were compared with a recording.
+// Only runs whose plans were compared with a recording may state an error bound.
 #include "profiler/run/evidence.h"
 
 #include <gtest/gtest.h>

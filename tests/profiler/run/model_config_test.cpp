@@ -51,7 +51,7 @@ TEST(ModelConfig, AppliesFamilyDefaults) {
   EXPECT_EQ(mistral->sliding_window, 4096);
 }
 
-// Models of other families are only marked here. The worker reads or rejects them.
+// Models of other families are only marked as such here. The worker reads or rejects them.
 TEST(ModelConfig, MarksUnknownFamiliesAsOther) {
   for (const char* json : {R"({"model_type": "mamba"})",
                            R"({"architectures": ["BertModel"], "model_type": "llama"})"}) {
@@ -92,7 +92,7 @@ TEST(ModelConfig, ErrorsNameTheWrongKey) {
   EXPECT_THAT(Error(Replace(kQwen, "\"hidden_size\": 64,", "")), HasSubstr("hidden_size"));
   EXPECT_THAT(Error(R"({"model_type": "gpt2", "vocab_size": 8, "n_embd": 8})"),
               HasSubstr("n_layer"));
-  // Only Llama has a default for a missing key.
+  // If num_key_value_heads is missing, only Llama has a default for it.
   EXPECT_THAT(Error(Replace(kQwen, ",\n  \"num_key_value_heads\": 2", "")),
               HasSubstr("num_key_value_heads"));
   EXPECT_THAT(Error(R"({"model_type": "basics", "vocab_size": 8, "hidden_size": 8})"),
@@ -107,7 +107,7 @@ std::string With(const std::string& setting) {
   return Replace(kQwen, "\"vocab_size\"", setting + ", \"vocab_size\"");
 }
 
-// A setting that would change the model is rejected instead of ignored.
+// A setting that changes the model must be rejected instead of ignored.
 TEST(ModelConfig, RejectsKeysOfOtherModels) {
   for (const char* setting :
        {R"("quantization_config": {"bits": 4})", R"("compression_config": {"format": "pack"})",

@@ -10,9 +10,9 @@
 namespace vramscope::run {
 namespace {
 
-// GPUs for which the driver reports the same name are distinguished by other properties.
+// If the driver reports the same name for several GPUs, other properties distinguish them.
 TEST(GpuProfile, IsFoundByTheNameOfTheDriver) {
-  // Each of these has the same reported name, multiprocessors and memory as another GPU.
+  // Each of these shares its reported name, multiprocessors and memory with another GPU.
   const std::set<std::string> alike = {
       "gtx-1650-gddr6",        "gtx-1660-ti-laptop",     "rtx-2060-laptop",   "rtx-2070-laptop",
       "rtx-2080-super-laptop", "jetson-orin-nano-super", "jetson-orin-nx-8gb"};

@@ -85,7 +85,7 @@ TEST(RunConfigBuilder, ErrorsNameKeyValueAndAllowedValues) {
               AllOf(HasSubstr("bacth"), HasSubstr("did you mean \"batch\"")));
   EXPECT_THAT(Message(b.Set("optimizer", "adam")), HasSubstr("unknown key"));
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")), HasSubstr("rtx-4090"));
-  // The message names the key only once.
+  // The message must contain the key only once.
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")),
               ::testing::StartsWith("device: no \"rtx-4900\""));
   EXPECT_THAT(Message(b.SetPreset("qwen2")), HasSubstr("qwen2-0.5b"));
@@ -177,7 +177,7 @@ TEST(RunConfigBuilder, ValidatesTheInitialConfig) {
   EXPECT_THAT(Message(RunConfigBuilder(start).Build().status()), HasSubstr("batch"));
 }
 
-// Each field of the message has a key; keys without a field are stored in its map.
+// Each field of the protobuf message must have a key. The message has a map for other keys.
 TEST(Keys, CoverAllFieldsOfTheMessage) {
   std::set<std::string> keys;
   for (const KeyInfo& info : Keys()) {
@@ -189,7 +189,7 @@ TEST(Keys, CoverAllFieldsOfTheMessage) {
   for (const std::string& path : paths) EXPECT_TRUE(keys.contains(path)) << path;
 }
 
-// Random values of all keys survive conversion to JSON and bytes.
+// Random values of all keys must survive conversion to JSON and to bytes.
 TEST(RoundTrip, PreservesRandomConfigurations) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
@@ -235,7 +235,7 @@ TEST(RoundTrip, PreservesConfigOfCustomModel) {
       << "the name may contain any bytes";
 }
 
-// Importers copy texts of the file into a recording's configuration.
+// The configuration of an imported recording contains texts from the file, which may be invalid.
 TEST(RoundTrip, ReplacesInvalidUtf8) {
   RunConfig config;
   config.model = "caf\xe9";

@@ -1,4 +1,4 @@
-// Reads valid contents of a run.json, and checks the errors for invalid contents.
+// Tests reading of valid run.json files, and the errors for invalid ones.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(RunJson, ReadsTargetsAsListOrText) {
   }
 }
 
-// Every error contains the key, the value and the allowed values.
+// Every error must contain the key, the value and the allowed values.
 TEST(RunJson, ErrorsStateTheExpectedForm) {
   struct Row {
     const char* json;
@@ -135,8 +135,8 @@ TEST(RunJson, RejectedFileChangesNothing) {
   EXPECT_EQ(b.Build()->model, "qwen2-0.5b");
 }
 
-// Messages are short, valid UTF-8 and without control characters, because they are printed to
-// terminals and stored in protobuf.
+// Messages are printed to terminals and stored in protobuf, so they must be short, valid UTF-8, and
+// without control characters.
 TEST(RunJson, MessagesAreShortPrintableAscii) {
   const std::string escape = R"("\u001b[31m\u0000\u0085")";
   const std::string mebi(1 << 20, '9');
@@ -153,7 +153,7 @@ TEST(RunJson, MessagesAreShortPrintableAscii) {
            fmt::format("{{\"model\": \"{}", mebi)}) {
     const std::string error = Error(json);
     EXPECT_FALSE(error.empty()) << json.substr(0, 40);
-    // Messages that list all keys are the longest.
+    // The limit leaves room for messages that list all keys, which are the longest.
     EXPECT_LT(error.size(), 3000u) << json.substr(0, 40);
     for (char c : error) EXPECT_TRUE(c >= ' ' && c <= '~') << error;
   }
@@ -170,7 +170,7 @@ TEST(RunJson, RejectsDeepAndLongTexts) {
   EXPECT_THAT(Error(std::string(5 << 20, ' ')), HasSubstr("too large"));
 }
 
-// Random texts are made of parts of run.json files. Each is refused with a message, or becomes a
+// Each random text, made of parts of run.json files, must be refused with a message, or give a
 // configuration that survives conversion to JSON.
 TEST(RunJson, RandomTextsAreRejectedOrRoundTrip) {
   std::mt19937 random(7);

@@ -18,7 +18,7 @@ std::string Message(const absl::Status& status) { return std::string(status.mess
 
 class SeqFile : public ::testing::Test {
  protected:
-  // A separate folder, since tests run in parallel.
+  // Each process has a folder of its own, because tests run in parallel.
   SeqFile()
       : path_(std::filesystem::path(::testing::TempDir()) / ("seq_" + std::to_string(getpid())) /
               "seq_test.csv") {
@@ -29,7 +29,7 @@ class SeqFile : public ::testing::Test {
   const std::filesystem::path path_;
 };
 
-// The result of `--set seq=...` for a run that begins as `start`.
+// Returns the run after `--set seq=...` was applied to `start`.
 absl::StatusOr<RunConfig> With(const RunConfig& start, std::string_view seq) {
   RunConfigBuilder b(start);
   if (absl::Status status = b.Set("seq", seq); !status.ok()) return status;
@@ -52,7 +52,7 @@ TEST(Seq, ReadsNumbersListsAndRanges) {
     ASSERT_TRUE(config.ok()) << row.text << ": " << config.status();
     EXPECT_EQ(config->seq, row.tokens) << row.text;
     EXPECT_EQ(config->Get("lengths"), row.lengths) << row.text;
-    // A value in its printed form can be set again.
+    // The printed form of a value must be accepted as a value.
     const absl::StatusOr<RunConfig> again = With({}, SeqText(*config));
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(ToJson(*again), ToJson(*config)) << row.text;
@@ -66,8 +66,8 @@ TEST_F(SeqFile, ReadsFileOfSamples) {
   EXPECT_EQ(config->seq, 700) << "the longest: none is truncated";
   EXPECT_EQ(SeqText(*config), path_.string());
   EXPECT_EQ(ShortSeqText(*config), "seq_test.csv up to 700");
-  // If a file is set, a number is the length at which samples are truncated, and a list replaces
-  // the file.
+  // If a file is set, a single number is the length at which its samples are truncated. A list
+  // replaces the file.
   EXPECT_EQ(With(*config, "128")->Get("samples.file"), path_.string());
   EXPECT_EQ(With(*config, "128")->seq, 128);
   EXPECT_EQ(With(*config, "128,256")->Get("samples.file"), "");
@@ -95,14 +95,14 @@ TEST_F(SeqFile, RejectsInvalidValues) {
   EXPECT_FALSE(With({}, std::string("a\0b", 3)).ok());
   std::ofstream(path_) << "64,2\n0,1\n";
   EXPECT_THAT(Message(With({}, path_.string()).status()), HasSubstr("line 2"));
-  // The limit on a batch's tokens (batch x seq) holds for a list of lengths, too.
+  // The limit on a batch's tokens (batch x seq) also holds for a list of lengths.
   RunConfigBuilder b;
   ASSERT_TRUE(b.Set("batch", "65536").ok());
   ASSERT_TRUE(b.Set("seq", "8,1048576").ok());
   EXPECT_THAT(Message(b.Build().status()), HasSubstr("tokens"));
 }
 
-// `lengths` is an older key in run.json files.
+// run.json files of older versions have the key `lengths`.
 TEST(Seq, LengthsKeyCombinesWithSeq) {
   for (const auto& order : {std::vector{"lengths", "seq"}, std::vector{"seq", "lengths"}}) {
     RunConfigBuilder b;
@@ -115,7 +115,7 @@ TEST(Seq, LengthsKeyCombinesWithSeq) {
   ASSERT_TRUE(b.SetRunJson(R"({"lengths": "400,300", "seq": 512})").ok());
   EXPECT_EQ(b.Build()->Get("lengths"), "400,300");
   EXPECT_EQ(b.Build()->seq, 400);
-  // A seq that is set after a run.json, or after another seq, replaces the earlier value.
+  // A seq that is set later replaces the value of a run.json or of an earlier seq.
   ASSERT_TRUE(b.Set("seq", "512").ok());
   EXPECT_EQ(b.Build()->Get("lengths"), "");
   EXPECT_EQ(b.Build()->seq, 512);
@@ -139,7 +139,7 @@ TEST(Seq, ReadsListsFromRunJson) {
         R"({"seq": [[8]]})", R"({"seq": {"a": 1}})", R"({"seq": true})"}) {
     EXPECT_THAT(read(bad), AllOf(HasSubstr("seq: "), HasSubstr("400,1536,400"))) << bad;
   }
-  // Written values can be read again: from the trace's header and a run.json.
+  // Values that were written must be readable again, from a run.json and from a trace's header.
   const absl::StatusOr<RunConfig> config = With({}, "400,1536");
   RunConfigBuilder b;
   ASSERT_TRUE(b.SetRunJson(ToJson(*config)).ok());

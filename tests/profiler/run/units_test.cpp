@@ -45,7 +45,7 @@ TEST(Saturating, ClampsResultsToTheRange) {
   EXPECT_EQ(AddSaturating(int64_t{-2}, int64_t{INT64_MIN}), INT64_MIN);
   EXPECT_EQ(AddSaturating(int64_t{INT64_MIN}, int64_t{INT64_MAX}), -1);
   EXPECT_EQ(ToInt64(-1.9), -1);
-  // As a double, INT64_MAX becomes 2^63.
+  // Converting INT64_MAX to a double rounds it to 2^63, which is out of range.
   EXPECT_EQ(ToInt64(static_cast<double>(INT64_MAX)), INT64_MAX);
   EXPECT_EQ(ToInt64(-0x1p63), INT64_MIN);
   EXPECT_EQ(ToInt64(-INFINITY), INT64_MIN);

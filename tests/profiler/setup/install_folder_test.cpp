@@ -1,5 +1,5 @@
-// Checks the contents of the download folder after each way in which an installation can end, and
-// the links of index pages.
+// Checks what the download folder contains after an installation, for every way in which it can
+// end. Also tests links on index pages.
 #include "profiler/setup/install_folder.h"
 
 #include <gmock/gmock.h>
@@ -143,8 +143,8 @@ TEST_F(Install, CheckRoomFailsWithoutEnoughDiskSpace) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("XDG_DATA_HOME"));
 }
 
-// Many small files need more disk space than their contents, so the disk is full before all are
-// written.
+// On disk, many small files need more space than their contents have, so the disk becomes full
+// before all are written.
 TEST_F(Install, FullDiskIsReportedAndKeepsTheDownload) {
   const fs::path data = root_ / "full";
   fs::create_directories(data);

@@ -1,4 +1,4 @@
-// The shipped runs are small, can be shown with one click, and are found by their configuration.
+// The shipped runs must be small, a click away, and found by their configuration.
 #include "profiler/setup/samples.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ const std::string kFolder = VRAMSCOPE_SOURCE_DIR "/resources/samples";
 
 run::RunConfig Default() { return run::RunConfigBuilder().Build().value(); }
 
-// The techniques of a sample, taken from its name, "qwen2-0.5b+amp-bf16+lora.trace".
+// Returns the techniques in the name of a sample, such as "qwen2-0.5b+amp-bf16+lora.trace".
 std::vector<std::string> PartsOf(const std::string& file) {
   std::string name = fs::path(file).stem().string();
   std::vector<std::string> parts;
@@ -47,8 +47,8 @@ TEST(ShippedSamples, IncludeTheDefaultRun) {
   EXPECT_NE(Samples::In(kFolder).Find(Default()), nullptr);
 }
 
-// Switching on the toggles in a file's name, in their order, leads to the configuration of the
-// file.
+// If the toggles in a file's name are switched on in that order, the configuration of the file must
+// result.
 TEST(ShippedSamples, MatchTheTogglesInTheirNames) {
   const Samples samples = Samples::In(kFolder);
   for (const std::string& file : samples.Files()) {
@@ -76,7 +76,7 @@ TEST(ShippedSamples, CoverTwelveTogglesOfTheDefaultRun) {
     const run::RunConfig config = run::SwitchedOn(*row.toggle, Default());
     if (samples.Find(config) == nullptr) continue;
     ++on;
-    // Switching the toggle off leads to another shipped run.
+    // When the toggle is switched off again, that must be a shipped run, too.
     EXPECT_NE(samples.Find(run::SwitchedOff(*row.toggle, config)), nullptr) << row.toggle->id;
   }
   EXPECT_GE(on, 12u);

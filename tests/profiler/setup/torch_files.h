@@ -1,4 +1,4 @@
-// Creates archives and folders that look like PyTorch's wheels, and hostile archives.
+// Creates archives and folders that look like PyTorch's wheels. Also creates hostile archives.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct ZipFile {
 };
 std::string MakeZip(const std::vector<ZipFile>& files, bool zip64 = false);
 
-// The first bytes of an x86-64 shared library, followed by the given number of bytes.
+// Returns the first bytes of an x86-64 shared library, followed by `more` other bytes.
 std::string FakeLibrary(size_t more = 100);
 // The files of torch/ that CheckTorch checks.
 std::vector<ZipFile> TorchFiles(const std::string& version = "2.11.0+cu130",

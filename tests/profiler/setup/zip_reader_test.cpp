@@ -1,5 +1,5 @@
-// Reads archives in the form of wheels, and hostile archives, which are refused before any byte is
-// used.
+// Reads archives with the structure of wheels. Hostile archives must be refused before any of their
+// bytes is used.
 #include "profiler/setup/zip_reader.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ class Zip : public ::testing::Test {
   absl::Status OpenError(const std::vector<ZipFile>& files, const ZipReader::Limits& limits = {}) {
     return Open(MakeZip(files), limits).status();
   }
-  // Returns all entries, or the first error.
+  // Returns the contents of all entries, or the first error.
   absl::StatusOr<std::map<std::string, std::string>> Unpack(const std::string& bytes) {
     auto zip = Open(bytes);
     if (!zip.ok()) return zip.status();
@@ -84,8 +84,8 @@ TEST_F(Zip, RejectsLinksAndDevices) {
 }
 
 TEST_F(Zip, RejectsBombsBeforeUnpacking) {
-  // The size is more than deflate can compress or more than is allowed; or entries share their
-  // data.
+  // The stated size is more than deflate can produce, sizes or entries exceed a limit, or entries
+  // share their data or their name.
   EXPECT_EQ(OpenError({{.name = "a",
                         .content = std::string(1000, 'a'),
                         .deflated = true,
@@ -135,7 +135,7 @@ TEST_F(Zip, RejectsTruncatedArchives) {
       MakeZip({{.name = "a", .content = "123"}, {.name = "b", .content = "456", .deflated = true}});
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_FALSE(Unpack(whole.substr(0, length)).ok()) << length;
-  // Cutting the archive's beginning makes every offset wrong.
+  // Without the archive's first bytes, all offsets are wrong.
   for (size_t from = 1; from < whole.size(); ++from)
     EXPECT_FALSE(Unpack(whole.substr(from)).ok()) << from;
 }

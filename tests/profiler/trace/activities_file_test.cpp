@@ -1,5 +1,5 @@
-// Writes and reads files with activities, which may be late or in any order. The footer indexes
-// them, and invalid ones are refused.
+// Writes and reads files with activities, which may arrive late or in any order. The footer must
+// index them, and invalid ones must be refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ TEST_F(ActivitiesFile, FooterIndexesActivities) {
   const auto footer = footer_of(bytes);
   ASSERT_TRUE(footer.ok());
   EXPECT_EQ(footer->activities, s.activities.size());
-  // There are ten pieces and a remainder. One piece has no operands. Operands are in separate
-  // batches.
+  // Activities are written in eleven pieces. Operands get separate batches. One piece has no
+  // operands, so there are 21 batches.
   ASSERT_EQ(footer->activity_batches.size(), 21u);
   std::vector<Activity> of_kind[2];  // [1]: operands, [0]: other activities
   for (const Activity& a : s.activities) of_kind[a.kind == ActivityKind::kOperand].push_back(a);
@@ -68,7 +68,7 @@ TEST_F(ActivitiesFile, FooterIndexesActivities) {
   EXPECT_EQ(at[1], of_kind[1].size());
 }
 
-// The activities are written in reverse order, as if the buffer of the last kernels arrived first.
+// Writes the activities in reverse order, as if the buffer with the last kernels arrived first.
 TEST_F(ActivitiesFile, SortsActivitiesThatArriveLate) {
   const Stream s = testing::RandomStream(23, 3000);
   std::vector<Activity> activities = s.activities;
@@ -112,7 +112,7 @@ TEST_F(ActivitiesFile, RejectsInvalidActivities) {
   EXPECT_EQ(written({.begin_ns = 2, .end_ns = 1}).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(written({.kind = static_cast<ActivityKind>(99)}).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(written({.from = static_cast<MemorySpace>(6)}).code(), absl::StatusCode::kDataLoss);
-  // If the file of another writer has an invalid activity, the data before that are read.
+  // Another writer's file may have an invalid activity. The data before it must still be read.
   std::vector<Activity> activities(3);
   activities[1].name = {1};
   const std::string bytes = EncodeFrame(FrameType::kTraceHeader, EncodeHeader({})) +

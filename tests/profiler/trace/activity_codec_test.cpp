@@ -38,8 +38,8 @@ TEST(ActivityCodec, SortByBeginIsStable) {
   EXPECT_EQ(order, (std::vector<uint64_t>{4, 1, 3, 0, 2}));
 }
 
-// Steps of kernels with three operands each: a weight, a block that is allocated in each step, and
-// an operand in alternating blocks.
+// Returns the operands of several steps. Each kernel has three: a weight, a block that every step
+// allocates, and an address that is in alternating blocks.
 std::vector<Activity> OperandsOfSteps(int steps, int kernels) {
   std::vector<Activity> operands;
   for (int step = 0; step < steps; ++step)
@@ -63,7 +63,7 @@ TEST(ActivityCodec, RoundTripsOperands) {
   std::vector<Activity> back, operands = OperandsOfSteps(5, 40);
   ASSERT_TRUE(DecodeActivities(EncodeActivities(operands), back).ok());
   EXPECT_TRUE(back == operands);
-  // If times cannot be encoded, the whole batch stays unchanged.
+  // Some differences of times cannot be encoded. Then the whole batch is stored as it is.
   std::mt19937_64 random(5);
   const uint64_t extremes[] = {0, 1, INT64_MAX, uint64_t{1} << 63, UINT64_MAX};
   for (int round = 0; round < 2000; ++round) {
@@ -87,7 +87,7 @@ TEST(ActivityCodec, RepeatedStepsCompressWell) {
     return EncodeFrame(FrameType::kActivities, EncodeActivities(OperandsOfSteps(steps, 300)))
         .size();
   };
-  // 36,000 operands; a batch of 900 of them alone takes a few thousand bytes.
+  // 36,000 operands must take only little more space than the first 900.
   EXPECT_LT(bytes(40), bytes(1) + 2500);
 }
 
@@ -102,7 +102,7 @@ TEST(ActivityCodec, RejectsOperandWithoutBlock) {
             absl::StatusCode::kDataLoss);
 }
 
-// Protobuf's generated code must read the hand-encoded columns.
+// The columns are encoded by our own code. Protobuf's generated code must be able to read them.
 TEST(ActivityCodec, MatchesTheProtobufSchema) {
   const std::vector<Activity> activities = InOrder(9, 600);
   proto::ActivityBatch message;
@@ -136,7 +136,7 @@ TEST(ActivityCodec, MatchesTheProtobufSchema) {
   for (int f = 0; f < 13; ++f) EXPECT_EQ(column_sizes[f], used[f]) << "column " << f;
 }
 
-// Even with a valid checksum, data may be damaged. Decoding must not crash, hang or read out of
+// Data may be damaged although the checksum is valid. Decoding must not crash, hang or read out of
 // bounds.
 TEST(ActivityCodec, RandomDamageIsSafe) {
   std::mt19937_64 random(3);

@@ -54,7 +54,7 @@ TEST(BatchCodec, DecodesABatchAlone) {
   for (size_t i = 0; i < half; ++i) ASSERT_TRUE(Same(events[i], Normalized(s.events[half + i])));
 }
 
-// Protobuf's generated code must read the hand-encoded columns.
+// The columns are encoded by our own code. Protobuf's generated code must be able to read them.
 TEST(BatchCodec, MatchesTheProtobufSchema) {
   const testing::Stream s = testing::RandomStream(9, 2000);
   proto::EventBatch message;
@@ -94,7 +94,7 @@ TEST(BatchCodec, MatchesTheProtobufSchema) {
   EXPECT_GT(used[17], 0);
 }
 
-// Even with a valid checksum, data may be damaged. Decoding must not crash, hang or read out of
+// Data may be damaged although the checksum is valid. Decoding must not crash, hang or read out of
 // bounds.
 TEST(BatchCodec, RandomDamageIsSafe) {
   std::mt19937_64 random(3);

@@ -1,4 +1,4 @@
-// Tests the values that TraceBuilder derives, and the events that it refuses.
+// Tests which values TraceBuilder derives, and which events it refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -118,7 +118,7 @@ TEST(TraceBuilder, DerivesTimesPhaseAndStepOfAllocations) {
               ElementsAre(Category::kActivation, Category::kTemporary, Category::kTemporary));
   EXPECT_THAT(a.birth_category,
               ElementsAre(Category::kTemporary, Category::kTemporary, Category::kTemporary));
-  // One byte after the segment is outside of it.
+  // The third block begins right after the end of the segment, so it is in none.
   EXPECT_THAT(a.segment, ElementsAre(SegmentId{0}, SegmentId{0}, SegmentId{}));
   EXPECT_THAT(b.trace->retags.from, ElementsAre(Category::kTemporary));
   EXPECT_THAT(b.trace->retags.to, ElementsAre(Category::kActivation));
@@ -158,7 +158,7 @@ TEST(TraceBuilder, SlicesNestByKindAndThread) {
   EXPECT_THAT(s.end_ns, ElementsAre(8, 7, 6, 5, 8));  // the last one was never closed
   EXPECT_THAT(s.end_event, ElementsAre(8u, 7u, 6u, 5u, kNoEvent));
   EXPECT_THAT(s.step, ElementsAre(3, 3, 3, 3, 3));
-  // An end event has the fields of the begin event that it closes.
+  // End events must have the fields of the begin events that they close.
   EXPECT_EQ(b.trace->events.name[5], StringId{3});
   EXPECT_EQ(b.trace->events.name[6], StringId{1});
   EXPECT_EQ(b.trace->events.id[8], 3u);
@@ -294,8 +294,8 @@ TEST(TraceBuilder, SnapshotIsPrefixOfTheWhole) {
     }
 }
 
-// A snapshot equals the result of a separate builder for the same events and never changes, even if
-// a caller keeps many snapshots.
+// A snapshot must equal what a separate builder makes of the same events. It must never change,
+// even if the caller keeps many snapshots.
 TEST(TraceBuilder, SnapshotsEqualSeparateBuilderAndStayUnchanged) {
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     testing::Stream s = testing::RandomStream(seed, 1500);

@@ -1,4 +1,4 @@
-// Tests the conversion of exceptions to statuses, also if there is no free memory for a message.
+// Tests that exceptions become statuses, even if there is no memory for a message.
 #include "profiler/trace/catch_status.h"
 
 #include <gtest/gtest.h>

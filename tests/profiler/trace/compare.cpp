@@ -16,7 +16,7 @@ namespace vramscope::trace::testing {
 
 namespace {
 
-// Compares the first `n` rows of two columns, or all rows if the sizes must be equal.
+// Compares the first `n` rows of two columns.
 template <class Values>
 void Column(std::string& difference, const char* name, const Values& a, const Values& b, size_t n) {
   if (!difference.empty()) return;
@@ -254,7 +254,7 @@ std::string ListEvents(const std::string& file_bytes) {
   }
 }
 
-// Lists fields that earlier versions did not have only if they exist.
+// Lists the trace as text. Leaves out newer fields that are empty, so that older goldens are valid.
 std::string ListFacts(const Trace& t) {
   std::string out = fmt::format(
       "producer={} title={} backend={} measured={} device={} model={} start={} complete={} "

@@ -1,4 +1,4 @@
-// A folder for trace files, and functions that write and read them there.
+// A folder for trace files, with functions that write and read files in it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class TraceFile : public ::testing::Test {
     EXPECT_TRUE(closed.ok()) << closed;
     return path;
   }
-  // Small batches, so that a small file has many frames.
+  // Writes the stream in small batches, so that a small file has many frames.
   static std::string ManyFrames(const testing::Stream& s, size_t batch) {
     struct Flushing : EventSink {
       void Begin(const TraceInfo& info) override { to->Begin(info); }

@@ -1,4 +1,4 @@
-// Writes trace files and reads them again. Damaged or truncated files are read as far as possible.
+// Writes trace files and reads them. Damaged or truncated ones must be read as far as possible.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST_F(TraceFile, RoundTripsRandomStreams) {
     EXPECT_EQ(testing::Difference(*read, *expected), "") << "seed " << seed;
     EXPECT_THAT(read->warnings, IsEmpty());
     EXPECT_TRUE(read->complete);
-    // Writes the trace again, from the tables instead of the events.
+    // Now writes the trace from its tables instead of from the stream of events.
     const std::string again = At("again.trace");
     ASSERT_TRUE(WriteTraceFile(*read, again).ok());
     EXPECT_EQ(testing::Difference(*Read(again), *expected), "") << "seed " << seed;
@@ -113,12 +113,12 @@ TEST_F(TraceFile, FooterIndexesEveryBatch) {
   }
 }
 
-// A file that is cut anywhere still has every whole frame before the cut.
+// Wherever a file is cut, all whole frames before the cut must be read.
 TEST_F(TraceFile, TruncatedFileKeepsWholeFrames) {
   const Stream s = testing::RandomStream(21, 6000);
   const std::string bytes = ManyFrames(s, 50);
   const auto whole = testing::Build(s);
-  // The numbers of events and activities that are complete at each frame's end, counted without the
+  // How many events and activities are complete at the end of each frame. Counted without the
   // reader.
   struct End {
     uint64_t offset, events, activities;
@@ -151,7 +151,7 @@ TEST_F(TraceFile, TruncatedFileKeepsWholeFrames) {
   std::mt19937_64 random(1);
   const std::string path = At("cut.trace");
   for (int i = 0; i < 1000; ++i) {
-    // The first cuts are at the ends of frames.
+    // The first forty cuts are at the end of a frame or one byte before. The others are random.
     const size_t at = i < 40 ? ends[static_cast<size_t>(i)].offset - static_cast<size_t>(i % 2)
                              : header_end + random() % (bytes.size() - header_end);
     if (at < header_end) continue;
@@ -201,7 +201,7 @@ TEST_F(TraceFile, DamagedFileKeepsDataBeforeTheDamage) {
     ++damaged;
     EXPECT_FALSE(trace->complete);
     ASSERT_FALSE(trace->warnings.empty());
-    // A damaged length may look like a frame that continues after the end of the file.
+    // If a length is damaged, the frame may seem to continue after the end of the file.
     EXPECT_THAT(trace->warnings[0], AnyOf(HasSubstr("damaged at byte"), HasSubstr("cut at byte")));
     EXPECT_EQ(testing::PrefixDifference(*trace, *whole), "");
   }
@@ -273,7 +273,7 @@ TEST_F(TraceFile, NamesFormatOfForeignFiles) {
   refused("\x89PNG\r\n\x1a\n", "a PNG picture");
   refused("just some words\n", "text");
   refused(std::string("\x00\x01\x02\x03\x04\x05\x06", 7), "does not begin like one");
-  // Compressed foreign files are recognised by their contents.
+  // Compressed files of other formats must be recognised by their contents.
   std::string packed(200, '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), "{}", 2, 1));
   refused(packed, "JSON");
@@ -360,7 +360,7 @@ TEST_F(TraceFile, ReadsCompressedFilesAndStandardInput) {
   gzwrite(gz, plain.data(), static_cast<unsigned>(plain.size()));
   gzclose(gz);
   EXPECT_EQ(testing::Difference(*Read(At("z.trace.gz")), *expected), "");
-  // A truncated file yields its readable part.
+  // If a compressed file is truncated, its readable part must be read.
   const std::string packed = testing::ReadFile(At("z.trace.gz"));
   testing::WriteFile(At("cut.gz"), packed.substr(0, packed.size() - 20));
   const auto cut = Read(At("cut.gz"));
@@ -393,7 +393,7 @@ TEST_F(TraceFile, ReportsProgressAndCanBeCancelled) {
 }
 
 TEST_F(TraceFile, LimitsMemoryForCompressedFiles) {
-  // Forty batches of a million events that compress to almost nothing.
+  // Writes forty batches of a million equal events, which compress to almost nothing.
   std::vector<Event> events(1'000'000);
   for (Event& e : events) e.kind = EventKind::kMarker;
   std::string bytes = EncodeFrame(FrameType::kTraceHeader, EncodeHeader({}));
@@ -441,7 +441,7 @@ TEST_F(TraceFile, UnclosedWriterKeepsTheOldFile) {
 TEST_F(TraceFile, FullDiskKeepsTheOldFile) {
   const Stream s = testing::RandomStream(6, 20'000);
   testing::WriteFile(At("a.trace"), "the old one");
-  // A limit of the file size simulates a full disk, because the same write fails.
+  // A limit of the file size stands for a full disk: the same write fails.
   rlimit old{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -575,7 +575,7 @@ TEST_F(TraceFile, LimitsSizeOfWholeInputs) {
   testing::WriteFile(At("bomb.zst"), packed);
   EXPECT_EQ(ReadWholeInput(At("bomb.zst"), 1 << 20).status().code(),
             absl::StatusCode::kResourceExhausted);
-  // gzip and zstd allow concatenated members.
+  // In gzip and zstd, compressed parts can be concatenated.
   std::string two;
   for (const char* part : {"one", "two"}) {
     std::string z(100, '\0');

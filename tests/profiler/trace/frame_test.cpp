@@ -9,7 +9,7 @@
 namespace vramscope::trace {
 namespace {
 
-// The vectors are from RFC 3720, B.4, and the check value is from the CRC catalogue.
+// The test vectors are from RFC 3720, B.4. The first value is from the CRC catalogue.
 TEST(Crc32c, MatchesPublishedVectors) {
   EXPECT_EQ(Crc32c("123456789"), 0xE3069283u);
   EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8A9136AAu);
@@ -79,7 +79,7 @@ TEST(Frame, EveryFlippedBitIsDetected) {
     FrameDecoder d;
     d.Append(bytes);
     auto frame = d.Next();
-    // Either an error occurs, or the frame now needs more bytes because its length changed.
+    // Next() must fail, or wait for more bytes if the bit belonged to the length.
     EXPECT_TRUE(!frame.ok() || !frame->has_value()) << "bit " << bit;
   }
 }

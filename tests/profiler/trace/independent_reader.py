@@ -122,7 +122,7 @@ def numbers(data):
 
 
 def rows(payload, names):
-    """Numbers by field, and (kind, stored values) of every row of a batch."""
+    """Returns the numbers of a batch's fields, and (kind, stored values) for each of its rows."""
     fields = {n: 0 for n in range(1, 10)}
     layouts, columns, kinds = {}, {}, b""
     for field, value in message(payload):
@@ -197,7 +197,8 @@ def events(payload):
 
 
 def stack_table(payload, known):
-    """Lines for the frames and stacks of one table. `known` counts those in earlier tables."""
+    """Returns lines about the frames and stacks of one table. `known` has the numbers of frames and
+stacks in earlier tables."""
     fields = {1: 0, 2: b"", 3: b"", 4: b"", 5: 0, 6: b"", 7: b""}
     fields.update(message(payload))
     function, file, line, lengths, used = (numbers(fields[n]) for n in (2, 3, 4, 6, 7))

@@ -1,5 +1,5 @@
-// An end event closes the innermost open slice of its kind, within its thread if threads have
-// separate slices of this kind, and within its process if there are several processes.
+// Tests that an end event closes the innermost open slice of its kind: in its thread, for kinds
+// that are per thread; otherwise in its process, if there are several processes.
 #include "profiler/trace/live_state.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ Event Of(EventKind kind, uint32_t thread) {
   return event;
 }
 
-// A list of the open begin events, which is searched from its end.
+// A simple reference: a list of the open begin events, which is searched from its end.
 class Searched {
  public:
   void Begin(const Event& event) { open_.push_back(event); }
@@ -53,7 +53,7 @@ void ExpectSameAsSearched(bool several, uint64_t seed) {
   std::mt19937_64 random(seed);
   LiveState live;
   if (several) {
-    // A string that names a process, as in the marker of a process.
+    // This string names a process: it is what a process marker contains.
     const std::string name = "process\nrank 1\n\n0";
     ASSERT_TRUE(IsProcessMarker(name));
     live.Strings(1, {&name, 1});
@@ -88,8 +88,8 @@ TEST(LiveState, EndClosesTheInnermostSliceOfItsKind) {
   }
 }
 
-// Closes as many open slices as a hostile file of some megabytes can contain, from the outermost
-// on. A search through all open slices would take 10^11 steps.
+// A hostile file of some megabytes can have this many open slices. Closes them, beginning with the
+// outermost. Searching all open slices each time would take 10^11 steps.
 TEST(LiveState, ClosingIsFastWithManyOpenSlices) {
   constexpr uint32_t kThreads = 500'000;
   LiveState live;

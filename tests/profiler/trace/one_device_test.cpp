@@ -1,4 +1,4 @@
-// Compares the slice of one device with a trace that is built only from the events of this device.
+// Compares OfDevice() with a trace that is built only from the events of that device.
 #include "profiler/trace/one_device.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace vramscope::trace {
 namespace {
 
-// The events of one device, with the ids that a recorder of only that device would assign.
+// Returns the events of one device, with the ids that a recording of only this device would have.
 testing::Stream Only(const testing::Stream& whole, uint8_t device) {
   testing::Stream out = whole;
   out.events.clear();
@@ -59,7 +59,7 @@ testing::Stream Only(const testing::Stream& whole, uint8_t device) {
 TEST(OneDevice, EqualsRecordingOfThatDeviceAlone) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     testing::Stream stream = testing::RandomStream(seed, 3000);
-    // Distributes the events to two devices by the ids of allocations and segments.
+    // Distributes the events over two devices, by the ids of allocations and segments.
     for (Event& e : stream.events) {
       const bool by_id = e.kind == EventKind::kAlloc || e.kind == EventKind::kSegmentAlloc ||
                          e.kind == EventKind::kSegmentMap || e.kind == EventKind::kSegmentUnmap;
@@ -82,7 +82,7 @@ TEST(OneDevice, MissingDeviceHasNoMemory) {
   EXPECT_EQ(none->allocations.size(), 0u);
   EXPECT_EQ(none->segments.size(), 0u);
   EXPECT_EQ(none->slices.size(), whole->slices.size());
-  // If all events are on one device, the slice is the whole trace.
+  // If all events are on one device, OfDevice() must return the whole trace.
   EXPECT_EQ(OfDevice(whole, 0), whole);
   EXPECT_EQ(OnlyDevice(*whole), 0);
   EXPECT_EQ(OnlyDevice(Trace()), 0);

@@ -82,7 +82,7 @@ TEST_F(OutlineTest, AgreesWithTheWholeTrace) {
   EXPECT_GE(outline->peak_reserved(), peak);
 }
 
-// In a very long run, neighbours are merged. No event is omitted or counted twice.
+// The outline of a very long run merges neighbours. It must count each event exactly once.
 TEST_F(OutlineTest, MergesNeighboursInLongRuns) {
   testing::Stream s;
   s.strings = {""};
@@ -169,7 +169,7 @@ TEST_F(OutlineTest, RejectsContradictoryIndex) {
     if (lie == 3) f.batches[0].first_event = 1;
     if (lie == 4) f.activities = 0;
     if (lie == 5) f.activity_batches[0].first_begin_ns = 1;
-    // The duration in nanoseconds does not fit into 64 bits.
+    // In these, the duration in nanoseconds exceeds 64 bits.
     if (lie == 6) f.batches[0].first_time_ns = INT64_MIN;
     if (lie == 7) f.outline = {{SliceKind::kStep, 0, INT64_MIN, 6, 1}};
     if (lie == 8) f.batches[0].first_time_ns = f.batches[0].last_time_ns = INT64_MAX;
@@ -185,7 +185,7 @@ TEST_F(OutlineTest, DamageDoesNotCrash) {
   int refused = 0;
   for (int i = 0; i < 500; ++i) {
     std::string broken = bytes;
-    // Damages bytes near the ends of the file, because these are read.
+    // Damages bytes near the begin and the end of the file, because only these are read.
     const size_t at = random() % 200;
     broken[i % 2 == 0 ? at : broken.size() - 1 - at] = static_cast<char>(random());
     testing::WriteFile(path_, broken);

@@ -1,4 +1,4 @@
-// Checks the order of system calls, which ensures that a file survives a loss of power. The
+// Checks that system calls are made in the order that makes a file survive a loss of power. The
 // functions below replace those of the C library.
 #include "profiler/trace/output_file.h"
 
@@ -83,7 +83,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Runs with support for files without a name, and on a file system without it.
+// Runs each test as if the file system supports unnamed files, and as if it does not.
 class OutputFileTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -135,7 +135,7 @@ TEST_P(OutputFileTest, ReportsDiskErrorOfFolderSync) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("a.trace"));
 }
 
-// A signal interrupts ten calls in a row.
+// A signal interrupts the next ten calls.
 TEST_P(OutputFileTest, RetriesInterruptedCalls) {
   interruptions = 10;
   const std::string path = folder_ / "a.trace";
@@ -143,7 +143,7 @@ TEST_P(OutputFileTest, RetriesInterruptedCalls) {
   EXPECT_EQ(std::filesystem::file_size(path), 7u);
 }
 
-// There is no endless loop, and no file is left behind.
+// If signals never stop, the loop must end and no file may be left behind.
 TEST_P(OutputFileTest, GivesUpAfterTooManyInterruptions) {
   interruptions = 1'000'000;
   const absl::Status status = Save(folder_ / "a.trace");
@@ -159,7 +159,7 @@ TEST_P(OutputFileTest, DistinguishesFullDiskFromMissingFolder) {
   EXPECT_EQ(Save("/dev/full").code(), absl::StatusCode::kResourceExhausted);
 }
 
-// The process is killed, for example because the system has no free memory.
+// The process is killed while it writes, for example because the system runs out of memory.
 TEST_P(OutputFileTest, KilledWriterKeepsTheOldFile) {
   const int fd = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (unnamed && fd < 0) GTEST_SKIP() << "the file system has no files without a name";

@@ -1,4 +1,4 @@
-// Compares a packed column with a plain vector of the same values, for all kinds of values and
+// Compares packed columns with plain vectors of the same values, for all types of values and all
 // queries.
 #include "profiler/trace/packed_column.h"
 
@@ -26,8 +26,8 @@ void ExpectSame(const PackedColumn<T>& packed, const std::vector<T>& plain) {
   ASSERT_EQ(packed.back(), plain.back());
 }
 
-// Numbers as in the tables of a trace: a base plus a multiple of a power of two with a given number
-// of bits, among them runs of equal values and single values from the whole range.
+// Returns numbers like those in the tables of a trace: a base plus multiples of a power of two, of
+// a given number of bits. Some runs have equal values, and some values are from the whole range.
 template <class T>
 std::vector<T> RandomValues(std::mt19937_64& random, size_t n) {
   std::vector<T> out;
@@ -86,7 +86,7 @@ TYPED_TEST(PackedColumnOf, SupportsBinarySearch) {
   EXPECT_EQ(*(packed.end() - 3), plain[plain.size() - 3]);
 }
 
-// A copy, such as a snapshot of a live run, stays unchanged while the column grows.
+// A copy, such as a snapshot of a run in progress, must not change while the column grows.
 TEST(PackedColumn, CopyIsIndependent) {
   std::vector<int64_t> plain;
   PackedColumn<int64_t> column;
@@ -104,7 +104,7 @@ TEST(PackedColumn, CopyIsIndependent) {
   EXPECT_EQ(grown.back(), 5);
 }
 
-// A snapshot of a live run is updated: changed rows are removed, and all new ones are added.
+// To update a snapshot, its changed last rows are removed and all rows that it lacks are added.
 TYPED_TEST(PackedColumnOf, ShrinksAndGrowsBack) {
   std::mt19937_64 random(9);
   const std::vector<TypeParam> plain = RandomValues<TypeParam>(random, 5000);
@@ -207,7 +207,7 @@ TEST(PackedColumn, StoresIdsAndEnumerations) {
   EXPECT_EQ(names[2400].value, 0u);
 }
 
-// Packing reduces the memory of a training run's columns.
+// For columns of a training run, packing must save the expected memory.
 TEST(PackedColumn, PacksSimilarValuesTightly) {
   PackedColumn<int64_t> times;
   PackedColumn<uint64_t> sizes, same;

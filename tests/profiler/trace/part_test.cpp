@@ -1,5 +1,5 @@
-// Compares a part of a .trace, read by time, with the same part of the whole trace: every event,
-// the memory at each event, and the step, phase and module of each allocation.
+// Reads a time range of a .trace, and compares it with the same range of the whole trace: all
+// events, the memory at each event, and the step, phase and module of each allocation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@
 namespace vramscope::trace {
 namespace {
 
-// Sends every piece as a separate batch.
+// Sends everything in small pieces, each as a separate batch.
 class InPieces : public EventSink {
  public:
   explicit InPieces(TraceWriter& to) : to_(to) {}
@@ -49,7 +49,7 @@ class PartTest : public ::testing::Test {
     ASSERT_TRUE((*writer)->Close().ok());
     whole_ = *ReadTraceFile(path_, {});
   }
-  // Writes the stream with keyframes and in small batches.
+  // Writes the stream in small batches, with keyframes between them.
   void WriteWithKeyframes(const testing::Stream& s, size_t piece = 100) {
     auto writer = TraceWriter::ToFile(path_, /*keyframe_events=*/300);
     InPieces pieces(**writer);
@@ -64,7 +64,7 @@ class PartTest : public ::testing::Test {
     file.seekp(static_cast<std::streamoff>(offset));
     file.write("damage", 6);
   }
-  // Reads a part. Times are relative to the first event.
+  // Reads a part of the file. The times are relative to the first event.
   absl::StatusOr<std::shared_ptr<const Trace>> Part(int64_t from, int64_t to) {
     return ReadTraceFile(path_, {.from_ns = from, .to_ns = to});
   }
@@ -122,7 +122,7 @@ class PartTest : public ::testing::Test {
     }
     ASSERT_EQ(in_part.Live().size(), in_whole.Live().size());
     ASSERT_EQ(in_part.Segments().size(), in_whole.Segments().size());
-    // Activities that overlap the part, unchanged.
+    // The part must have the activities that overlap its range, unchanged.
     uint32_t row = 0;
     for (uint32_t i = 0; i < w.activities.size(); ++i) {
       const auto since = [&](int64_t ns) {
@@ -187,7 +187,7 @@ TEST_F(PartTest, IsOutOfRangeWithoutEvents) {
   EXPECT_EQ(Part(-100, -1).status().code(), absl::StatusCode::kOutOfRange);
 }
 
-// A range between two events holds the memory that is in use throughout it.
+// If no event is in the range, the part must show the memory that is in use throughout it.
 TEST_F(PartTest, WithoutEventsHoldsTheMemoryInUse) {
   constexpr int64_t kGap = 1'000'000'000;
   for (const bool keyframes : {false, true}) {
@@ -218,7 +218,7 @@ TEST_F(PartTest, WithoutEventsHoldsTheMemoryInUse) {
   }
 }
 
-// After the last event, only the GPU still works.
+// After the last event, the GPU may still work, so a part may begin there.
 TEST_F(PartTest, BehindTheLastEventHoldsTheMemoryInUse) {
   testing::Stream s = testing::TrainingStream({.layers = 2, .steps = 2, .max_events = 1'000});
   s.activities = {{.begin_ns = s.events.back().time_ns, .end_ns = s.events.back().time_ns + 500}};
@@ -235,7 +235,7 @@ TEST_F(PartTest, BehindTheLastEventHoldsTheMemoryInUse) {
   EXPECT_EQ((*part)->activities.size(), 1u);
 }
 
-// With an index, no data after the part are read.
+// If the file has an index, no data after the part may be read.
 TEST_F(PartTest, DoesNotReadDataAfterThePart) {
   testing::Stream s = testing::TrainingStream({.layers = 12, .steps = 60, .max_events = 250'000});
   for (size_t i = 0; i < s.events.size(); i += 50)
@@ -274,8 +274,8 @@ TEST_F(PartTest, EqualsThatPartWhenReadFromAKeyframe) {
   }
 }
 
-// Data before the keyframe are not read. If the keyframe is damaged, the reader uses an earlier
-// keyframe or the whole file.
+// Data before the nearest keyframe are not read. If that keyframe is damaged, the reader must use
+// an earlier one, or read the whole file.
 TEST_F(PartTest, SkipsDamagedKeyframes) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
   const int64_t length = Since(whole_->events.size() - 1);
@@ -293,7 +293,7 @@ TEST_F(PartTest, SkipsDamagedKeyframes) {
   Check(at(0.5), at(0.6));
   Damage(nearest[-2].offset + 25);
   Check(at(0.5), at(0.6));
-  // With all keyframes damaged, the file is read like one without keyframes.
+  // If all keyframes are damaged, the file must be read as if it had none.
   WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
   const auto before = whole_;
   for (const Footer::KeyframeAt& keyframe : index_.keyframes) Damage(keyframe.offset + 25);
@@ -304,7 +304,7 @@ TEST_F(PartTest, SkipsDamagedKeyframes) {
   EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "the part is read with missing names";
 }
 
-// With a damaged index, the part may be incomplete, or reading may fail, but it does not crash.
+// If the index is damaged, the part may be incomplete or reading may fail. It must not crash.
 TEST_F(PartTest, RandomDamageOfTheIndexIsSafe) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 2, .steps = 4, .max_events = 6'000}));
   const int64_t length = Since(whole_->events.size() - 1);
@@ -329,7 +329,7 @@ TEST_F(PartTest, RandomDamageOfTheIndexIsSafe) {
   EXPECT_GT(whole, 15);
 }
 
-// A part can be written to a file, of which a part can be read.
+// It must be possible to write a part to a file, and to read a part of this file.
 TEST_F(PartTest, CanBeWrittenAndReadInParts) {
   Write(testing::TrainingStream({.layers = 2, .steps = 4}));
   const int64_t length = Since(whole_->events.size() - 1);

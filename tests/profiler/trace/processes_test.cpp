@@ -1,4 +1,4 @@
-// Joins traces of several processes into one, and splits them again.
+// Tests joining the traces of several processes into one, and splitting it again.
 #include "profiler/trace/processes.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ std::shared_ptr<const Trace> Random(uint64_t seed, bool two_devices) {
   for (Activity& a : stream.activities) {
     a.device = static_cast<uint8_t>(two_devices && a.device);
     a.correlation &= kCorrelationBits;
-    // Limited, so that shifting the times does not overflow.
+    // Limits the times, so that they do not overflow when they are shifted.
     a.begin_ns = std::clamp<int64_t>(a.begin_ns, INT64_MIN / 2, INT64_MAX / 2);
     a.end_ns = std::clamp<int64_t>(a.end_ns, a.begin_ns, INT64_MAX / 2);
   }
@@ -40,8 +40,8 @@ std::vector<std::string> Texts(const Trace& t, const Column& column) {
   return texts;
 }
 
-// Checks that a process of the joined trace has the contents of its original trace, after the
-// markers that name processes.
+// Checks that `one`, a process's part of the joined trace, has the contents of its original trace
+// `own`, after the markers that name processes.
 void ExpectSame(const Trace& one, const Trace& own, int64_t shift, size_t markers) {
   ASSERT_EQ(one.events.size(), own.events.size() + markers);
   std::vector<EventKind> kinds(one.events.kind.begin() + static_cast<ptrdiff_t>(markers),
@@ -73,7 +73,7 @@ void ExpectSame(const Trace& one, const Trace& own, int64_t shift, size_t marker
     EXPECT_EQ(one.String(a.name), own.String(b.name));
     EXPECT_EQ(one.String(a.module), own.String(b.module));
     a.name = b.name, a.op = b.op, a.module = b.module;
-    // The host's events have a device as well, which has no meaning.
+    // Activities of the host also have a device, but it has no meaning.
     a.device = b.device;
     ASSERT_TRUE(a == b) << "activity " << row;
   }
@@ -96,10 +96,10 @@ TEST(Processes, AreUnchangedByJoiningAndSplitting) {
     ExpectSame(*OfDevice(*whole, 1), *OfDevice(parts[1].trace, 0), 0, 2);
     ExpectSame(*OfDevice(*whole, 2), *OfDevice(parts[1].trace, 1), 0, 2);
     ExpectSame(*OfDevice(*whole, 3), *parts[2].trace, 500, 1);
-    // The trace of one device names its only process.
+    // The trace of one device names only the process of this device.
     EXPECT_EQ(ProcessesOf(*OfDevice(*whole, 3)).size(), 1u);
     EXPECT_EQ(NameOfDevice(*OfDevice(*whole, 3), 3), "rank 2");
-    // In the whole, a call of one process launches no activity of another.
+    // In the joined trace, no call of one process may be joined to an activity of another.
     for (uint32_t row = 0; row < (*whole)->activities.size(); ++row) {
       const Activity a = (*whole)->activities.Row(row);
       const auto process = static_cast<uint8_t>(a.correlation >> kCorrelationShift);
@@ -171,7 +171,7 @@ TEST(Processes, JoinAtMost256Devices) {
   EXPECT_TRUE(absl::IsResourceExhausted(JoinProcesses(parts).status()));
 }
 
-// A time beyond the range of its type becomes the largest one.
+// A time that becomes too large for its type must become the largest time.
 TEST(Processes, ExtremeTimesStayInOrder) {
   const std::shared_ptr<const Trace> one = Random(3, false);
   const std::vector<ProcessTrace> parts = {{"a", one, 0}, {"b", one, INT64_MAX}};

@@ -1,5 +1,5 @@
-// Compares a shared column with a plain vector of the same values, and its copies with their
-// earlier contents.
+// Compares shared columns with plain vectors of the same values, and copies of the columns with the
+// contents that they had when they were made.
 #include "profiler/trace/shared_column.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ void ExpectSame(const Column& column, const Plain& plain) {
   ASSERT_EQ(column.back(), plain.back());
 }
 
-// Applies random operations to a column and a vector alike; every copy stays equal to its vector.
+// Applies random operations to a column and a vector. Their copies must stay equal to each other.
 TEST(SharedColumn, CopiesAreIndependent) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
@@ -92,8 +92,8 @@ TEST(SharedColumn, ReadsRangesOfRows) {
   }
 }
 
-// Another thread reads and releases snapshots while their column grows. Pieces that no snapshot
-// uses any more are overwritten in place. Also run under ThreadSanitizer.
+// While a column grows, another thread reads and releases snapshots of it. If no snapshot uses a
+// piece any more, the column overwrites it in place. Also run under ThreadSanitizer.
 TEST(SharedColumn, AnotherThreadReadsConsistentCopies) {
   constexpr uint32_t kRounds = 2000;
   std::mutex mutex;
@@ -133,7 +133,7 @@ TEST(SharedColumn, AnotherThreadReadsConsistentCopies) {
   EXPECT_EQ(column.front(), kRounds);
 }
 
-// A column, such as a snapshot of a live run, allocates memory in whole pieces.
+// A column must allocate memory in whole pieces, and none if it is empty.
 TEST(SharedColumn, AllocatesWholePieces) {
   EXPECT_EQ(Column().MemoryBytes(), 0u);
   Column column;

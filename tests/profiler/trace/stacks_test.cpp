@@ -1,4 +1,4 @@
-// Call stacks in the builder, the writer and the reader.
+// Tests call stacks in the builder, the writer and the reader.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ class Stacks : public ::testing::Test {
 
 const std::vector<std::string> kStrings = {"", "step", "optimizer.py"};
 
-// Two frames, and stacks with two, none and one of them.
+// Returns two frames, and three stacks: with both frames, with none, and with one of them.
 StackIncrement Small() {
   StackIncrement s;
   s.function = {{1}, {1}};
@@ -96,7 +96,7 @@ TEST(StacksInBuilder, RejectEventBeforeItsStack) {
   EXPECT_THAT(std::string(b.AddEvents(std::vector<Event>{e}).message()), HasSubstr("stack 1 of 1"));
 }
 
-// The tables exceed 64 MiB, the maximum size of a frame in a file.
+// These tables are larger than 64 MiB, the maximum size of a frame in a file.
 TEST_F(Stacks, RoundTripTablesLargerThanAFrame) {
   constexpr uint32_t kFrames = 2'200'000, kStacks = 180'000, kDepth = 100;
   testing::Stream s;
@@ -148,7 +148,7 @@ TEST_F(Stacks, LimitMemoryForCompressedFiles) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the limit for a compressed file of"));
 }
 
-// A pipe sends stacks before the events that refer to them.
+// On a pipe, stacks must be sent before the events that refer to them.
 TEST_F(Stacks, PrecedeTheirEventsOnAPipe) {
   const testing::Stream s = testing::RandomStream(5, 3000);
   ASSERT_GT(s.stacks.size(), 20u);

@@ -1,4 +1,4 @@
-// Functions that generate streams of events.
+// Generates streams of events: random ones, and ones with the structure of training.
 #include "tests/profiler/trace/streams.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
     }
     return {static_cast<uint32_t>(below(t.size()))};
   };
-  // Fields that a recorder adds to an entry; some streams have none of them.
+  // Adds fields as a recorder does. Some streams have only stacks.
   const auto entry = [&](Event& e) {
     e.stack = stack();
     if (seed % 5 == 0) return;
@@ -277,8 +277,8 @@ class Trainer : public allocator::SegmentObserver {
     stream_.info.device.key = "gpu";
     stream_.info.device.memory_bytes = uint64_t{24} << 30;
     stream_.strings = {""};
-    // Memory for the events is reserved in advance, because a benchmark must not measure its
-    // growth.
+    // Reserves memory for the events in advance, so that a benchmark does not measure how the
+    // vector grows.
     stream_.events.reserve(std::min<size_t>(options.max_events, 1u << 20));
   }
 
@@ -319,7 +319,7 @@ class Trainer : public allocator::SegmentObserver {
     return {at->second};
   }
   Event& Push(EventKind kind) {
-    // The host time between events is a few hundred ns to some µs.
+    // Between two events, the host needs a few hundred nanoseconds to some microseconds.
     const double scatter = options_.jitter == 0 ? 1 : jitter_(random_);
     time_ += static_cast<int64_t>(700.0 * scatter);
     Event e;
@@ -359,7 +359,7 @@ class Trainer : public allocator::SegmentObserver {
     Push(EventKind::kFreeRequested).id = block.id;
     Push(EventKind::kFreeCompleted).id = block.id;
   }
-  // Runs one operator, which allocates its output, and temporary memory if it needs some.
+  // Runs one operator. It allocates its output and, if `scratch` is not 0, temporary memory.
   Block Op(const std::string& name, uint64_t bytes, Category category = Category::kTemporary,
            uint64_t scratch = 0) {
     Event& begin = Push(EventKind::kOpBegin);
@@ -478,7 +478,7 @@ Stream TrainingStream(const TrainingOptions& options) { return Trainer(options).
 
 namespace {
 
-// Rows [first, last) of a table, with all frames up to the highest that these rows use.
+// Returns rows [first, last) of a table, with all frames up to the highest that they use.
 StackIncrement Increment(const StackTable& t, uint32_t first_frame, uint32_t first, uint32_t last) {
   StackIncrement out;
   out.first_frame = first_frame;

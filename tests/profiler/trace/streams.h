@@ -1,4 +1,4 @@
-// Streams of events for tests, benchmarks and fuzz seeds, and ways to compare traces.
+// Generates streams of events for tests, benchmarks and fuzz seeds, and compares traces.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct Stream {
   std::vector<Activity> activities;  // in any order
 };
 
-// Events of every kind, in any allowed order, with extreme values; and activities (about one per
-// three events) in random order.
+// Returns events of every kind in any allowed order, with extreme values. Adds about one activity
+// for every three events, in random order.
 Stream RandomStream(uint64_t seed, size_t events);
 
-// The events of training a decoder: steps, phases, modules, operators with outputs and temporaries,
-// saved activations that are freed in the backward pass, and optimizer temporaries. The model of
-// the caching allocator determines addresses and segments. Times vary as in a measured run.
+// TrainingStream() returns the events of training a decoder: steps, phases, modules, operators with
+// outputs and temporaries, saved activations that backward frees, and temporaries of the optimizer.
+// The allocator model determines addresses and segments. Times vary as in a measured run.
 struct TrainingOptions {
   int layers = 24;
   int steps = 4;
@@ -34,19 +34,19 @@ struct TrainingOptions {
 };
 Stream TrainingStream(const TrainingOptions& options);
 
-// Begin, strings, stacks, events and activities interleaved in pieces of about `piece` events, End.
+// Sends the stream: Begin, pieces of about `piece` events with the rest in between, End.
 void Play(const Stream& stream, EventSink& sink, size_t piece = 1000, bool complete = true);
 
 std::shared_ptr<const Trace> Build(const Stream& stream);  // through a BuilderSink; checked
 
-// The first difference between the tables, or "" if they are equal. Warnings are not compared.
+// Returns the first difference between the tables, or "" if they are equal. Ignores warnings.
 std::string Difference(const Trace& a, const Trace& b);
-// The first difference between `part` and the state of `whole` after part.events.size() events, or
-// "". `part` may lack some activities.
+// Compares `part` with what `whole` was after part.events.size() events. Returns the first
+// difference or "". `part` may lack some activities.
 std::string PrefixDifference(const Trace& part, const Trace& whole);
 
-// One line per event, activity, frame and stack with every field, read from the bytes of a file,
-// without the reader or the builder.
+// Returns one line for each event, activity, frame and stack in the bytes of a file, with all
+// fields. Does not use the reader or the builder.
 std::string ListEvents(const std::string& file_bytes);
 // Lists the tables as text.
 std::string ListFacts(const Trace& trace);

@@ -1,6 +1,6 @@
-// Compares one training step of the basics model with recordings of the same step on a GPU, event
-// by event: kind, bytes and tensor. The recordings were made by others and are not part of the
-// repository; without them, the comparison is skipped.
+// Compares one training step of the basics model with recordings of this step on a GPU, event by
+// event: kind, bytes and tensor. Others made the recordings, which are not part of the repository.
+// Without them, the tests are skipped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zstd.h>

@@ -11,7 +11,7 @@
 namespace vramscope::trainer::cuda {
 namespace {
 
-// Reports the model's segments as libtorch_cuda's allocator trace would.
+// Reports the segments of the allocator model in the way in which libtorch_cuda's allocator would.
 class Follower final : public allocator::SegmentObserver {
  public:
   explicit Follower(const run::AllocConf& conf) : sizes(conf) {}
@@ -31,7 +31,7 @@ class Follower final : public allocator::SegmentObserver {
   BlockSizes sizes;
 };
 
-// Compares BlockSizes with the caching-allocator model, which knows its block sizes.
+// Compares BlockSizes with the model of the caching allocator, whose block sizes are known.
 void Compare(const std::string& settings, uint32_t seed) {
   const run::AllocConf conf = *run::ParseAllocConf(settings);
   Follower follower(conf);

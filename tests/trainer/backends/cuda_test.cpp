@@ -24,7 +24,7 @@ using trace::Phase;
 
 run::DeviceProfile Ada() { return *run::FindDevice("rtx-4090"); }
 
-// A run on the emulated platform. Records all events.
+// Begins a run on the emulated platform and records all events.
 class PlanRun {
  public:
   explicit PlanRun(const run::DeviceProfile& profile = Ada())
@@ -108,8 +108,8 @@ void Train(int steps, bool autocast = false) {
     }
     {
       PhaseScope phase(Phase::kOptimizer);
-      // torch::optim is not used, because it keeps its state in a map keyed by pointer. The order
-      // of this map differs between runs.
+      // Does not use torch::optim, which keeps its state in a map whose order depends on pointers.
+      // So the order would differ between runs.
       torch::NoGradGuard no_grad;
       for (const Tensor& p : net->parameters()) p.sub_(p.grad() * 1e-3);
     }
@@ -197,7 +197,7 @@ TEST(EmulatedCuda, AssignsCategoriesToTensorsOfOneStep) {
   EXPECT_EQ(born[Category::kUnknown], 9);  // parameters are Unknown until they are registered
 }
 
-// Expects an H200's two workspaces of 32 MiB (recorded), not those of the table's first GPU.
+// A recording shows that an H200 has two workspaces of 32 MiB. The table's first GPU has others.
 TEST(EmulatedCuda, UsesWorkspaceSizeOfThePlannedGpu) {
   const std::vector<Request> requests = Requests([] { Train(1); }, *run::FindDevice("h200"));
   std::vector<uint64_t> workspaces;
@@ -240,7 +240,7 @@ TEST(EmulatedCuda, AutocastCopiesWeightsAndActivations) {
     }
     return n;
   };
-  // Nine parameters are copied to the device; with autocast, also weights and activations.
+  // Nine parameters are copied to the device. Autocast copies weights and activations, too.
   EXPECT_EQ(count_copies(false), 9u);
   EXPECT_GT(count_copies(true), 15u);
 }
@@ -250,7 +250,7 @@ TEST(EmulatedCuda, BmmClonesOperandsWithUnsupportedStrides) {
     Tensor a = Make({2, 8, 4}), b = Make({2, 4, 16});
     Tensor plain = at::bmm(a, b);
     Tensor transposed = at::bmm(a, Make({2, 16, 4}).transpose(1, 2));
-    // All strides are zero, as in the gradient of a sum.
+    // This input has strides of 0, as the gradient of a sum has.
     Tensor expanded = at::bmm(Make({1, 1, 1}).expand({2, 8, 4}), b);
   });
   std::vector<uint64_t> bytes;
@@ -310,11 +310,11 @@ TEST(EmulatedCuda, SdpaUsesFlashForBf16AndEfficientForFp32) {
   EXPECT_TRUE(names(at::kFloat).contains("aten::_scaled_dot_product_efficient_attention"));
 }
 
-// Inputs and their gradients, the result, padded sums of exponentials, and the workspace. In fp32,
-// also the product of result and gradient, and its row sums twice. In 16 bits, also the row sums.
+// Allocates inputs and their gradients, the result, padded sums of exponentials, and the workspace.
+// In addition: the product of result and gradient, and its row sums twice (fp32) or once (16 bits).
 TEST(EmulatedCuda, EfficientAttentionAllocatesItsKernelsBuffers) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
-    // Called directly: autograd's thread may free its last tensor after grad() returns.
+    // Calls backward directly: autograd's thread might free a tensor after grad() has returned.
     const auto requests = Requests([&] {
       std::vector<Tensor> in;
       for (int i = 0; i < 3; ++i) in.push_back(Make({2, 4, 72, 64}, type));
@@ -396,7 +396,7 @@ TEST(EmulatedCuda, ClockAdvancesByKernelTime) {
   CudaBackend().FinishWork();
   const double product = 2.0 * 4096 * 4096 * 4096 / Ada().fp32_flops * 1e9;
   EXPECT_GE(static_cast<double>(clock() - start), product);
-  // Incomplete waves and the attainable rate of GPUs lengthen the modelled time.
+  // The modelled time is longer: waves are incomplete, and no GPU reaches its peak rate.
   EXPECT_LT(static_cast<double>(clock() - start), product * 1.4);
 }
 

@@ -1,5 +1,5 @@
-// Extends a tape of four units to many units, and compares the result with a recorder's tape of all
-// units.
+// Extends a tape of four units to many units. Compares the result with a tape that was recorded
+// with all units.
 #include "trainer/capture/extended_tape.h"
 
 #include <gmock/gmock.h>
@@ -39,14 +39,14 @@ struct Recorded {
   std::vector<std::string> strings;
 };
 
-// A difference between one layer and the other layers.
+// What one layer does differently from the other layers.
 struct Oddity {
   int layer = -1;
   uint64_t bytes = 0;
 };
 
 // Records one micro-batch of these layers. Each layer saves its input and a product, and backward
-// frees both. All layers use a mask that is allocated before the stack. Casts are freed together.
+// frees both. A mask that all layers use is allocated before them. Casts are freed all at once.
 Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
   Recorded out;
   Names names;
@@ -116,7 +116,7 @@ Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
   return out;
 }
 
-// Returns the tape as text. Frees that occur together have no defined order, so they are sorted.
+// Returns the tape as text. Sorts frees at the same time, whose order is not defined.
 std::vector<std::string> Lines(const Tape& tape, const std::vector<std::string>& strings) {
   std::vector<std::string> lines;
   auto work = tape.works.begin();
@@ -166,7 +166,7 @@ TEST(ExtendedTape, MatchesTapeOfAllLayers) {
   }
 }
 
-// Rows of a middle unit are mapped to the omitted units.
+// The omitted units must get the events of a middle unit, with their own module names.
 TEST(ExtendedTape, MapsRowsToOmittedUnits) {
   const Recorded some = Record({0, 1, 6, 7});
   const auto whole = Extend(some.tape, some.strings, Units(8));

@@ -1,4 +1,4 @@
-// An EventSink that keeps everything, with strings resolved on demand.
+// An EventSink that keeps everything and looks up strings on demand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ class MemorySink final : public trace::EventSink {
   std::vector<trace::Activity> activities;
 };
 
-// Computes the requested bytes by category from the events, and checks that ids match.
+// Computes the requested bytes of each category from the events, and checks that all ids are valid.
 struct Replay {
   std::map<uint64_t, trace::Event> live;  // keyed by allocation
   std::map<uint64_t, uint64_t> segments;  // keyed by segment

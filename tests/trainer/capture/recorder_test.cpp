@@ -28,7 +28,7 @@ class RecorderTest : public ::testing::Test {
   void Alloc(uint64_t key, uint64_t bytes = 100) {
     recorder_->OnAlloc(key, bytes, 512, key, 0, Pool::kSmall);
   }
-  // Flushes, and returns the events of the run so far.
+  // Flushes the recorder and returns the events of the run so far.
   const std::vector<Event>& Events() {
     recorder_->Flush();
     return sink_.events;
@@ -60,7 +60,7 @@ TEST_F(RecorderTest, ScopesDoNothingWithoutARecorder) {
   CategoryScope category(Category::kWorkspace);
 }
 
-// The free of a block that another stream still uses is requested before it completes.
+// If another stream still uses a block, its free is first requested and completes later.
 TEST_F(RecorderTest, RecordsFreeRequestBeforeCompletion) {
   Alloc(1);
   Alloc(2);
@@ -84,7 +84,7 @@ TEST_F(RecorderTest, RecordsFreeRequestBeforeCompletion) {
   EXPECT_EQ(frees, wanted);
 }
 
-// A kernel has the operator and module of the call that launched it, and that call's correlation.
+// A kernel must have the operator, the module and the correlation of the call that launched it.
 TEST_F(RecorderTest, WorkHasOperatorAndModuleOfItsLaunch) {
   using trace::ActivityKind;
   const auto launch = [&](int64_t begin_ns) {
@@ -106,7 +106,7 @@ TEST_F(RecorderTest, WorkHasOperatorAndModuleOfItsLaunch) {
     recorder_->EndOp();
   }
   launch(20);
-  // Driver memory gets the context of the current operation, like an allocation.
+  // Like an allocation, memory from the driver gets the context of the current operation.
   recorder_->PushOwner("mlp.weight");
   recorder_->OnDeviceWork({.what = {.kind = ActivityKind::kDriverAlloc, .address = 64, .bytes = 32},
                            .call_name = "cudaMalloc"});
@@ -165,7 +165,7 @@ TEST_F(RecorderTest, InitialCategoryDependsOnPhase) {
     recorder_->BeginOp("MulBackward0", 1, true);
     EXPECT_EQ(born(Phase::kBackward), Category::kAutogradDetail);
     {
-      // Recomputation inside a checkpoint's node is forward work.
+      // A checkpoint's node recomputes forward within backward. These temporaries are forward's.
       ModuleScope module("layers.0");
       EXPECT_EQ(born(Phase::kBackward), Category::kTemporary);
     }

@@ -1,4 +1,4 @@
-// The cpu backend: real training of tiny models, and the techniques' effect on values.
+// Tests the cpu backend: trains tiny models, and checks the effect of techniques on values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,8 +48,8 @@ TEST(CpuTraining, TraceIsMeasuredAndComplete) {
   }
 }
 
-// The weights after some steps depend on every gradient: equal losses over several steps mean equal
-// gradients.
+// Returns the losses of several steps. They depend on every gradient of the steps before, so equal
+// losses mean equal gradients.
 std::vector<double> LossesOf(const run::RunConfig& config) {
   const RunResult result = RunTiny(config);
   EXPECT_TRUE(result.status.ok()) << result.status;
@@ -118,7 +118,7 @@ TEST(CpuTraining, CancelEndsTheRun) {
   EXPECT_EQ(result.status.code(), absl::StatusCode::kCancelled);
   EXPECT_FALSE(result.trace->complete);
   EXPECT_LT(Losses(*result.trace).size(), 10u);
-  // The next run is not affected.
+  // A run after a cancelled run must succeed.
   EXPECT_TRUE(RunTiny(Cpu(kTinyQwen)).status.ok());
 }
 

@@ -1,5 +1,5 @@
-// Checks properties of every plan on random configurations, and plans of whole models against
-// published figures.
+// Checks with random configurations what must hold for every plan. Also compares plans of whole
+// models with published figures.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ run::RunConfig RandomConfig(std::mt19937& random) {
   c.Set("precision", Choose<Text>(random, {"fp32", "bf16", "amp-bf16", "amp-fp16"}));
   c.Set("attention", c.Is("precision", "fp32") ? Choose<Text>(random, {"eager", "math"})
                                                : Choose<Text>(random, {"eager", "math", "flash"}));
-  // Flash attention is refused if the sliding-window mask is needed.
+  // If the sequence needs the sliding-window mask, flash attention is refused.
   const bool window = std::string_view(c.model_config_json).find("sliding") != std::string::npos;
   if (window && c.seq == 8 && c.Is("attention", "flash")) {
     c.Set("attention", "math");
@@ -61,7 +61,7 @@ run::RunConfig RandomConfig(std::mt19937& random) {
   return c;
 }
 
-// Up to two more techniques of the catalogue, if they are compatible with the others.
+// Adds up to two more techniques from the catalogue, if they are compatible with the rest.
 void AddTechniques(std::mt19937& random, run::RunConfig& c) {
   for (int i = 0; i < 2; ++i) {
     const char* id = Choose<const char*>(
@@ -81,7 +81,7 @@ void AddTechniques(std::mt19937& random, run::RunConfig& c) {
 
 std::string Describe(const run::RunConfig& c) { return run::ToJson(c); }
 
-// The first event in which two plans differ; empty if none does.
+// Returns the first event that differs between two plans, or "" if there is none.
 std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   const auto describe = [](const trace::Trace& t, uint32_t i) {
     const trace::EventTable& e = t.events;
@@ -152,7 +152,7 @@ TEST(PlanInvariants, HoldForRandomConfigurations) {
     const Replay replay(*result.trace);
     ASSERT_EQ(replay.error, "");
     EXPECT_EQ(replay.unknown_after_setup, 0u);
-    // After the last step, only parameters, buffers, state, workspaces and kept gradients remain.
+    // After the last step, only parameters, buffers, state, workspaces and gradients may be left.
     for (Category category : {Category::kActivation, Category::kTemporary, Category::kInput,
                               Category::kAutogradDetail}) {
       EXPECT_EQ(Of(replay.after, category), 0u) << trace::Name(category);
@@ -173,7 +173,7 @@ TEST(PlanInvariants, SameConfigurationGivesSameEvents) {
     const run::RunConfig config = RandomConfig(random);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
     const RunResult first = RunTiny(config);
-    // A different run in between has no effect on the second run.
+    // Another run between the two must not affect the second.
     RunTiny(RandomConfig(random));
     const RunResult second = RunTiny(config);
     ASSERT_TRUE(first.status.ok() && second.status.ok());
@@ -181,9 +181,9 @@ TEST(PlanInvariants, SameConfigurationGivesSameEvents) {
   }
 }
 
-// Cancelling a run at any point has no effect on the next run. Even its addresses equal those of a
-// run in a new process. (Autograd's thread used to free a backward's tensors after the next run had
-// begun, which moved those and all later allocations.)
+// Wherever a run is cancelled, the next run must be the same as in a new process, including its
+// addresses. (Regression test: autograd's thread freed tensors of a backward pass when the next run
+// had already begun. This changed the addresses of all later allocations.)
 TEST(PlanInvariants, CancelledRunDoesNotAffectTheNext) {
   const run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
   const RunResult fresh = RunTiny(config);
@@ -212,7 +212,7 @@ TEST(PlanInvariants, CancelledRunDoesNotAffectTheNext) {
   EXPECT_GT(cancelled, 5);
 }
 
-// A micro-batch that is repeated from a tape reports the same events as an executed one.
+// A micro-batch repeated from a tape must report the same events as one that is executed.
 TEST(PlanInvariants, RepeatingFromTapeMatchesExecution) {
   int repeated = 0;
   constexpr int kSeeds = 120;
@@ -236,12 +236,12 @@ TEST(PlanInvariants, RepeatingFromTapeMatchesExecution) {
     ASSERT_EQ(taped.status, executed.status);
     ASSERT_EQ(FirstDifference(*taped.trace, *executed.trace), "");
   }
-  // Runs with the optimizer step in backward, and a few others, execute every micro-batch.
+  // If the optimizer steps in backward, and in a few other cases, every micro-batch is executed.
   EXPECT_GT(repeated, kSeeds * 2 / 3) << "almost no run was repeated from a tape";
 }
 
-// Units that are extrapolated from four units of a deep stack report the same events as executed
-// units.
+// In a deep model, only four units are executed. The others are extrapolated, and must report the
+// same events as if they were executed.
 TEST(PlanInvariants, ExtrapolatingLayersMatchesExecution) {
   int rehearsed = 0;
   constexpr int kSeeds = 48;
@@ -269,7 +269,7 @@ TEST(PlanInvariants, ExtrapolatingLayersMatchesExecution) {
     ASSERT_EQ(repeated.status, executed.status);
     ASSERT_EQ(FirstDifference(*repeated.trace, *executed.trace), "");
   }
-  // Runs with loss scaling, partial training or few units are not extrapolated.
+  // Nothing is extrapolated if there are few units, a loss scaler, or weights that are not trained.
   EXPECT_GT(rehearsed, kSeeds / 4) << "almost no run was extrapolated";
   std::printf("%d of %d runs rehearsed\n", rehearsed, kSeeds);
 }

@@ -1,6 +1,6 @@
-// Restarts a program that plans on the emulated platform, with one thread. (On a busy computer,
-// tiny tensors take a hundred times longer on many threads, which wait by spinning.) OpenMP and the
-// loader read their settings when the process starts, before main().
+// Restarts a program that plans on the emulated platform, with other settings and one thread:
+// OpenMP and the loader read their settings before main(). On a busy computer, many threads, which
+// spin while they wait, make tiny tensors a hundred times slower.
 #include <stdlib.h>
 #include <unistd.h>
 

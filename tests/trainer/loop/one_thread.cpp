@@ -1,6 +1,6 @@
-// On a busy computer, tiny tensors take a hundred times longer on many threads, which wait by
-// spinning. OpenMP reads its settings when it is loaded, before main(). So the program restarts
-// itself with one thread.
+// Restarts the program with one thread, because OpenMP reads its settings before main(). On a
+// busy computer, many threads, which spin while they wait, make tiny tensors a hundred times
+// slower.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,5 +8,5 @@ __attribute__((constructor)) static void RestartWithOneThread(int, char** argv, 
   if (getenv("OMP_NUM_THREADS") != nullptr) return;
   setenv("OMP_NUM_THREADS", "1", 1);
   execv("/proc/self/exe", argv);
-  // Without a restart, the program is slower but correct.
+  // If the restart fails, the program continues. It is slower, but correct.
 }

@@ -1,4 +1,4 @@
-// Walks a trace event by event with the simplest possible bookkeeping, to check the producers of
+// Follows a trace event by event in the simplest possible way, to check the producers of
 // traces.
 #pragma once
 
@@ -21,7 +21,7 @@ struct Replay {
   uint64_t requested = 0, allocated = 0, reserved = 0;
   uint64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
   CategoryBytes categories{};  // allocated bytes by current category
-  // Allocated bytes at the markers training_begin and training_end.
+  // The allocated bytes at the markers training_begin and training_end.
   uint64_t before_allocated = 0, after_allocated = 0;
   CategoryBytes before{}, after{};
   uint64_t unknown_after_setup = 0;
@@ -133,7 +133,7 @@ struct Replay {
       uint64_t sum = 0;
       for (uint64_t bytes : categories) sum += bytes;
       if (sum != allocated) fail(i, "categories do not sum to allocated");
-      // A segment is allocated before its first block, and freed after its last block.
+      // Segments must be allocated before their first block and freed after their last block.
       if (reserved < allocated) fail(i, "reserved below allocated");
       peak_requested = std::max(peak_requested, requested);
       peak_allocated = std::max(peak_allocated, allocated);

@@ -64,7 +64,7 @@ inline run::RunConfig TinyConfig(run::Backend backend, const char* model) {
   return config;
 }
 
-// One Trainer for the whole program, since LibTorch and its CUDA device exist once per process.
+// Returns the program's only Trainer: LibTorch and its CUDA device exist once in a process.
 inline Trainer& SharedTrainer() {
   static auto* trainer = new Trainer;
   return *trainer;
@@ -85,7 +85,7 @@ inline RunResult RunTiny(const run::RunConfig& config, const RunHooks& hooks = {
   return result;
 }
 
-// Returns the loss of every step, from the markers of a run that computes values.
+// Returns the loss of each step, which a run that computes values writes into markers.
 inline std::vector<double> Losses(const trace::Trace& trace) {
   std::vector<double> out;
   for (const trace::Marker& marker : trace.markers) {

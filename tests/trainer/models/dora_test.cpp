@@ -1,4 +1,4 @@
-// DoRA on a linear layer scales the rows of the adapted weight to trained
+// Tests DoRA on a linear layer, which scales the rows of the adapted weight to trained
 // lengths.
 #include <gtest/gtest.h>
 #include <torch/autograd.h>
@@ -61,7 +61,7 @@ TEST_P(Dora, ScalesRowsToTrainedMagnitudes) {
   const at::Tensor got = made.layer->Forward(x);
   EXPECT_TRUE(at::allclose(got, expected, 1e-5, 1e-5)) << got << expected;
 
-  // Gradients are those of the merged weight whose row lengths are treated as constants.
+  // `merged` treats the lengths of its rows as constants. The layer must have the same gradients.
   const std::vector<at::Tensor> trained = {made.a, made.b, made.magnitude};
   const auto gradients = torch::autograd::grad({got.sum()}, trained);
   const auto wanted = torch::autograd::grad({expected.sum()}, trained);

@@ -1,4 +1,4 @@
-// Models without a backend: parameter counts, names, tying, initial values, gradients.
+// Tests models without a backend: parameter counts, names, tied weights, initial values, gradients.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -39,7 +39,7 @@ std::string_view PresetJson(std::string_view name) {
   return "";
 }
 
-// Also covers families that have no tests of their own.
+// Covers all families, also those without tests of their own.
 TEST(Families, AreDeclaredOnceAndRejectUnknownModels) {
   std::set<std::string> ids, names;
   for (const Family& family : Families()) {
@@ -67,7 +67,7 @@ TEST(Families, AreDeclaredOnceAndRejectUnknownModels) {
   EXPECT_THAT(message("[1]"), testing::HasSubstr("not a JSON object"));
 }
 
-// The names that the command line and the window print before a run are the names of the modules.
+// The names of layers that can be printed before a run must be the real names of the modules.
 TEST(Models, LinearLayerNamesMatchModules) {
   for (const char* name : {"qwen2-0.5b", "gpt2", "llama-3.2-1b", "basics-medium"}) {
     const std::string_view json = PresetJson(name);
@@ -83,7 +83,7 @@ TEST(Models, LinearLayerNamesMatchModules) {
 }
 
 TEST(Models, PresetsHavePublishedParameterCounts) {
-  // Published counts of the checkpoints; tied embeddings are counted once.
+  // These are counts of the published checkpoints. Tied embeddings count once.
   const std::map<std::string, uint64_t> counts = {{"qwen2-0.5b", 494032768},
                                                   {"gpt2", 124439808},
                                                   {"gpt2-medium", 354823168},
@@ -197,7 +197,7 @@ void ExpectSame(const std::map<std::string, at::Tensor>& a,
     const at::Tensor& actual = b.at(name);
     ASSERT_TRUE(expected.defined() && actual.defined()) << what << " " << name;
     const double scale = std::max(expected.norm().item<double>(), 1e-6);
-    // In fp32, only the order of sums differs.
+    // The results may only differ because fp32 sums are computed in another order.
     EXPECT_LT((expected - actual).norm().item<double>(), 1e-5 * scale) << what << " " << name;
   }
 }
@@ -227,7 +227,7 @@ TEST(Gradients, CheckpointingIsBitExactWithDropout) {
 }
 
 TEST(Gradients, LossDependsOnTheModel) {
-  // Ensures that the comparisons above fail for a model that ignores its input.
+  // The comparisons above would succeed if models ignored their weights. This test excludes that.
   double qwen = 0, llama = 0;
   Gradients(kTinyQwen, {}, &qwen);
   Gradients(kTinyLlama, {}, &llama);
@@ -259,7 +259,7 @@ TEST(Models, SlidingWindowHidesOldTokens) {
   at::Tensor changed = ids.clone();
   changed[0][0] = 50;
   at::Tensor a = model->Logits(Tokens(ids)), b = model->Logits(Tokens(changed));
-  // Two layers with a window of 8 attend to the last 14 tokens.
+  // With two layers and a window of 8, a token attends to no more than the 14 tokens before it.
   EXPECT_TRUE(at::allclose(a.narrow(1, 20, 4), b.narrow(1, 20, 4), 1e-5, 1e-6));
   EXPECT_FALSE(at::allclose(a.narrow(1, 1, 6), b.narrow(1, 1, 6), 1e-5, 1e-6));
 }

@@ -1,4 +1,4 @@
-// Compares every implementation with torch::optim, over several steps and shapes.
+// Compares every optimizer with torch::optim, over several steps and with several shapes.
 #include <gtest/gtest.h>
 #include <torch/optim.h>
 #include <torch/types.h>
@@ -55,8 +55,8 @@ std::string NameOf(OptimizerImpl impl) {
                                          : "foreach";
 }
 
-// LibTorch has no Adafactor. So the two implementations here are compared with each other, and with
-// one hand-computed step of a vector.
+// LibTorch has no Adafactor. So our two implementations are compared with each other, and one step
+// of a vector is compared with its known result.
 TEST(Optimizers, AdafactorImplementationsAgree) {
   for (double decay : {0.0, 0.1}) {
     ExpectClose(
@@ -73,8 +73,8 @@ TEST(Optimizers, AdafactorImplementationsAgree) {
   const auto optimizer = MakeOptimizer(
       {.name = "adafactor", .impl = OptimizerImpl::kLoop, .lr = 1e-2, .weight_decay = 0}, {vector});
   optimizer->Step();
-  // In the first step, the variance is the square of the gradient. So the update is the root mean
-  // square of the parameter (2) times the rate.
+  // In the first step, the variance equals the gradient squared. So the update is the learning rate
+  // times the root mean square of the parameter, which is 2.
   EXPECT_TRUE(at::allclose(vector, at::full({4}, 2.0 - 2.0 * 1e-2), 1e-5)) << vector;
 }
 

@@ -1,5 +1,5 @@
-// Checks the memory of an FSDP1 rank to the byte: an even part of each unit, gathers as the
-// strategy defines, and one gradient tensor per unit.
+// Checks the memory of an FSDP1 rank to the byte. It has an equal part of each unit, gathers units
+// as its strategy defines, and has one gradient tensor for each unit.
 #include "tests/trainer/techniques/proofs/planned.h"
 #include "trainer/sharding/flat_sharded.h"
 
@@ -17,7 +17,7 @@ Settings Flat(const Settings& more = {}) {
   return settings;
 }
 
-// Elements of a layer of Qwen(), and of the rest of the model. Both need no padding in FSDP1.
+// The number of elements of a layer of Qwen(), and of the rest. In FSDP1, neither needs padding.
 uint64_t LayerElements(const Shape& s = {}) {
   const int64_t keys = s.kv_heads * s.head();
   return static_cast<uint64_t>(2 * s.hidden * s.hidden + 2 * keys * s.hidden + s.hidden + 2 * keys +
@@ -51,7 +51,7 @@ TEST(FlatSharding, EveryRankHasAnEqualShareOfEachUnit) {
               (layers * layer + rest) / 4);
     EXPECT_EQ(plan.AllocatedIn(Category::kOptimizerState), 2 * (layers * layer + rest) / 4);
   }
-  // The elements are not a multiple of 5, so the shards are padded.
+  // The number of elements is not a multiple of 5, so the shards are padded.
   const Planned plan(Flat({{"shard.ranks", "5"}}));
   const auto fifth = [](uint64_t elements) { return 4 * ((elements + 4) / 5); };
   EXPECT_EQ(Live(plan, Category::kParameter, EventKind::kPhaseBegin, Phase::kData),
@@ -61,7 +61,7 @@ TEST(FlatSharding, EveryRankHasAnEqualShareOfEachUnit) {
 TEST(FlatSharding, Zero3GathersLayersTwiceAndZero2Once) {
   const uint64_t layer = 4 * LayerElements();
   const auto layers = static_cast<size_t>(Shape{}.layers);
-  // Gradients of a layer have the same size, so blocks are also selected by category.
+  // A layer's gradients have the same size as its parameters, so the category is checked, too.
   const auto gathered = [&](const char* strategy, Phase phase) {
     const Planned plan(Flat({{"shard.strategy", strategy}}));
     const trace::AllocationTable& all = plan.trace->allocations;
@@ -72,7 +72,7 @@ TEST(FlatSharding, Zero3GathersLayersTwiceAndZero2Once) {
         })
         .size();
   };
-  // The first is allocated before the phase begins, together with the model's own.
+  // The first unit is gathered before the phase begins, together with the rest of the model.
   EXPECT_EQ(gathered("zero3", Phase::kForward), layers);
   EXPECT_EQ(gathered("zero3", Phase::kBackward), layers);
   EXPECT_EQ(gathered("zero2", Phase::kForward), layers);
@@ -97,11 +97,11 @@ TEST(FlatSharding, NoSyncAccumulatesUnshardedGradients) {
   Settings without = Flat(batches);
   without["shard.no_sync"] = "true";
   EXPECT_LT(Planned(Flat(batches)).Peak(Category::kGradient, 2, Phase::kForward), all);
-  // The gradients of the previous step are freed first.
+  // The gradients of the previous step must be freed before.
   EXPECT_EQ(Planned(without).Peak(Category::kGradient, 2, Phase::kForward), all);
 }
 
-// Frozen weights in a unit with trained adapters also have gradients, until they are scattered.
+// In a unit with trained adapters, frozen weights also have gradients until these are scattered.
 TEST(FlatSharding, FrozenWeightsInTrainedUnitsHaveGradients) {
   const Planned plan(Flat({{"lora.rank", "4"}}));
   EXPECT_GT(plan.Peak(Category::kGradient, 2, Phase::kBackward), 4 * LayerElements());
@@ -132,8 +132,8 @@ TEST(FlatSharding, GatheringInBf16HalvesGatheredBytes) {
   EXPECT_EQ(peak("weights") - shards, 2 * (peak("bf16") - shards));
 }
 
-// HYBRID_SHARD: shards are as large as with one group. Scattered gradients are summed over the
-// groups in place.
+// With HYBRID_SHARD, shards must be as large as with one group. Scattered gradients are summed over
+// the groups in place.
 TEST(FlatSharding, HybridShardReplicatesModelPerGroup) {
   const Planned one(Flat());
   for (const char* rank : {"0", "5", "7"}) {
@@ -149,8 +149,8 @@ TEST(FlatSharding, HybridShardReplicatesModelPerGroup) {
             one.AllocatedIn(Category::kOptimizerState));
 }
 
-// ShardedGradScaler: the overflow flag is summed over the ranks in place; with clipping, gradients
-// are unscaled before their norm is computed.
+// ShardedGradScaler sums the overflow flag over the ranks in place. With clipping, it unscales
+// gradients before their norm is computed.
 TEST(FlatSharding, LossScalerAddsEightBytesOfBuffers) {
   for (const Settings& more : {Settings{},
                                {{"clip_grad_norm", "1"}},

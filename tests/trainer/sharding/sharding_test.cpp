@@ -1,5 +1,5 @@
-// Checks the memory of one rank of several, with training state in shards on the GPU or on the
-// host. Each technique is either compatible with sharding or refused with a reason.
+// Checks the memory of one of several ranks, whose training state is sharded, on the GPU or on the
+// host. Each technique must either work with sharding or be refused with a reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ run::RunConfig Config(const Settings& settings) {
   return config;
 }
 
-// Returns the bytes allocated as optimizer state, which is not freed before the end.
+// Returns the bytes of the optimizer state, which is not freed before the end of the run.
 uint64_t StateOf(Settings settings) {
   const RunResult result = RunTiny(Config(settings));
   EXPECT_TRUE(result.status.ok()) << result.status;
@@ -56,7 +56,7 @@ TEST(Sharding, Zero1SplitsStateAmongRanks) {
   EXPECT_EQ(sum, whole);
 }
 
-// ZeRO-1 shards any optimizer. Each rank with 8-bit state has the two tables of 256 numbers.
+// ZeRO-1 shards any optimizer. Each rank with 8-bit state also has two tables of 256 numbers.
 TEST(Sharding, Zero1SplitsEightBitStateAmongRanks) {
   constexpr uint64_t kTables = 2 * 256 * sizeof(float);
   const uint64_t whole = StateOf({{"optimizer.bits", "8"}});
@@ -68,11 +68,11 @@ TEST(Sharding, Zero1SplitsEightBitStateAmongRanks) {
                     {"shard.ranks", "2"},
                     {"shard.rank", rank}});
   }
-  // A rank whose parameters are all small has no tables.
+  // If all parameters of a rank are small, it has no 8-bit state and no tables.
   EXPECT_TRUE(sum == whole || sum == whole + kTables) << sum << " of " << whole;
 }
 
-// Layers that are recomputed together are gathered together.
+// Layers that are checkpointed together must be gathered together.
 TEST(Sharding, GathersLayersCheckpointedTogetherAsOneUnit) {
   const auto gathered = [](const Settings& more) {
     Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
@@ -94,7 +94,7 @@ TEST(Sharding, GathersLayersCheckpointedTogetherAsOneUnit) {
   EXPECT_GT(*two.rbegin(), *one.rbegin()) << "two layers at once";
 }
 
-// Returns the maximum of the gathered memory in forward.
+// Returns how much memory is used for gathered layers at most during forward.
 uint64_t GatheredAtOnce(const Settings& more) {
   Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
   settings.insert(more.begin(), more.end());
@@ -144,7 +144,7 @@ uint64_t BytesOf(const trace::Trace& trace, Category category) {
   return bytes;
 }
 
-// Heads and feed-forward width are divided; embedding and norms are complete on every rank.
+// The ranks share heads and feed-forward width. Every rank has the whole embedding and norms.
 TEST(Sharding, TensorParallelSplitsLayersNotEmbeddings) {
   constexpr uint64_t kHidden = 32, kWidth = 48, kKeys = 16, kLayers = 3, kVocabulary = 96;
   const uint64_t split = kLayers * (2 * kHidden * kHidden + 2 * kKeys * kHidden + kHidden +
@@ -160,7 +160,7 @@ TEST(Sharding, TensorParallelSplitsLayersNotEmbeddings) {
     EXPECT_EQ(trace.info.model.parameter_count, split + whole);
     EXPECT_EQ(trace.info.model.parameter_bytes, 4 * (split / 2 + whole));
     EXPECT_EQ(BytesOf(trace, Category::kOptimizerState), 2 * 4 * (split / 2 + whole));
-    // Each layer has two all-reduces in forward. In backward it has one for each of its five
+    // In forward, each layer needs two all-reduces. In backward, it needs one for each of the five
     // matrices that are split by outputs.
     uint64_t sums = 0;
     const trace::AllocationTable& all = trace.allocations;
@@ -169,8 +169,8 @@ TEST(Sharding, TensorParallelSplitsLayersNotEmbeddings) {
   }
 }
 
-// An output layer that is tied to the embedding is sharded, and so are its gradient and state. The
-// embedding's own gradient, complete on each rank, is freed before the step.
+// If the output layer is tied to the embedding, it must be sharded with its gradient and state. The
+// embedding's own gradient is complete on each rank, and must be freed before the step.
 TEST(Sharding, ShardsOutputLayerTiedToEmbedding) {
   constexpr uint64_t kHidden = 32, kVocabulary = 96, kTable = kVocabulary * kHidden;
   Settings settings = {
@@ -187,8 +187,8 @@ TEST(Sharding, ShardsOutputLayerTiedToEmbedding) {
     EXPECT_EQ(trace.info.model.parameter_bytes, before.info.model.parameter_bytes - 4 * kTable / 2);
     EXPECT_EQ(BytesOf(trace, Category::kOptimizerState),
               BytesOf(before, Category::kOptimizerState) - 2 * 4 * kTable / 2);
-    // Each step allocates the complete gradient, this rank's part of it in backward, and the sum of
-    // that part and the gradient of the output layer.
+    // In each step, backward allocates the embedding's complete gradient and this rank's part of
+    // it. The part is then added to the output layer's gradient.
     const trace::AllocationTable& all = trace.allocations;
     int complete = 0, parts = 0;
     for (uint32_t i = 0; i < all.size(); ++i) {

@@ -1,4 +1,4 @@
-// resources/catalogue.json, from which builds without LibTorch read the techniques, equals the
+// Builds without LibTorch read the techniques from resources/catalogue.json, which must equal the
 // declarations in this build.
 #include "profiler/run/catalogue.h"
 

@@ -1,5 +1,5 @@
-// empty_cache=step: segments are returned to the driver at the end of each step, and the peak is
-// unchanged.
+// Tests empty_cache=step: each step must end by returning segments to the driver, and the peak must
+// not change.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Plans distinguish blocks of modelled libraries from blocks that PyTorch's own code allocates.
+// Plans must distinguish blocks of modelled libraries from blocks that PyTorch's code allocates.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 using trace::EvidenceKind;
 using Settings = std::map<std::string, std::string>;
 
-// Returns the assumptions that modelled blocks depend on, by category.
+// Returns, for each category with modelled blocks, the assumption that they depend on.
 std::map<std::string, std::string> ModelledIn(const Settings& settings) {
   run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
   config.steps = 2;
@@ -51,7 +51,7 @@ TEST(Evidence, BlocksOfOtherLibrariesAreModelled) {
   EXPECT_FALSE(shards.contains("Activation"));
 }
 
-// The number of parameter blocks, by kind of evidence.
+// Returns the number of parameter blocks for each kind of evidence.
 std::map<EvidenceKind, int> ParametersOf(const Settings& settings) {
   run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
   for (const auto& [key, value] : settings) config.Set(key, value);
@@ -68,8 +68,8 @@ std::map<EvidenceKind, int> ParametersOf(const Settings& settings) {
   return out;
 }
 
-// In a model in 4 or 8 bits, the weights of linear layers belong to bitsandbytes' kernels
-// (modelled). Its embedding, norms, biases and adapters are PyTorch's own.
+// If a model is quantised to 4 or 8 bits, bitsandbytes allocates the weights of linear layers,
+// which are modelled. The embedding, norms, biases and adapters are PyTorch's own.
 TEST(Evidence, QuantisedWeightsAreModelled) {
   std::map<EvidenceKind, int> wide = ParametersOf({{"lora.rank", "8"}});
   EXPECT_EQ(wide[EvidenceKind::kModelled], 0);
@@ -77,7 +77,7 @@ TEST(Evidence, QuantisedWeightsAreModelled) {
     const Settings settings = {{"lora.rank", "8"}, {"quantization", bits}};
     std::map<EvidenceKind, int> narrow = ParametersOf(settings);
     const int linears = 7 * 3;  // linear layers in kTinyQwen's three layers
-    // NF4 also has scales of its blocks, until the scales are quantised, too.
+    // NF4 has a second modelled block for each layer: the scales of its groups of elements.
     const int blocks = bits == std::string_view("nf4") ? 2 * linears : linears;
     EXPECT_EQ(narrow[EvidenceKind::kModelled], blocks) << bits;
     const auto modelled = ModelledIn(settings);
@@ -86,7 +86,7 @@ TEST(Evidence, QuantisedWeightsAreModelled) {
     EXPECT_FALSE(modelled.contains("Gradient")) << bits;
     EXPECT_FALSE(modelled.contains("Optimizer state")) << bits;
   }
-  // NF4 dequantises its weights for each product; int8 keeps its inputs in bytes.
+  // NF4 dequantises the weights for each product, which needs modelled temporaries.
   EXPECT_TRUE(ModelledIn({{"lora.rank", "8"}, {"quantization", "nf4"}}).contains("Temporary"));
   const auto kept = ModelledIn({{"loss", "chunked"}, {"loss_keeps", "logits"}});
   ASSERT_FALSE(kept.empty());

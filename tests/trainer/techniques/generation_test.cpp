@@ -1,5 +1,5 @@
-// Generation: every kind of cache generates the same tokens, and has the size that its formula
-// computes.
+// Tests generation: all kinds of caches must give the same tokens, and have the sizes that their
+// formulas compute.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,8 +70,8 @@ TEST(Generation, CachingKeepsTheTokensOfGpt2AndT5) {
   }
 }
 
-// With tuples, a pass has the keys and values of the previous pass in addition to its own. A
-// decoder's keys and values for the encoder's output are computed once.
+// If the cache consists of tuples, the keys and values of the previous pass exist during a pass, in
+// addition to the new ones. Keys and values of the encoder's output exist only once.
 TEST(Generation, TupleCacheExistsTwiceCrossAttentionOnce) {
   const auto blocks = [](const char* model) {
     const RunResult result = RunTiny(Config(run::Backend::kPlan, model, "dynamic"));
@@ -93,7 +93,7 @@ TEST(Generation, TupleCacheExistsTwiceCrossAttentionOnce) {
     }
     return std::pair(*std::max_element(live.begin(), live.end()), bytes);
   };
-  // A token has keys and values of two sequences and two layers, each of 32 numbers in fp32.
+  // A token has a key and a value in two sequences and two layers, each with 32 fp32 numbers.
   constexpr uint64_t kToken = 2 * 2 * 2 * 32 * 4;
   EXPECT_EQ(blocks(kTinyGpt2).first, (12 + 11) * kToken);
   EXPECT_LT(blocks(kTinyT5).first, 2 * 7 * kToken);
@@ -121,7 +121,7 @@ TEST(Generation, StopsAfterTheLongestSequence) {
   }
 }
 
-// The formula's bytes, and the plan's at the last token.
+// The bytes of the cache: according to the formula, and in the plan at the last token.
 struct Bytes {
   uint64_t formula = 0, planned = 0;
 };

@@ -1,4 +1,4 @@
-// samples.file: samples with the lengths of a histogram, padded, grouped or packed.
+// Tests samples.file: samples with the lengths of a histogram, which are padded, grouped or packed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class LengthsFile : public ::testing::Test {
  protected:
-  // Each test has its own file, because tests run in parallel.
+  // Each process has its own file, because tests run in parallel.
   LengthsFile()
       : path_(std::filesystem::path(::testing::TempDir()) /
               ("lengths_test_" + std::to_string(getpid()) + ".csv")) {
@@ -31,7 +31,7 @@ class LengthsFile : public ::testing::Test {
     config.Set("samples.batches", batches);
     return config;
   }
-  // Returns the tokens of each step's batch. The batch's ids are the first allocation of a step.
+  // Returns how many tokens the batch of each step has. A step's first allocation is the token ids.
   static std::vector<uint64_t> TokensOf(const run::RunConfig& config) {
     const RunResult result = RunTiny(config);
     EXPECT_TRUE(result.status.ok()) << result.status;

@@ -1,6 +1,6 @@
-// Runs every technique alone and in pairs on the CPU. Techniques that keep the mathematics keep
-// every loss (and so every gradient). All run to the end and free everything, and an incompatible
-// pair is refused with a reason.
+// Runs each technique alone and in pairs on the CPU. If a technique does not change the
+// mathematics, it must not change any loss (nor, therefore, any gradient). All runs must complete
+// and free everything. Incompatible pairs must be refused with a reason.
 #include <absl/status/status.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ run::RunConfig Plain(const char* model = kTinyQwen) {
   return config;
 }
 
-// Techniques that change the losses: other types, other trained weights, another optimizer,
-// rounding, or no training at all.
+// Techniques that change losses, because they use other types, other trained weights, another
+// optimizer, or rounding, or do not train at all.
 const std::set<std::string> kOtherMathematics = {"amp-bf16",
                                                  "amp-fp16",
                                                  "no-cast-cache",
@@ -55,11 +55,11 @@ const std::set<std::string> kOtherMathematics = {"amp-bf16",
                                                  "optimizer-8bit-torchao",
                                                  "optimizer-4bit",
                                                  "galore"};
-// The allowed relative difference between the losses of two runs of which one also has a technique
-// that keeps the mathematics. This default allows fp32 sums in another order.
+// How much losses may differ (relatively) when a technique is added that does not change the
+// mathematics. This default allows for fp32 sums in another order.
 constexpr double kKept = 5e-5;
-// The tolerance if a technique of this name is on. A figure in a comment is the largest measured
-// difference; its tolerance is about three times as large. Tolerances without a figure were chosen.
+// The tolerance if the named technique is also on. The figure in a comment is the largest measured
+// difference; the tolerance is about three times as large. Without a figure, it was chosen.
 const std::map<std::string, double> kTolerances = {
     {"bf16", 1e-2},      // 2.8e-3: a loss has eight bits; the last bit is 4e-3 of the loss
     {"prefix", 1.5e-2},  // 4.7e-3: the prefix is random and has a large weight
@@ -72,7 +72,7 @@ const std::map<std::string, double> kTolerances = {
     {"no-cast-cache", 2e-4},  // as amp-bf16, which it includes
     {"activation-int8",
      2e-4},  // 4.4e-5: an activation close to one of the 255 rounding limits is rounded differently
-    // A moment close to a rounding limit of its few bits is rounded differently.
+    // Moments have few bits. A moment close to a rounding limit may be rounded differently.
     {"optimizer-16bit", 2e-4},
     {"optimizer-8bit", 1e-3},
     {"optimizer-paged", 1e-3},
@@ -97,7 +97,7 @@ bool TooFar(const std::string& technique, double loss, double expected) {
   return Distance(loss, expected) > ToleranceOf(technique);
 }
 
-// Collects the largest difference that occurred with each technique.
+// Notes the largest difference that occurred with each technique, and prints them.
 class Farthest {
  public:
   void Add(const std::string& technique, const std::string& kept, double distance) {
@@ -132,7 +132,7 @@ std::vector<double> LossesOf(const run::RunConfig& config, const std::string& wh
   return Losses(trace);
 }
 
-// Returns the run with a toggle on. nullopt if the toggle is blocked, which must have a reason.
+// Returns the run with the toggle on, or nullopt if the toggle is blocked. There must be a reason.
 std::optional<run::RunConfig> With(const run::Toggle& toggle, const run::RunConfig& config) {
   const std::string why = run::BlockedBecause(toggle, config);
   if (!why.empty()) {
@@ -140,13 +140,13 @@ std::optional<run::RunConfig> With(const run::Toggle& toggle, const run::RunConf
     return std::nullopt;
   }
   run::RunConfig on = run::SwitchedOn(toggle, config);
-  // Adapters belong to layers whose names differ between models.
+  // Adapters are added to layers whose names depend on the model.
   if (config.model_config_json == kTinyBert) on.Set("lora.targets", "query,value");
   if (config.model_config_json == kTinyVit) on.Set("lora.targets", "mlp.0,mlp.3");
   return on;
 }
 
-// Whether the model has something that the technique applies to. Only a plan can find out.
+// Returns whether the model contains what the technique applies to. Makes a plan to find out.
 bool CanApply(const run::RunConfig& config) {
   run::RunConfig plan = config;
   plan.steps = 1;
@@ -167,7 +167,7 @@ void TryAloneAndInPairs(const char* model, int least_pairs) {
     const auto config = With(*row.toggle, Plain(model));
     if (!config || !CanApply(*config)) continue;
     const std::vector<double>& losses = alone[row.toggle->id] = LossesOf(*config, row.toggle->id);
-    // Tokens are generated without a loss.
+    // Generation computes no loss.
     ASSERT_EQ(losses.size(), row.toggle->id == "generate" ? 0u : steps) << row.toggle->id;
     if (kOtherMathematics.contains(row.toggle->id)) continue;
     for (size_t i = 0; i < plain.size(); ++i) {
@@ -195,8 +195,8 @@ void TryAloneAndInPairs(const char* model, int least_pairs) {
       const std::string what = a.id + " + " + b.id;
       const std::vector<double> losses = LossesOf(*both, what);
       ++run_pairs;
-      // A technique that keeps the losses also keeps those of a run with another technique. 16-bit
-      // arithmetic and rounding cause small differences.
+      // If a technique keeps the losses of a plain run, it must also keep the losses of a run with
+      // another technique. 16-bit arithmetic and rounding cause small differences.
       for (const auto& [keeper, other] : {std::pair(&b, &a), std::pair(&a, &b)}) {
         if (kOtherMathematics.contains(keeper->id) || losses.size() != steps ||
             alone[other->id].size() != steps) {
@@ -221,8 +221,8 @@ TEST(Techniques, RunAloneAndInPairsOnADecoder) { TryAloneAndInPairs(kTinyQwen, 6
 TEST(Techniques, RunAloneAndInPairsOnAnEncoder) { TryAloneAndInPairs(kTinyBert, 300); }
 TEST(Techniques, RunAloneAndInPairsOnAVisionTransformer) { TryAloneAndInPairs(kTinyVit, 300); }
 
-// Each tolerance belongs to an existing technique, and larger differences fail: a wrong gradient
-// differs far more than any rounding.
+// Each tolerance must belong to an existing technique, and larger differences must fail. A wrong
+// gradient causes far larger differences than rounding.
 TEST(Techniques, DetectLossesBeyondTheTolerance) {
   std::set<std::string> ids;
   for (const run::ToggleRow& row : run::Toggles()) ids.insert(row.toggle->id);
@@ -246,7 +246,7 @@ TEST(Techniques, DetectLossesBeyondTheTolerance) {
   }
 }
 
-// The output layer's gradient is complete when it is used.
+// The optimizer must not step before all chunks have added to the output layer's gradient.
 TEST(Techniques, StepInBackwardWorksWithChunkedLoss) {
   run::RunConfig together = Plain();
   together.Set("loss", "chunked");
@@ -257,7 +257,7 @@ TEST(Techniques, StepInBackwardWorksWithChunkedLoss) {
   for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(inside[i], after[i], 2e-5 * after[i]) << i;
 }
 
-// Whether a chunk's logits are recomputed or kept, the loss and its gradients are the same.
+// The loss and its gradients must be the same, whether logits are recomputed or kept.
 TEST(Techniques, ChunkedLossEqualsTheWholeLoss) {
   for (const char* model : {kTinyQwen, kTinyGpt2}) {
     const std::vector<double> whole = LossesOf(Plain(model), "whole");
@@ -274,7 +274,7 @@ TEST(Techniques, ChunkedLossEqualsTheWholeLoss) {
   }
 }
 
-// Each parameter has its own moments, however they are stored.
+// Each parameter must have its own moments, in whatever form they are stored.
 TEST(Techniques, StepInBackwardWorksWithQuantisedMoments) {
   for (const char* bits : {"16", "8", "4"}) {
     run::RunConfig config = Plain();
@@ -285,7 +285,7 @@ TEST(Techniques, StepInBackwardWorksWithQuantisedMoments) {
   }
 }
 
-// As after model.eval(), dropout is inactive.
+// In inference, dropout must be inactive, as after model.eval().
 TEST(Techniques, InferenceIgnoresDropout) {
   run::RunConfig plain = TinyConfig(run::Backend::kCpu, kTinyGpt2);
   run::RunConfig drops = TinyConfig(run::Backend::kCpu, kTinyGpt2Dropout);
@@ -295,11 +295,11 @@ TEST(Techniques, InferenceIgnoresDropout) {
   EXPECT_EQ(LossesOf(plain, "inference"), LossesOf(drops, "inference with dropout"));
 }
 
-// A technique that is switched on and off again leaves the original configuration. Switching it off
-// once more changes nothing.
+// A technique that is switched on and off again must leave the original configuration. Switching it
+// off once more must change nothing.
 TEST(Techniques, SwitchingOffRestoresTheConfiguration) {
   run::RunConfig plain = Plain();
-  // A change of the optimizer sets PyTorch's weight decay; so the original has that decay, too.
+  // Starts with PyTorch's default weight decay, because a change of the optimizer sets it.
   run::SetDefaultWeightDecay(plain);
   int switched = 0;
   for (const run::ToggleRow& row : run::Toggles()) {
@@ -316,8 +316,8 @@ TEST(Techniques, SwitchingOffRestoresTheConfiguration) {
   EXPECT_GT(switched, 30);
 }
 
-// Several rules may refuse one configuration. So this function applies the remedies of all refusing
-// rules except `taken`, and returns the status of the result.
+// Returns the status of a configuration after applying the remedies of all rules that refuse it,
+// except `taken`. (Several rules may refuse the same configuration.)
 absl::Status StatusAfterOtherRemedies(run::RunConfig config, const run::Rule& taken) {
   absl::Status status = run::CheckRun(config).status();
   for (int round = 0; round < 3 && !status.ok(); ++round) {

@@ -1,5 +1,5 @@
-// Weights in 4 and 8 bits, computed on the CPU: the dequantised weights are close to the original
-// ones, block by block, and products and gradients are those of the dequantised weights.
+// Tests weights in 4 and 8 bits, computed on the CPU. In each block, the dequantised weights must
+// be close to the original ones. Products and gradients must be those of the dequantised weights.
 #include "trainer/techniques/quantised_weight.h"
 
 #include <gtest/gtest.h>
@@ -16,13 +16,13 @@ double RelativeError(const at::Tensor& a, const at::Tensor& b) {
 
 at::Tensor Weight() {
   at::manual_seed(3);
-  // The sizes of the rows differ so much that a single scale would round small rows to zero.
+  // The rows have so different magnitudes that a single scale would round small rows to zero.
   const at::Tensor sizes = at::pow(10, at::linspace(-4, 1, kRows)).unsqueeze(1);
   return at::randn({kRows, kColumns}) * sizes;
 }
 
-// `most`: the maximum error of a row; outliers and rounded tokens contribute to the error of the
-// product.
+// `most` is the maximum error of a row. The product's error also comes from outliers and rounded
+// tokens.
 void Check(const c10::intrusive_ptr<QuantisedWeight>& weight, double most, double product_error) {
   const at::Tensor real = Weight();
   const at::Tensor kept = weight->Keep(real);
@@ -51,8 +51,8 @@ void Check(const c10::intrusive_ptr<QuantisedWeight>& weight, double most, doubl
 }
 
 TEST(QuantisedWeight, Nf4ErrorIsSmallInEveryBlock) {
-  // The 16 quantiles of a normal distribution cause an error of 9 %. Quantised scales add a little,
-  // because their spacing depends on the largest scale of a group.
+  // Rounding to the 16 quantiles of a normal distribution causes an error of 9 %. Quantised scales
+  // add a little: the largest scale of a group determines the steps of all its scales.
   const auto table = std::make_shared<ScaleTable>();
   const auto weight = MakeNf4Weight(table, kRows, kColumns, /*computes=*/true);
   at::manual_seed(3);
@@ -61,7 +61,7 @@ TEST(QuantisedWeight, Nf4ErrorIsSmallInEveryBlock) {
   const double error = RelativeError(weight->Wide(at::kFloat), real);
   EXPECT_GT(error, 0.05);
   EXPECT_LT(error, 0.12);
-  // Each block has its own scale, so smaller values in half of the blocks do no harm.
+  // Each block has its own scale, so small values in half of the blocks must not increase errors.
   const at::Tensor uneven = real.clone();
   uneven.slice(1, 0, 64).mul_(0.1);
   weight->Keep(uneven);

@@ -1,5 +1,5 @@
-// resume: if the checkpoint is loaded onto the GPU, the weights are in its memory twice, and
-// training continues as if it had not been interrupted.
+// Tests resume. If the checkpoint is loaded onto the GPU, the weights must be there twice. Training
+// must continue as if it had not been interrupted.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// save=step: the state is copied to the host in a separate phase after each step; no GPU memory is
-// allocated.
+// Tests save=step: after each step, the state must be copied to the host in a phase of its own,
+// without allocating GPU memory.
 #include <gtest/gtest.h>
 
 #include <string>

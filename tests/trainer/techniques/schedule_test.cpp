@@ -1,4 +1,4 @@
-// schedule=cosine sets the rates of torch's CosineAnnealingLR (T_max = steps, eta_min = 0).
+// schedule=cosine must give the rates of torch's CosineAnnealingLR (T_max = steps, eta_min = 0).
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
@@ -30,7 +30,7 @@ TEST(Schedule, CosineMatchesCosineAnnealingLR) {
   config.Set("optimizer.lr", "0.2");
   EXPECT_EQ(RatesOf(config), std::vector<double>(4, 0.2));
   config.Set("schedule", "cosine");
-  // The values that scheduler.get_last_lr() returns in Python before each step.
+  // These are the values that scheduler.get_last_lr() returns in Python before each step.
   const std::vector<double> expected = {0.2, 0.17071067811865475, 0.1, 0.02928932188134524};
   const std::vector<double> rates = RatesOf(config);
   ASSERT_EQ(rates.size(), expected.size());

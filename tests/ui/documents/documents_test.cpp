@@ -1,5 +1,5 @@
-// Tests documents without a window: history entries, undo, the results that can be produced again,
-// and the document that is shown when one closes.
+// Tests documents without a window: history entries, undo, which results can be produced again, and
+// which document is shown after another was closed.
 #include <gtest/gtest.h>
 
 #include "tests/ui/timeline/synthetic_trace.h"
@@ -24,7 +24,7 @@ Session::DigestPtr ResultOf(const run::RunConfig& config, int layers = 1) {
   return MakeDigest(std::move(trace));
 }
 
-// Applies a toggle in a plan, and finishes the run.
+// Changes the settings of a plan, as a toggle does, and finishes the run.
 void Plan(Document& plan, const run::RunConfig& config, const char* change, int64_t when,
           int layers = 1) {
   plan.Expect(change);
@@ -78,7 +78,7 @@ TEST(DocumentTest, UndoSelectsTheEarlierHistoryEntry) {
   plan.undo.Push({.text = "b4", .before = Batch(2), .after = Batch(4)});
   EXPECT_EQ(plan.undo.next_redo(), nullptr) << "undone results are removed";
   EXPECT_EQ(plan.undo.redo_into, 0u);
-  // The entry of the undone change stays.
+  // The undone change must keep its entry in the history.
   EXPECT_EQ(plan.history.entries()[2].change, "b3");
 }
 
@@ -137,13 +137,13 @@ TEST(DocumentTest, ProgramResultReloadsFromItsSavedFile) {
   program.Expect("");
   program.Began();
   const auto first = ResultOf(Batch(1)), second = ResultOf(Batch(1), 2);
-  // The first result is saved before it is shown.
+  // First case: a result is saved before it is shown.
   program.latest = first->trace;
   program.SavedTo(first->trace, "/kept/1.trace");
   EXPECT_FALSE(program.CanReload());
   program.Arrived(first, false, 1);
   EXPECT_EQ(program.FileOfResult(), "/kept/1.trace");
-  // The second one is saved after it is shown.
+  // Second case: a result is saved after it is shown.
   program.Expect("Again");
   program.Began();
   program.Arrived(second, false, 2);
@@ -154,7 +154,7 @@ TEST(DocumentTest, ProgramResultReloadsFromItsSavedFile) {
   EXPECT_TRUE(program.CanReload());
   program.FileMoved("/kept/2.trace", "/mine.trace");
   EXPECT_EQ(program.FileOfResult(), "/mine.trace");
-  // The third one is saved after the user has returned to an earlier one.
+  // Third case: a result is saved after the user has gone back to an earlier one.
   const auto third = ResultOf(Batch(1), 3);
   program.Expect("bf16 on");
   program.Arrived(third, false, 2);
@@ -162,7 +162,7 @@ TEST(DocumentTest, ProgramResultReloadsFromItsSavedFile) {
   program.SavedTo(third->trace, "/kept/3.trace");
   EXPECT_EQ(program.history.entries()[0].file, "/kept/1.trace");
   EXPECT_EQ(program.history.entries()[2].file, "/kept/3.trace");
-  // An earlier result is read again and becomes the current one. No entry is added.
+  // When an earlier result was read again, its entry becomes the current one. None is added.
   program.history.GoTo(0);
   program.Arrived(first, false, 3);
   EXPECT_EQ(program.history.current(), 0u);
@@ -180,7 +180,7 @@ TEST(DocumentListTest, OpenAddsADocumentAndKeepsTheActiveOne) {
   documents.Activate(file.id());
   EXPECT_EQ(documents.size(), 2u);
   EXPECT_EQ(documents.ShownBefore(), plan);
-  // Finds the document of the same file, but not for another part or a newer version of the file.
+  // A file's document must be found again, but not for another part or a newer version of the file.
   EXPECT_EQ(documents.FindFile("/a", {}, "1"), &file);
   EXPECT_EQ(documents.FindFile("/a", {.device = 1}, "1"), nullptr);
   EXPECT_EQ(documents.FindFile("/a", {}, "2"), nullptr);
@@ -208,7 +208,7 @@ TEST(DocumentListTest, CloseActivatesThePreviousDocument) {
   EXPECT_EQ(documents.Find(second)->undo.redo_into, 0u);
   EXPECT_EQ(documents.Close(first), second) << "the closed document was not the shown one";
   EXPECT_EQ(documents.Find(second)->opener, 0u);
-  // When the last document closes, an empty one with its settings replaces it.
+  // When the last document closes, an empty document with the same settings must replace it.
   documents.active().config.batch = 9;
   const DocumentId empty = documents.Close(second);
   EXPECT_EQ(documents.size(), 1u);
@@ -241,7 +241,7 @@ TEST(DocumentListTest, ReleasesOldestReloadableResults) {
     documents.Activate(file.id());
     files.push_back(file.id());
   }
-  // A result that cannot be produced again is kept, even if it was shown long ago.
+  // A result that cannot be produced again must be kept, even if it was shown long ago.
   documents.Find(files[0])->history.SetFile(0, "");
   documents.Find(files[0])->source.kind = SourceKind::kGpuRun;
   EXPECT_EQ(documents.ToRelease(), std::vector<DocumentId>{files[1]});
@@ -306,7 +306,7 @@ TEST(DocumentTest, ProgramEntryKnowsItsRun) {
   EXPECT_EQ(program.history.now()->program, Toggled({"bf16"}));
 }
 
-// Toggles that are switched before the first plan are undone in the document of that plan.
+// Toggles may be switched before the first plan. They must be undone in the document of that plan.
 TEST(UndoStepsTest, StepsOfAProgramFollowIt) {
   DocumentList documents;
   Document& blank = documents.active();

@@ -1,4 +1,4 @@
-// Converts documents to JSON and back. The input may be damaged or hostile.
+// Converts documents to JSON and back. Also reads damaged and hostile JSON.
 #include "ui/documents/saved_documents.h"
 
 #include <gtest/gtest.h>
@@ -133,8 +133,8 @@ TEST(SavedDocumentsTest, RestoreUnloadedWithTheirViewAndHistory) {
   }
 }
 
-// The program ended while another document was shown. Its result was saved, and the window was
-// killed before the user saw it.
+// A program ended while another document was shown. Its result was saved, but the window was killed
+// before the user saw the result.
 TEST(SavedDocumentsTest, RestoreResultThatWasNeverShown) {
   DocumentList documents;
   Document& program =
@@ -172,7 +172,7 @@ TEST(SavedDocumentsTest, RejectInvalidJsonAndSkipInvalidDocuments) {
   for (const char* part : {"/data/a", "/x/train.py", "gpu-run"}) {
     std::string text = ToJson(SessionOfAllKinds());
     const bool program = std::string_view(part).starts_with("/x");
-    // The document's program follows those of its history.
+    // The document's own program comes after the programs in its history.
     const size_t at = program ? text.rfind(part) : text.find(part);
     ASSERT_NE(at, std::string::npos);
     text.replace(at, program ? std::string_view("/x/train.py").size() : 1, program ? "" : "x");
@@ -185,8 +185,8 @@ TEST(SavedDocumentsTest, RejectInvalidJsonAndSkipInvalidDocuments) {
   EXPECT_FALSE(SavedSessionFromJson(deep).ok());
 }
 
-// With random changes of bytes, reading stays in bounds. With sanitizers, the test also detects
-// undefined behaviour.
+// Reading must stay in bounds after random changes of bytes. Built with sanitizers, this also
+// detects undefined behaviour.
 TEST(SavedDocumentsTest, SurviveRandomByteChanges) {
   const std::string good = ToJson(SessionOfAllKinds());
   std::mt19937 random(1);

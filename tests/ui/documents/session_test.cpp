@@ -1,4 +1,4 @@
-// Tests the shown run and its baseline, without a window.
+// Tests which run is shown and which is its baseline, without a window.
 #include "ui/documents/session.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace vramscope::ui {
 namespace {
 
-// A run of a model with this name. Runs of the same model are compared with each other.
+// Returns a run of a model with this name. Only runs of the same model are compared.
 Session::DigestPtr RunOf(const char* model) {
   auto trace = std::make_shared<trace::Trace>(
       *vramscope::testing::MakeSyntheticTrace({.layers = 1, .steps = 1}));
@@ -61,7 +61,7 @@ TEST(SessionTest, BaselineStaysForAnyModelAndCanBeSwapped) {
   EXPECT_EQ(session.Against(), pinned);
   EXPECT_FALSE(session.from_file());
   session.Show(other, false);
-  // The shown run and the baseline swap places, each with its file.
+  // The shown run and the baseline change places. Their files must change places, too.
   const auto next = session.SwapBaseline();
   EXPECT_EQ(next, pinned);
   EXPECT_EQ(session.baseline(), other);

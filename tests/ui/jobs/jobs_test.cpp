@@ -1,5 +1,5 @@
-// Tests jobs outside the UI thread: the results that are shown and their order, and jobs that
-// throw, wait or are no longer needed.
+// Tests jobs outside the UI thread: which results arrive and in which order, and jobs that throw,
+// wait, or are no longer needed.
 #include "ui/jobs/jobs.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ bool WaitFor(Condition condition) {
   return true;
 }
 
-// Creates a job that signals its begin, and then waits until the test opens the gate.
+// Makes a job report that it has begun, and wait until the test opens the gate.
 struct Gate {
   std::binary_semaphore begun{0}, open{0};
   auto Job(int answer) {

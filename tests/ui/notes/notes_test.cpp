@@ -1,4 +1,4 @@
-// Converts notes to JSON and back, and checks which side files are refused.
+// Converts notes to JSON and back. Checks which files of notes are refused.
 #include "ui/notes/notes.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ class NotesTest : public ::testing::Test {
   absl::StatusOr<NoteList> Read(const std::string& json) {
     return NotesFromJson(json, "abc", *trace_);
   }
-  // A valid side file after a change.
+  // Returns a valid file of notes to which `change` was applied.
   std::string Changed(const std::function<void(Json&)>& change) {
     Json root = Json::parse(NotesToJson("abc", notes_));
     change(root);

@@ -1,5 +1,5 @@
-// Variants of the recording in recorded_trace.h: without times, with user metadata and compile
-// contexts, and with the long frames of C++ templates. Also a snapshot without history.
+// Makes variants of the recording in recorded_trace.h: without times, with user metadata and
+// compile contexts, or with long frames of C++ templates. Also makes a snapshot without history.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline trace::StringId AddString(trace::Trace& t, std::string text) {
   return {static_cast<uint32_t>(t.strings.size() - 1)};
 }
 
-// A trace without times, in which entry i has the time i.
+// Returns a trace without times. The time of entry i is i.
 inline TracePtr WithoutTimes(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   t->info.has_times = false;
@@ -39,8 +39,8 @@ inline TracePtr WithoutTimes(const trace::Trace& of) {
   return t;
 }
 
-// A snapshot without history, with two segments of one block each. One segment is in a private
-// pool, and its block has the call stack of a serving engine.
+// Returns a snapshot without history. It has two segments with one block each. One segment is in a
+// private pool, and its block has the call stack of a serving engine.
 inline TracePtr MakeState() {
   using Kind = trace::EventKind;
   trace::TraceBuilder builder;
@@ -97,7 +97,7 @@ inline TracePtr MakeState() {
   return builder.Finish(true, "");
 }
 
-// Every second allocation has user metadata and a compile context.
+// Adds user metadata and a compile context to every other allocation.
 inline TracePtr WithMetadata(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   const trace::StringId user = AddString(*t, "expert 3 of layer 7");
@@ -121,7 +121,7 @@ inline constexpr char kLongFrame[] =
     "(c10::ArrayRef<long>,c10::Allocator*,c10::DispatchKeySet,c10::ScalarType,std::optional<c10::"
     "MemoryFormat>)";
 
-// All frames are long C++ frames, without a space at which a line could break.
+// Replaces all frames by long C++ frames without a space at which a line could break.
 inline TracePtr WithLongFrames(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   std::string unbroken(kLongFrame);

@@ -1,5 +1,5 @@
-// For a trace without times, texts count entries instead of seconds. Also tests the colours and the
-// values of table cells.
+// Tests that texts about a trace without times count entries instead of seconds. Also tests colours
+// and values of table cells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::Not;
 using vramscope::testing::MakeRecordedTrace;
 using vramscope::testing::WithoutTimes;
 
-// Matches " ms", " s" and "GiB·s", which are only valid for times.
+// Matches units such as " ms", " s" and "GiB·s", which a trace without times must not have.
 auto ContainsTime() {
   return ::testing::ContainsRegex("[0-9] (ns|us|ms|s|min)($|[^a-z])|[^a-z]s($| )|GiB.s$");
 }
@@ -73,7 +73,7 @@ TEST(CellsTest, LessMemoryIsGreenInAllTables) {
   EXPECT_THAT(difference.text, HasSubstr("\u2212"));
 }
 
-// Code that needs the value or category of a cell reads these fields, not its title or tool tip.
+// Other code reads a cell's value and category from these fields, not from its text or tool tip.
 TEST(CellsTest, CellsStoreTheirValueAndCategory) {
   EXPECT_EQ(BytesCell(1536).bytes, 1536);
   EXPECT_EQ(CountCell(12345).count, 12345);
@@ -92,7 +92,7 @@ TEST(LegendTest, ListsAllCategoriesAndPhasesOfTheTrace) {
   EXPECT_THAT(digest->phases,
               ::testing::ElementsAre(trace::Phase::kForward, trace::Phase::kBackward,
                                      trace::Phase::kOptimizer));
-  // At the beginning, only one category has bytes. The other categories have lines with 0.
+  // At the beginning, only one category has bytes. The others must have lines with 0.
   const analysis::LiveSet live = analysis::LiveAt(*digest->trace, 2);
   const std::vector<Part> parts = PartsOf(live.by_category, live.allocated, digest->categories);
   EXPECT_EQ(parts.size(), digest->categories.size());

@@ -1,4 +1,4 @@
-// Tests the table of steps, with the host's and the GPU's times.
+// Tests the table of steps, which has times of the host and of the GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST(PhaseRowsTest, ListsGpuTimesNextToHostTimes) {
               ::testing::ElementsAre("Step", "Forward", "Backward", "Optimizer", "Total",
                                      "Peak allocated", "Peak in", "Reserved", "GPU: forward",
                                      "GPU: backward", "GPU: optimizer", "GPU: busy"));
-  // The time in the column differs from that of the phase in the timeline.
+  // The forward columns include the loss, unlike the phase in the timeline, so a tip says this.
   for (const size_t forward : {1, 8})
     EXPECT_THAT(table.columns[forward].tip, ::testing::HasSubstr("loss"));
   EXPECT_EQ(table.columns[2].tip, "");
@@ -56,7 +56,7 @@ TEST(PhaseRowsTest, GpuTimesArePlaceholdersWhilePending) {
     EXPECT_EQ(row.cells[8].text, "…");
     EXPECT_EQ(row.cells[1].sort, digest->summary.steps[0].forward_ms);
   }
-  // Times for another number of steps are ignored.
+  // GPU times for another number of steps must be ignored.
   EXPECT_EQ(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>(5)).columns.size(), 8u);
 }
 
@@ -80,8 +80,8 @@ TEST(PhaseRowsTest, UnknownReservedMemoryShowsADash) {
   EXPECT_EQ(reserved(), "\u2013");
 }
 
-// For a run that only generates, the three columns would contain only zeros. The command line also
-// omits them.
+// In a run that only generates, the columns of the three phases would be all zeros. The command
+// line leaves them out, too.
 TEST(PhaseRowsTest, OmitsColumnsOfTrainingPhasesThatNeverRan) {
   auto trace = std::make_shared<trace::Trace>(
       *vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2}));

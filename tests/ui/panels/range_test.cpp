@@ -1,5 +1,5 @@
-// Compares the figures of a range with sums over the tables, and tests the parts of the window that
-// show the range.
+// Compares the figures of a range with sums over the tables. Also tests texts about the range, and
+// pages that use it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::string ValueOf(const std::vector<Fact>& facts, const std::string& label) {
   return "(no such fact)";
 }
 
-// Compares the figures of a range with a slow computation, event by event.
+// Compares the figures of a range with a slow computation, which goes through all events.
 void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   const trace::Trace& t = *digest.trace;
   const RangeFigures r = FiguresOfRange(digest, begin, end);
@@ -120,7 +120,7 @@ TEST(RangeTest, FactsListStepsPhasesAndLiveBlocks) {
   const std::vector<Fact> facts = RangeFacts(t, r);
   EXPECT_EQ(ValueOf(facts, "steps"), "1 to 2 (2)");
   EXPECT_EQ(ValueOf(facts, "phases"), "forward, backward, optimizer");
-  // Every step leaves a block of 1 MiB allocated.
+  // Each step leaves a block of 1 MiB behind, so there are two after two steps.
   EXPECT_EQ(ValueOf(facts, "live after the range"), "2.000 MiB in 2 blocks");
   EXPECT_EQ(ValueOf(facts, "difference"), "+2.000 MiB");
 }

@@ -1,4 +1,4 @@
-// Tests the order of the allocations, and the allocations that a search finds.
+// Tests the order of allocations, and which allocations a search finds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ TEST(AllocationSearchTest, FindsUserMetadataAndCompiledRegions) {
   const size_t half = (t->allocations.size() + 1) / 2;
   EXPECT_EQ(Found(*t, "Expert 3"), half);
   EXPECT_EQ(Found(*t, "0/2"), half);
-  // Checks the columns and the texts of the details.
+  // Metadata and context add two columns, and lines in the details of a block.
   EXPECT_EQ(AllocationColumns(plain.get()).size() + 2, AllocationColumns(t.get()).size());
   EXPECT_EQ(AllocationRow(*t, {0}).cells[10].text, "expert 3 of layer 7");
   EXPECT_EQ(AllocationRow(*t, {1}).cells[11].text, "");
@@ -110,7 +110,7 @@ TEST(SiteGroupsTest, GroupsByMetadataAnnotationAndCompiledRegion) {
   }
 }
 
-// Canvas, panels and pages name call sites by the same rule.
+// The canvas, panels and pages must use the same names for call sites.
 TEST(SiteNamesTest, CanvasAndPagesNameCallSitesAlike) {
   const auto t = MakeRecordedTrace();
   const explain::CallSites sites = explain::FindCallSites(*t);

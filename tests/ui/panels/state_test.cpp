@@ -19,7 +19,7 @@ TEST(StateTest, TablesListPoolsBlocksSitesAndCategories) {
   const explain::MemoryState state = explain::StateAtEnd(*t);
   const Table pools = StatePoolsTable(state);
   ASSERT_EQ(pools.rows.size(), 2u);
-  // The private pool is the larger one, and named after its purpose.
+  // The private pool is the larger pool, so it is first. Its name must say what it is for.
   EXPECT_EQ(pools.rows[0].cells[1].bytes, 128 * kMiB);
   EXPECT_THAT(pools.rows[0].cells[0].text, HasSubstr("private pool"));
   EXPECT_THAT(pools.rows[0].cells[0].text, HasSubstr(state.fragmentation.owners.front().name));
@@ -47,7 +47,7 @@ TEST(StateTest, ShowsNoTimesForASnapshotWithoutHistory) {
   }
   for (const Fact& fact : RecordingFactsOf(*digest, "state.pickle").facts)
     EXPECT_NE(fact.label, "length");
-  // The page shows the last event at every position of the cursor.
+  // Wherever the cursor is, the page must show the state at the last event.
   ExplainContext context;
   context.digest = digest;
   context.cursor_ns = 1;

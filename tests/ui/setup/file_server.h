@@ -1,6 +1,6 @@
-// A package index on this computer, on a port that the system chooses. It serves pages, files with
-// ranges, and errors of all kinds. It runs in the thread that creates it, which needs an event
-// loop.
+// A package index on this computer, on a port that the system chooses. It serves pages, files (also
+// ranges of them), and errors of all kinds. It runs in the thread that creates it, which needs an
+// event loop.
 #pragma once
 
 #include <QHash>

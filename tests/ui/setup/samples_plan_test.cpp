@@ -1,4 +1,4 @@
-// The shipped runs equal the plans of the current worker.
+// Tests that the shipped runs equal the plans of the current worker.
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
@@ -13,7 +13,7 @@
 namespace vramscope::ui {
 namespace {
 
-// The first event at which the memory of the traces differs, or "" if there is none.
+// Returns the first event at which the two traces differ in memory, or "" if there is none.
 std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   const trace::EventTable &x = a.events, &y = b.events;
   for (trace::EventIndex i = 0; i < std::min(x.size(), y.size()); ++i) {
@@ -59,8 +59,8 @@ TEST(ShippedSamplesPlanned, EqualFreshPlansOfTheSameSettings) {
   }
 }
 
-// Each kind of GPU uses a device number in the worker's process. The numbers are limited. After the
-// last one, the process is replaced without a message.
+// In the worker's process, each kind of GPU takes up a device number, and there are not many. When
+// none is left, another process must replace it, without a message.
 TEST(RealWorker, PlansForMoreGpusThanOneProcessSupports) {
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   if (worker.isEmpty()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";

@@ -1,5 +1,5 @@
-// A server on this computer with a self-signed certificate, which replies to every request with
-// 404. It runs in the thread that creates it.
+// A server on this computer with a self-signed certificate. It replies to every request with 404.
+// It runs in the thread that creates it.
 #pragma once
 
 #include <QFile>
@@ -16,7 +16,7 @@ namespace vramscope::ui::testing {
 
 class TlsServer {
  public:
-  // The program openssl writes a new key and certificate to `folder`.
+  // Runs the program openssl, which writes a new key and a certificate to `folder`.
   explicit TlsServer(const QString& folder) : certificate_(folder + QStringLiteral("/own.pem")) {
     const QString key = folder + QStringLiteral("/own.key");
     QProcess openssl;
@@ -40,7 +40,7 @@ class TlsServer {
     });
     server_.listen(QHostAddress::LocalHost);
   }
-  // False if the program openssl does not exist.
+  // Returns false if the program openssl does not exist.
   bool listening() const { return server_.isListening(); }
   const QString& certificate() const { return certificate_; }
   QUrl url() const {

@@ -1,4 +1,4 @@
-// Tests the download from a local server that cuts connections, sends wrong data, is slow or
+// Tests downloads from a local server that cuts connections, sends wrong data, is slow, or is
 // hostile.
 #include "ui/setup/torch_download.h"
 
@@ -86,7 +86,7 @@ TEST_F(Download, ResumesAfterConnectionIsCut) {
   const absl::Status status = Run();
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_TRUE(Installed());
-  // Requests every part only once, because received parts are not requested again.
+  // After each cut, the download must continue where it stopped and not repeat what arrived.
   EXPECT_THAT(index_.server.requested,
               ElementsAre(kPage, kFile, kFile + QStringLiteral(" bytes=100000-"),
                           kFile + QStringLiteral(" bytes=200000-"),
@@ -232,7 +232,7 @@ TEST_F(Download, ReportsProxyThatRefusesConnect) {
   EXPECT_TRUE(index_.server.requested.isEmpty());
 }
 
-// The name is reserved, so that no server has it (RFC 6761).
+// The test uses a reserved name, which no server may have (RFC 6761).
 TEST_F(Download, ReportsNoNetworkForUnknownHost) {
   DownloadOptions options = index_.Options(Folder());
   options.index = QUrl(QStringLiteral("http://nowhere.invalid/simple/"));
@@ -258,7 +258,7 @@ TEST_F(Download, RejectsSelfSignedCertificateUnlessConfigured) {
   EXPECT_EQ(server.requests, 1);
 }
 
-// The server waits for the end of a request, and the client waits for a reply to its TLS greeting.
+// The client waits for a reply to its TLS greeting, and the server for the end of a request.
 TEST_F(Download, FailsWhenServerDoesNotSpeakTls) {
   DownloadOptions options = index_.Options(Folder());
   options.index.setScheme(QStringLiteral("https"));
@@ -269,8 +269,8 @@ TEST_F(Download, FailsWhenServerDoesNotSpeakTls) {
   EXPECT_TRUE(index_.server.requested.isEmpty());
 }
 
-// A limit of the file size simulates a full disk: the system refuses to write more, and the
-// received data are kept.
+// A limit of the file size stands for a full disk: the system refuses to write more. What was
+// received before must be kept.
 TEST_F(Download, ReportsFullDiskAndResumesLater) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -1,4 +1,4 @@
-// A FileServer with a minimal wheel of torch and its page.
+// A FileServer that serves an index page with a minimal wheel of torch.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class TorchIndex {
 
   static std::vector<setup::testing::ZipFile> Files() {
     auto files = setup::testing::TorchFiles();
-    // Not compressible, so that a connection can be cut within it.
+    // This content does not compress, so the wheel is large enough to cut connections within it.
     std::string noise;
     for (uint32_t i = 0, value = 1; i < 300'000; ++i)
       noise += static_cast<char>((value = value * 1664525 + 1013904223) >> 24);

@@ -1,6 +1,6 @@
 // While a file is opened and saved, the n-th allocation outside the UI thread fails once. The
-// window must not end or lose data, and must show what is missing. On the UI thread, any exception
-// in an event handler also becomes a message.
+// window must continue, must not lose data, and must say what is missing. In the UI thread, any
+// exception in an event handler must become a message, too.
 #include <gtest/gtest.h>
 #include <link.h>
 
@@ -32,7 +32,7 @@ std::atomic<int64_t> until_failure = -1;  // number of allocations before the fa
 std::atomic<bool> failed = false;
 thread_local bool spared = false;  // true in the UI thread
 
-// Qt's own code does not support failing allocations, so allocations by its libraries never fail.
+// The code of Qt's libraries. Its allocations never fail here, because Qt does not support that.
 struct Range {
   uintptr_t begin, end;
 };
@@ -79,8 +79,8 @@ void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::fr
 namespace vramscope::ui {
 namespace {
 
-// The number of the allocation that fails after the n-th one. With $VRAMSCOPE_ALL_FAULTS, it is the
-// next one (takes minutes). Otherwise, the distance grows with n.
+// Returns the number of the allocation that fails after number n was tested. With
+// $VRAMSCOPE_ALL_FAULTS, this is n + 1 (which takes minutes). Otherwise, the distance grows with n.
 int64_t After(int64_t n) {
   return qEnvironmentVariableIsSet("VRAMSCOPE_ALL_FAULTS") ? n + 1 : n + 1 + n / 16;
 }
@@ -89,8 +89,8 @@ class AllocationFaults : public ::testing::Test {
  protected:
   void SetUp() override {
     spared = true;
-    // The window's session has no file. It would be written at the same time with protobuf, whose
-    // messages do not support allocations that fail while they are filled.
+    // The window cannot save its session. It would do so at the same time with protobuf, whose
+    // messages do not support failing allocations.
     window_ = std::make_unique<MainWindow>(
         MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
                           .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
@@ -108,15 +108,15 @@ class AllocationFaults : public ::testing::Test {
     until_failure = -1;
     window_.reset();
   }
-  // Changes the time of the file, so that the window reads it again instead of showing the open
-  // document.
+  // Changes the file's time, so that the window reads the file again instead of showing the
+  // document that it has open.
   void Touch() {
     QFile file(path_);
     ASSERT_TRUE(file.open(QIODevice::ReadWrite));
     written_ = written_.addSecs(1);
     ASSERT_TRUE(file.setFileTime(written_, QFileDevice::FileModificationTime));
   }
-  // Returns false if there were no more allocations.
+  // Runs `act` with a failing n-th allocation. Returns false if there were fewer than n.
   template <class Act>
   bool FailingAt(int64_t n, Act act) {
     failed = false;
@@ -137,7 +137,7 @@ class AllocationFaults : public ::testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-// A widget whose first paint event throws.
+// A widget that throws in its first paint event.
 class Thrower : public QWidget {
  public:
   int painted = 0;
@@ -150,7 +150,7 @@ class Thrower : public QWidget {
   }
 };
 
-// If a paint event, a slot or a queued call throws, the window shows a message.
+// If a paint event, a slot or a queued call throws, the window must show a message.
 TEST_F(AllocationFaults, ExceptionInAnEventHandlerShowsAMessage) {
   auto* const app = static_cast<Application*>(QCoreApplication::instance());
   app->setWindow(window_.get());
@@ -175,7 +175,7 @@ TEST_F(AllocationFaults, ExceptionInAnEventHandlerShowsAMessage) {
   expect_message("a paint event", [&] { thrower.show(); });
   thrower.update();
   EXPECT_TRUE(QTest::qWaitFor([&] { return thrower.painted > 1; }, 5'000)) << "it is painted again";
-  // A window that has been closed gets no message.
+  // A window that was closed must not get a message.
   app->setWindow(nullptr);
   QMetaObject::invokeMethod(
       qApp, [] { throw std::bad_alloc(); }, Qt::QueuedConnection);

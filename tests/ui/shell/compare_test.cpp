@@ -1,5 +1,5 @@
-// Tests the page that compares the shown trace with another, and the ways to choose that other
-// trace.
+// Tests the page that compares the shown trace with another trace. Also tests all ways to choose
+// the other trace.
 #include <gmock/gmock.h>
 
 #include <QAction>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 
 class CompareTest : public testing::RecordedWindow {
  protected:
-  // A file with fewer layers and without a leak.
+  // Writes a file of a run with fewer layers and without a leak.
   QString Other() {
     return Write("other.trace", *testing::MakeRecordedTrace({.layers = 4, .leak = false}));
   }
@@ -72,7 +72,7 @@ TEST_F(CompareTest, ComparesWithAnotherFileByCallSite) {
   EXPECT_THAT(Head(), HasSubstr("other.trace"));
   EXPECT_THAT(Head(), HasSubstr("more than the baseline's"));
   EXPECT_THAT(Head(), HasSubstr("matched by stack"));
-  // The two additional layers are first. The leak only exists in the shown trace.
+  // First are the additional layers. The second row is the leak, which only the shown trace has.
   ASSERT_EQ(Rows(), 2);
   EXPECT_THAT(Cell(0, 0).toStdString(), HasSubstr("model.py:42"));
   EXPECT_EQ(Cell(0, 5), "+20.000 MiB");
@@ -91,7 +91,7 @@ TEST_F(CompareTest, RowHighlightsItsBlocksInTheTimeline) {
   EXPECT_EQ(trace.allocations.bytes_rounded[id.value], 8u << 20);
   EXPECT_EQ(window_->timelineWidget()->cursorTime(),
             window_->digest()->summary.peak.context.time_ns);
-  // Selecting another block ends the highlighting; a click on the same row starts it again.
+  // When another block is selected, the highlighting must end. A click on the row starts it again.
   window_->timelineWidget()->select({0});
   EXPECT_EQ(Highlighted(), 0);
   ClickRow(0);
@@ -116,7 +116,7 @@ TEST_F(CompareTest, GroupsByCategoryPhaseAndStep) {
   Click("compareBy3");
   EXPECT_EQ(Rows(), 4);
   EXPECT_EQ(Cell(2, 0), "2");
-  // Compares the runs within one step that both runs have.
+  // Now compares only one step, which both runs have.
   auto* steps = Find<QComboBox>("compareStep");
   ASSERT_EQ(steps->count(), 5);
   steps->setCurrentIndex(2);
@@ -159,13 +159,13 @@ TEST_F(CompareTest, FiltersSortsAndCopies) {
   QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
   EXPECT_THAT(QApplication::clipboard()->text().toStdString(),
               ::testing::StartsWith("Call site\tCategory\tChange\t"));
-  // Copies plain bytes for a spreadsheet.
+  // For a spreadsheet, plain bytes are copied instead of texts such as "1 GiB".
   QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
   const QStringList csv = QApplication::clipboard()->text().split(QLatin1Char('\n'));
   ASSERT_EQ(csv.size(), Rows() + 2);
   EXPECT_EQ(csv[0], "Call site,Category,Change,Baseline [B],Shown [B],Difference [B],Blocks");
   EXPECT_THAT(csv[2].toStdString(), HasSubstr(",41943040,62914560,20971520,"));
-  // The keyboard sorts by the column of the cursor, largest first, then in reverse.
+  // The key S sorts by the current column: largest first, and when pressed again, smallest first.
   table->setCurrentIndex(table->model()->index(0, 4));
   QTest::keyClick(table, Qt::Key_S);
   const QString most = Cell(0, 4);

@@ -1,5 +1,5 @@
-// Tests the dialog for a GPU (search by words, a MIG slice, another memory size, a file, figures),
-// and a device file that is opened in the window. With VRAMSCOPE_TEST_PICTURES=FOLDER, also writes
+// Tests the dialog that chooses a GPU: search by words, MIG slices, other memory sizes, files,
+// figures. Also opens a device file in the window. With VRAMSCOPE_TEST_PICTURES=FOLDER, writes
 // images.
 #include "ui/panels/device_dialog.h"
 
@@ -113,7 +113,7 @@ TEST_F(DeviceDialogTest, AcceptsMigSliceAndMemorySize) {
   const auto& device = window_->digest()->trace->info.device;
   EXPECT_EQ(device.memory_bytes, uint64_t{16} << 30);
   EXPECT_EQ(device.sm_count, 28u);
-  // The box shows a device that the table lacks, and the dialog opens with it.
+  // The box must show a device that is not in the table, and the dialog must open with it.
   EXPECT_THAT(window_->findChild<QComboBox*>(QStringLiteral("device"))->currentText().toStdString(),
               HasSubstr("2g.20gb"));
   OpenDialog();

@@ -1,5 +1,5 @@
-// Tests documents in the real window: tabs, history, comparisons, and the results that stay in
-// memory. Opening, toggling or planning never replaces another document.
+// Tests documents in the real window: tabs, history, comparisons, and which results stay in memory.
+// Opening, toggling and planning must never replace another document.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -84,7 +84,7 @@ class Documents : public testing::ShellWindow {
     QDropEvent drop(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(onto, &drop);
   }
-  // Ends the drag of a tab: on the middle of another tab, or between two tabs.
+  // Drops a dragged tab at a position: in the middle of another tab, or between two tabs.
   void DropTab(DocumentId dragged, const QPoint& at) {
     QMimeData data;
     data.setData(QLatin1String(kDocumentMime), QByteArray::number(dragged));
@@ -111,14 +111,14 @@ TEST_F(Documents, ToggleOnARecordingOpensASeparatePlan) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().batch, 5);
   EXPECT_EQ(Shown(), "qwen2-0.5b");
-  // A second toggle from there continues in the same plan.
+  // If the recording is shown again, a second toggle must continue in the same plan.
   window_->showDocument(IdOf(0));
   Edit(6);
   EXPECT_EQ(window_->documents().size(), 2u);
   EXPECT_EQ(window_->config().batch, 6);
 }
 
-// Regression test: the canvas kept the recording, under the tab and the figures of the plan.
+// Regression test: the canvas still showed the recording, while tab and figures were the plan's.
 TEST_F(Documents, FailedPlanShowsItsEarlierResultNotTheRecording) {
   RunDefault();
   const auto plan = window_->digest();
@@ -148,7 +148,7 @@ TEST_F(Documents, EachFileHasOneTabUntilItChanges) {
   EXPECT_EQ(Shown(), "a.trace") << "it is not read again";
   EXPECT_EQ(window_->digest(), first);
   EXPECT_EQ(window_->documents().size(), 3u);
-  // A file that was written again counts as another file.
+  // If a file was written again, it must count as another file.
   ASSERT_TRUE(QFile::remove(a));
   Write("a.trace", {.steps = 3});
   OpenAndWait(a);
@@ -166,7 +166,7 @@ TEST_F(Documents, MissingFileOpensNoTab) {
   EXPECT_EQ(window_->digest(), shown);
 }
 
-// Regression test: the title named the file twice.
+// Regression test: the title contained the name of the file twice.
 TEST_F(Documents, WindowTitleNamesTheFileOnce) {
   OpenAndWait(Write("step.trace"));
   EXPECT_EQ(State()["title"].toString().count(QLatin1String("step.trace")), 1);
@@ -186,7 +186,7 @@ TEST_F(Documents, EachEditAddsAHistoryEntryAndUndoGoesBack) {
   EXPECT_EQ(CurrentEntry(), 1);
   EXPECT_EQ(Changes().size(), 3u);
   EXPECT_EQ(window_->config().batch, 3);
-  // A click goes to any entry, and undo goes back from there.
+  // A click must go to the clicked entry, and undo must go back to the entry before the click.
   const QModelIndex first = History()->model()->index(0, 0);
   QTest::mouseClick(History()->viewport(), Qt::LeftButton, {},
                     History()->visualRect(first).center());
@@ -283,11 +283,11 @@ TEST_F(Documents, DroppingATabOnAnotherComparesThem) {
   EXPECT_EQ(window_->documents().active().session.baseline(), plan);
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Compare");
   EXPECT_GT(ComparedRows(), 0);
-  // The command compares with the document that was shown before.
+  // The command must compare with the document that was shown before this one.
   Trigger("document.compare");
   EXPECT_EQ(window_->documents().active().session.baseline(),
             window_->documents().at(2).session.shown());
-  // Dropping a tab on itself does nothing. Dropping it between two tabs moves it.
+  // A tab that is dropped on itself does nothing. Between two other tabs, it is moved there.
   DropTab(IdOf(1), Bar()->tabRect(1).center());
   EXPECT_EQ(Shown(), "a.trace");
   DropTab(IdOf(2), Bar()->tabRect(0).topLeft() + QPoint(2, 4));
@@ -311,7 +311,7 @@ TEST_F(Documents, DroppingAHistoryEntryOnAnotherComparesThem) {
   EXPECT_EQ(window_->config().batch, 3);
   EXPECT_TRUE(State()["baseline"].toBool());
   EXPECT_GT(ComparedRows(), 0);
-  // C compares the current result with the selected one.
+  // The key C must compare the current result with the selected one.
   History()->setCurrentIndex(History()->model()->index(2, 0));
   QTest::keyClick(History(), Qt::Key_C);
   ASSERT_TRUE(Idle());
@@ -319,7 +319,7 @@ TEST_F(Documents, DroppingAHistoryEntryOnAnotherComparesThem) {
   EXPECT_EQ(window_->documents().active().session.baseline()->trace->info.config.batch, 4);
 }
 
-// The status line said the peak of the document that was shown before.
+// Regression test: the status line stated the peak of the document that was shown before.
 TEST_F(Documents, StatusDoesNotDescribeAnotherDocument) {
   RunDefault();
   EXPECT_TRUE(
@@ -331,7 +331,7 @@ TEST_F(Documents, StatusDoesNotDescribeAnotherDocument) {
   EXPECT_EQ(Shown(), "qwen2-0.5b");
   ASSERT_TRUE(WaitFor([this] { return !State()["status"].toString().isEmpty(); }));
   EXPECT_THAT(State()["status"].toString().toStdString(), Not(HasSubstr("a.trace")));
-  // The time since the run began is not the time that it took.
+  // The time since the run began must not be stated as the time that the run took.
   EXPECT_THAT(State()["status"].toString().toStdString(), Not(HasSubstr(" ms")));
 }
 
@@ -354,7 +354,7 @@ TEST_F(Documents, KeysAndClicksSwitchAndCloseTabs) {
   EXPECT_THAT(Titles(), ElementsAre("qwen2-0.5b"));
   EXPECT_THAT(State()["title"].toString().toStdString(), Not(HasSubstr("b.trace")));
   EXPECT_TRUE(window_->digest()->trace->info.has_config);
-  // A single document has no tabs. Closing the last document leaves an empty one.
+  // With a single document, there are no tabs. Closing the last document must leave an empty one.
   EXPECT_FALSE(window_->findChild<DocumentTabs*>()->isVisible());
   QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
   EXPECT_EQ(window_->documents().size(), 1u);
@@ -363,8 +363,8 @@ TEST_F(Documents, KeysAndClicksSwitchAndCloseTabs) {
   RunDefault();
 }
 
-// If the user leaves a tab before the plan of a toggle is finished, it is planned when the tab is
-// shown again.
+// If the user leaves a tab before the plan of a toggle is finished, the plan must be made when the
+// tab is shown again.
 TEST_F(Documents, UnfinishedPlanIsResumedWhenItsTabIsShown) {
   RunDefault();
   OpenAndWait(Write("a.trace"));
@@ -393,12 +393,12 @@ TEST_F(Documents, OldResultsAreReleasedAndReadAgain) {
   ASSERT_TRUE(WaitFor([&] { return digests[0].expired() && digests[1].expired(); }));
   EXPECT_FALSE(digests[3].expired());
   EXPECT_EQ(State()["documents"].toArray()[0].toObject()["state"].toString(), "unloaded");
-  // The file is read again, with the same result.
+  // The file must be read again and give the same result.
   window_->showDocument(IdOf(0));
   ASSERT_TRUE(Idle());
   EXPECT_THAT(State()["title"].toString().toStdString(), HasSubstr("0.trace"));
   EXPECT_EQ(window_->documents().at(0).history.entries().size(), 1u);
-  // If the file of a document no longer exists, a message says so, and the tab stays.
+  // If the file of a document no longer exists, a message must say this, and the tab must stay.
   ASSERT_TRUE(QFile::remove(folder_.filePath(QStringLiteral("1.trace"))));
   window_->showDocument(IdOf(1));
   ASSERT_TRUE(Idle());
@@ -408,7 +408,7 @@ TEST_F(Documents, OldResultsAreReleasedAndReadAgain) {
   EXPECT_EQ(State()["timeline"].toObject()["status"].toString(), "failed");
 }
 
-// A result that is not in memory is read, and then compared.
+// A result that is not in memory must be read before it is compared.
 TEST_F(Documents, UnloadedDocumentIsReadForComparison) {
   for (int i = 0; i < 6; ++i)
     OpenAndWait(Write(qPrintable(QStringLiteral("%1.trace").arg(i)),

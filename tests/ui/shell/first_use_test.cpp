@@ -1,5 +1,5 @@
-// Tests the first minutes with the window: baselines, runs that did not finish, the command
-// palette, the keys, the available space. Runs under Xvfb (CMakeLists.txt).
+// Tests what users meet in the first minutes: baselines, runs that did not finish, the command
+// palette, the keys, and whether texts have enough space. Runs under Xvfb (CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -187,7 +187,7 @@ TEST_F(FirstUseTest, UnfinishedFileDoesNotShowTheSavingsOfAnotherModel) {
   ASSERT_FALSE(State()["trace"].toObject()["complete"].toBool());
   EXPECT_FALSE(Technique("sgd").contains(QStringLiteral("saving_bytes")));
   EXPECT_THAT(Technique("sgd")["saving_why"].toString().toStdString(), HasSubstr("Ctrl+R"));
-  // The other document has its savings again.
+  // When the other document is shown again, its savings must be there.
   window_->actionRegistry()->Find(QStringLiteral("document.1"))->trigger();
   EXPECT_TRUE(
       WaitFor([this] { return Technique("sgd").contains(QStringLiteral("saving_bytes")); }));
@@ -223,9 +223,9 @@ TEST_F(FirstUseTest, CommandPaletteRanksBestMatchFirst) {
   EXPECT_EQ(find("view light").value(0), "view.theme.light");
   EXPECT_EQ(find("peak").value(0), "go.peak");
   EXPECT_TRUE(find("zmin").contains(QStringLiteral("view.zoom-in"))) << "scattered letters";
-  // Commands that are not possible now are listed last. One of them needs a baseline.
+  // Commands that are not possible now must come last, such as this one, which needs a baseline.
   EXPECT_NE(find("baseline").value(0), "run.unpin");
-  // Every command has a row, but recent files that do not exist have none.
+  // Every command must have a row, except places for recent files that are not used yet.
   for (const QString& id : find("")) EXPECT_FALSE(id.startsWith(QLatin1String("file.recent")));
   auto* palette = new CommandPalette(*window_->actionRegistry(), window_.get());
   palette->show();
@@ -251,7 +251,7 @@ TEST_F(FirstUseTest, LongFileNameDoesNotWidenTheWindow) {
     EXPECT_LE(window_->minimumSizeHint().width(), 1024) << page.toStdString();
     EXPECT_EQ(window_->width(), 1024) << page.toStdString();
   }
-  // The menus do not become wider either.
+  // The menus must not be too wide, either.
   for (const QMenu* menu : window_->findChildren<QMenu*>())
     EXPECT_LT(menu->sizeHint().width(), 700) << menu->title().toStdString();
 }
@@ -263,7 +263,7 @@ TEST_F(FirstUseTest, PlanFromRecordingAsksForUnknownModel) {
   EXPECT_FALSE(window_->worker()->busy()) << "nothing is planned that was not chosen";
   EXPECT_FALSE(State()["recorded"].toBool());
   EXPECT_EQ(Banner("kind"), "choose-model");
-  // The recording has its own tab, and the plan is compared with it.
+  // The recording must have its own tab, and the plan must be compared with it.
   EXPECT_EQ(window_->documents().at(0).session.shown(), recording);
   EXPECT_TRUE(State()["baseline"].toBool());
   Find<QToolButton>("banner-action")->click();
@@ -300,7 +300,7 @@ TEST_F(FirstUseTest, CanvasKeysWorkWithoutAClick) {
     const QJsonObject before = Timeline()["viewport"].toObject();
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Right);
     EXPECT_NE(Timeline()["viewport"].toObject(), before);
-    // The palette is opened while the focus is in a table.
+    // Now opens the palette while the focus is in a table.
     Find<QTabWidget>("tables")->setFocus();
     OpenRecorded();
   }
@@ -330,7 +330,7 @@ TEST_F(FirstUseTest, LoraIsDisabledWithoutLinearLayers) {
   EXPECT_THAT(Technique("lora")["reason"].toString().toStdString(),
               AllOf(HasSubstr("no linear layer"), HasSubstr("basics-medium")));
   SaveImage("lora-off.png");
-  // Another preset keeps LoRA if the model has linear layers, and switches it off otherwise.
+  // Another preset must keep LoRA if its model has linear layers, and must switch it off if not.
   const run::RunConfig lora = run::SwitchedOn(*run::FindToggle("lora"), Preset("qwen2-0.5b"));
   const auto change = WithPreset(lora, "basics-medium");
   ASSERT_TRUE(change.ok());
@@ -365,7 +365,7 @@ TEST_F(FirstUseTest, SmallWindowShowsPhasesMemoryAndBlocks) {
     } else {
       RunDefault();
     }
-    // The banner wraps its lines once it knows its width, after one or two turns of the event loop.
+    // After one or two turns of the event loop, the banner knows its width and wraps its lines.
     QStringList shown;
     const auto there = [&] {
       shown.clear();
@@ -377,7 +377,7 @@ TEST_F(FirstUseTest, SmallWindowShowsPhasesMemoryAndBlocks) {
     EXPECT_TRUE(QTest::qWaitFor(there, 5000)) << shown.join(' ').toStdString();
     EXPECT_EQ(window_->size(), QSize(1024, 700));
     if (!banner) {
-      // Regression test: tables of two rows took much of a low window's height.
+      // Regression test: in a low window, tables with two rows took up much of the height.
       window_->actionRegistry()->Find(QStringLiteral("view.reset-layout"))->trigger();
       QTest::qWait(50);
       EXPECT_LE(Find<QDockWidget>("tablesDock")->height(), 190);
@@ -402,7 +402,7 @@ TEST_F(FirstUseTest, ModelsHaveSizesAndTestModelsAreHidden) {
     if (models->itemData(i).isValid()) {
       EXPECT_THAT(models->itemText(i).toStdString(), HasSubstr(" · "));
     }
-  // A test model that is in use is listed; all are, if they are asked for.
+  // Models for tests must only be listed if they are in use, or if all are requested.
   run::RunConfigBuilder builder;
   ASSERT_TRUE(builder.SetPreset("nn-transformer-512").ok());
   RunPanel panel;
@@ -433,13 +433,13 @@ TEST_F(FirstUseTest, PresetKeepsSettingsOfTheUser) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().model, "qwen2-0.5b");
   EXPECT_EQ(window_->config().seq, 512);
-  // After another preset and back, the settings of the other preset are gone.
+  // After choosing another preset and then the first again, no setting of the other may be left.
   Choose("model", QStringLiteral("basics-medium"));
   Choose("model", QStringLiteral("qwen2-0.5b"));
   EXPECT_EQ(window_->config().seq, 512);
   EXPECT_EQ(window_->config().batch, 6);
   EXPECT_EQ(window_->config().Get("optimizer.impl"), "foreach");
-  // There is no message if nothing else changes.
+  // If the preset changes no other setting, there must be no message.
   Choose("model", QStringLiteral("gpt2"));
   EXPECT_NE(Banner("kind"), "preset-settings");
 }
@@ -462,7 +462,7 @@ TEST_F(FirstUseTest, ShowsOneGpuOfSeveral) {
   };
   shows(first);
   EXPECT_EQ(Banner("kind"), QString()) << "no warning is needed";
-  // The chip's menu lists both GPUs with their peaks.
+  // The menu of the chip must list both GPUs with their peaks.
   const QList<QAction*> choices = Find<QToolButton>("chip-gpu")->menu()->actions();
   ASSERT_EQ(choices.size(), 2);
   EXPECT_THAT(choices[1]->text().toStdString(), AllOf(HasSubstr("cuda:1"), HasSubstr("peak")));

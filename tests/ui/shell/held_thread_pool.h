@@ -1,4 +1,4 @@
-// Prevents background jobs from starting, so that a test can act before them.
+// Prevents background jobs from starting, so that a test can do something before them.
 #pragma once
 
 #include <QSemaphore>
@@ -13,8 +13,8 @@ class HeldThreadPool {
  public:
   HeldThreadPool() : threads_(pool_.maxThreadCount()) {
     pool_.setMaxThreadCount(1);
-    // The first job blocks the only thread. A job that waits for files adds a thread to the pool.
-    // The next of these jobs blocks that thread: the pool starts queued jobs before new ones.
+    // The first of these jobs blocks the only thread. A job that waits for files adds a thread to
+    // the pool. The next of these jobs blocks that one, because queued jobs start before new ones.
     for (int i = 0; i < kHolders; ++i) pool_.start([this] { Hold(); }, kFirst);
   }
   ~HeldThreadPool() {

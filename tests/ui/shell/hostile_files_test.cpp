@@ -1,5 +1,5 @@
-// Traces that once crashed the window or made it hang: sizes whose sum exceeds 64 bits, an end
-// without a reason. The window must draw every page for them.
+// Regression tests with traces that crashed the window or made it hang, for example because the sum
+// of sizes exceeds 64 bits or an end has no reason. The window must draw every page for them.
 #include <gtest/gtest.h>
 
 #include <QDir>

@@ -1,5 +1,5 @@
-// An idle window does nothing. The test counts every paint, timer and update request of several
-// windows for ten seconds. In each window, something has just been animated.
+// Tests that an idle window does nothing. Something has just been animated in each of several
+// windows. Counts all paint events, timers and update requests of the windows for ten seconds.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -20,7 +20,7 @@ constexpr int kIdleMs = 10'000;
 constexpr double kMostCpuMs =
     200;  // events of the event loop itself; a window that redraws causes thousands
 
-// Counts of the events, by kind and by receiver.
+// Counts events for each kind and each receiver.
 class Counter : public QObject {
  public:
   QMap<QString, int> counted;
@@ -35,7 +35,7 @@ class Counter : public QObject {
                        : event->type() == QEvent::UpdateRequest ? "update"
                        : event->type() == QEvent::Timer         ? "timer"
                                                                 : nullptr;
-    // Does not count the test's own wait.
+    // Does not count the timer with which the test itself waits.
     const bool of_window = object->isWidgetType() || object->parent() != nullptr;
     if (what != nullptr && of_window)
       ++counted[QStringLiteral("%1 of %2 '%3'")
@@ -80,14 +80,14 @@ class IdleTest : public testing::RecordedWindow {
 };
 
 TEST_F(IdleTest, NoEventsInTenIdleSeconds) {
-  // State: after a zoom's animation, with the live cursor and a tooltip under a mouse that does not
-  // move.
+  // First window: a zoom has been animated, and the mouse, which no longer moves, shows the cursor
+  // and a tooltip.
   NextWindow();
   OpenRecorded();
   window_->timelineWidget()->jumpToPeak();
   window_->timelineWidget()->zoomIn();
   HoverBlocks();
-  // State: after a toggle's animation over a baseline.
+  // Next window: a toggle has been animated, with a baseline behind the run.
   NextWindow();
   window_->runConfig(window_->config());
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
@@ -96,7 +96,7 @@ TEST_F(IdleTest, NoEventsInTenIdleSeconds) {
   const auto first = window_->digest();
   QTest::mouseClick(toggle, Qt::LeftButton);
   ASSERT_TRUE(WaitFor([&] { return window_->digest() != first && !window_->busy(); }));
-  // State: a comparison with another run, in which a row is highlighted.
+  // Next window: it compares with another run, and the blocks of a row are highlighted.
   NextWindow();
   OpenRecorded();
   window_->compareWith(
@@ -104,14 +104,14 @@ TEST_F(IdleTest, NoEventsInTenIdleSeconds) {
   ASSERT_TRUE(WaitFor([this] { return State()["baseline"].toBool(); }));
   window_->openPage(QStringLiteral("compare"));
   ASSERT_TRUE(Idle());
-  // State: pages that computed in the background and reported progress.
+  // Next windows: a page has computed in the background and reported progress.
   for (const char* page : {"what-if", "reclaim", "fragmentation", "phases"}) {
     NextWindow();
     OpenRecorded();
     window_->openPage(QLatin1String(page));
     ASSERT_TRUE(Idle());
   }
-  // State: the page of a program was open, and the focus is in the canvas again.
+  // Next window: the page of a program was open, and the focus is back in the canvas.
   NextWindow();
   window_->openProgram();
   windows_.push_back(std::move(window_));
@@ -137,7 +137,7 @@ TEST_F(IdleTest, NoEventsInTenIdleSeconds) {
               frames[i])
         << i;
 
-  // Checks that the counter works, by moving the mouse in each window.
+  // Moves the mouse in each window, to check that the counter works.
   qApp->installEventFilter(&counter);
   for (size_t i = 0; i < windows_.size(); ++i) {
     timeline::TimelineWidget* canvas = windows_[i]->timelineWidget();

@@ -1,5 +1,5 @@
-// Tests the window in other languages: switching while it runs, completeness, and space for longer
-// texts.
+// Tests the window in other languages: that it can be switched while it runs, that all texts are
+// translated, and that longer texts fit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The place and the text of each widget, such as "QLabel heading": "AT THE PEAK".
+// Maps the place of each widget to its text, such as "QLabel heading" to "AT THE PEAK".
 using Texts = std::map<QString, QString>;
 
 QString PathOf(const QObject* object) {
@@ -202,10 +202,10 @@ TEST_F(LanguageWindowTest, SwitchesLanguageAndBackWhileRunning) {
   EXPECT_TRUE(differences.isEmpty()) << differences.join(QLatin1Char('\n')).toStdString();
 }
 
-// True for texts that are not translated: names in traces and files, settings and their values,
-// units.
+// Returns whether a text need not be translated: a name in a trace or file, a setting or its value,
+// or a unit.
 bool IsForeign(const QString& text) {
-  // A setting without a display name shows the last word of its key.
+  // Settings without a display name show the last word of their key.
   static const QSet<QString> keys = [] {
     QSet<QString> words;
     for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques)
@@ -218,7 +218,7 @@ bool IsForeign(const QString& text) {
   if (!letters.match(text).hasMatch()) return true;
   static const QRegularExpression foreign(
       QStringLiteral(
-          // Keys, units, and numbers with units.
+          // Names of keys on the keyboard, units, and numbers with units.
           "^((Ctrl|Alt|Shift|Esc|Return|Home|End|PgUp|PgDown|Tab|F\\d+|Del|Ins)\\b.*"
           "|[^A-Za-z]*(B|[KMGT]iB|GB/s|ns|us|ms|s|min|x|GiB·s)?[^A-Za-z]*"
           // Files, paths, modules, frames, commands.
@@ -241,7 +241,7 @@ TEST_F(LanguageWindowTest, EveryTextIsTranslatable) {
   QStringList bare;
   for (const auto& [where, text] : TextsOf(window_.get())) {
     if (text.contains(QChar(0x27e6)) || IsForeign(text)) continue;
-    // Names from the trace, the device table and the presets.
+    // Items of combo boxes are names from the trace, the device table and the presets.
     if (where.contains(QLatin1String("QComboBox")) && where.contains(QLatin1String(" item")))
       continue;
     if (where.contains(QLatin1String("QToolBar")) || where.contains(QLatin1String("QDockWidget")))
@@ -252,7 +252,7 @@ TEST_F(LanguageWindowTest, EveryTextIsTranslatable) {
                               << bare.join(QLatin1Char('\n')).toStdString();
 }
 
-// Labels and buttons that cannot show their whole text, except those that wrap, elide or scroll.
+// Returns labels and buttons that cut their text. Leaves out those that wrap, elide or scroll.
 QStringList CutTexts(QWidget* window) {
   QStringList cut;
   for (QWidget* widget : window->findChildren<QWidget*>()) {
@@ -300,7 +300,7 @@ TEST_F(LanguageWindowTest, NoTextIsCutOffInChinese) {
   ExpectNothingIsCut(window_.get(), [this] { return Idle(); });
 }
 
-// A panel that is wider than its dock loses its right edge, because it only scrolls vertically.
+// Panels scroll only vertically, so a panel wider than its dock would lose its right edge.
 TEST_F(LanguageWindowTest, PanelsFitTheirDocks) {
   window_->resize(1024, 700);
   OpenRecorded();

@@ -1,5 +1,5 @@
 // Tests the page of the live set in the real window. At any time and with every grouping, its
-// totals equal those of the breakdown and the curve. Rows select blocks in the timeline.
+// totals must equal those of the breakdown and the curve. Rows must select blocks in the timeline.
 #include <gmock/gmock.h>
 
 #include <QClipboard>
@@ -59,7 +59,7 @@ class LiveSetWindowTest : public testing::RecordedWindow {
     View()->setFocus();
     QTest::keyClick(View(), key);
   }
-  // The sum of the bytes of all groups, or of all rows if there are no groups.
+  // Returns the sum of the bytes of all groups or, if there are no groups, of all rows.
   uint64_t SumOfRows() {
     uint64_t sum = 0;
     for (int row = 0; row < Model()->rowCount(); ++row)
@@ -67,7 +67,7 @@ class LiveSetWindowTest : public testing::RecordedWindow {
         sum += static_cast<uint64_t>(*Model()->cell(row, 1)->bytes);
     return sum;
   }
-  // Checks that the page, the breakdown and the curve have the same total at this time.
+  // Moves the cursor to this time and checks that page, breakdown and curve have the same total.
   void ExpectEqualTotals(qint64 time) {
     window_->timelineWidget()->setCursorTime(time);
     ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
@@ -143,7 +143,7 @@ TEST_F(LiveSetWindowTest, ExpandedGroupLinksBlocksToTheTimeline) {
   Show(*MakeRecordedTrace());
   By("by category");
   const auto* digest = window_->digest().get();
-  // At the peak, in the order of bytes.
+  // The page shows the peak, sorted by bytes.
   ASSERT_GT(Model()->rowCount(), 2);
   const int folded = Model()->rowCount();
   View()->selectRow(0);
@@ -161,15 +161,15 @@ TEST_F(LiveSetWindowTest, ExpandedGroupLinksBlocksToTheTimeline) {
   View()->selectRow(2);
   const trace::AllocationId second = Model()->allocationAt(2);
   EXPECT_EQ(window_->timelineWidget()->selection(), second);
-  // A selection in the timeline becomes the current row.
+  // A block that is selected in the timeline must become the current row.
   const trace::AllocationId third = Model()->allocationAt(3);
   window_->timelineWidget()->select(third);
   EXPECT_EQ(View()->currentIndex().row(), 3);
-  // For a block in a collapsed group, the group becomes the current row.
+  // If the block is in a collapsed group, the group must become the current row.
   const trace::AllocationId other = Model()->allocationAt(1 + static_cast<int>(count));
   window_->timelineWidget()->select(other);
   EXPECT_EQ(View()->currentIndex().row(), 1 + static_cast<int>(count));
-  // The group stays expanded when the cursor moves.
+  // The group must stay expanded when the cursor moves.
   window_->timelineWidget()->setCursorTime(digest->trace->end_ns());
   ASSERT_TRUE(Idle());
   bool unfolded = false;
@@ -223,7 +223,7 @@ TEST_F(LiveSetWindowTest, FiltersSortsAndCopies) {
   EXPECT_THAT(lines[0].toStdString(), HasSubstr("Block,Bytes [B],Share [%],Blocks,Requested [B]"));
   window_->actionRegistry()->Find(QStringLiteral("edit.copy-markdown"))->trigger();
   EXPECT_THAT(QGuiApplication::clipboard()->text().toStdString(), HasSubstr("| Block | Bytes |"));
-  // Two commands open the page and focus its filter.
+  // One command opens the page. Another puts the focus into its filter.
   window_->openPage(QStringLiteral("phases"));
   window_->actionRegistry()->Find(QStringLiteral("explain.live-set"))->trigger();
   EXPECT_TRUE(View()->isVisible());
@@ -246,7 +246,7 @@ TEST_F(LiveSetWindowTest, EachGroupingListsItsGroups) {
   EXPECT_THAT(names("by call site"), HasSubstr("model.py:42 forward; "));
 }
 
-// Areas are proportional to bytes. A box contains its children, and no two boxes overlap.
+// Areas must be proportional to bytes, a box must contain its children, and boxes must not overlap.
 TEST_F(LiveSetWindowTest, ChartAreasMatchBytes) {
   Show(*MakeRecordedTrace());
   By("by module");
@@ -280,7 +280,7 @@ TEST_F(LiveSetWindowTest, ChartAreasMatchBytes) {
                            other.y >= box.y + box.h - 0.01f || box.y >= other.y + other.h - 0.01f;
         EXPECT_TRUE(apart) << chart->nameOf(box.node).toStdString() << " and "
                            << chart->nameOf(other.node).toStdString();
-        // The width (or, in a treemap, the area) is proportional to the bytes.
+        // The width of a box (in a treemap, its area) must be proportional to the bytes.
         const double share = static_cast<double>(tree.nodes[other.node].bytes) /
                              static_cast<double>(tree.nodes[box.node].bytes);
         const double drawn = kind == 1 ? other.w / box.w : other.w * other.h / (box.w * box.h);
@@ -289,7 +289,7 @@ TEST_F(LiveSetWindowTest, ChartAreasMatchBytes) {
         }
       }
     }
-    // A click marks and selects; a double click opens a box, Backspace goes back.
+    // A click must mark a box and select. A double click must open it. Backspace must go back.
     const ChartBox& inner = boxes[1];
     const QPoint at(static_cast<int>(inner.x + 3), static_cast<int>(inner.y + 3));
     QTest::mouseClick(chart, Qt::LeftButton, {}, at);

@@ -1,5 +1,5 @@
-// Tests that the window loses nothing: proposed file names, files that must not be replaced, files
-// that are opened in a row, logs, selections, the focus.
+// Tests that the window loses nothing: it must not replace files that are in use, and not lose
+// files that are opened in a row, lines of the log, selections, or the focus.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_F(Losses, SaveNeverOverwritesTheOpenedFile) {
   OpenAndWait(source);
   const QString copy = folder_.filePath(QStringLiteral("recorded-2.trace"));
   EXPECT_EQ(window_->proposedName(QStringLiteral("trace")), copy);
-  // Saves to the file by its name, by another path and by links, as a trace and as JSON.
+  // Saves to the file itself: by its name, by another path and by links, as a trace and as JSON.
   const QString link = folder_.filePath(QStringLiteral("link.trace")),
                 hard = folder_.filePath(QStringLiteral("hard.trace"));
   ASSERT_EQ(::symlink(qPrintable(source), qPrintable(link)), 0);
@@ -86,7 +86,7 @@ TEST_F(Losses, SaveNeverOverwritesTheOpenedFile) {
       EXPECT_EQ(BytesOf(source), before) << path.toStdString();
     }
   }
-  // After saving a copy, the source is still the source.
+  // After a copy was saved, the document's source must still be the original file.
   window_->saveTrace(copy);
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(QFile::exists(copy));
@@ -136,14 +136,14 @@ TEST_F(Losses, UndoReturnsToTheRecording) {
   EXPECT_TRUE(State()["recorded"].toBool());
 }
 
-// The first of two files that were opened together was cancelled. A file that is opened later does
-// not get a baseline, and the second file does not appear unexpectedly.
+// Two files are opened together, and the first is cancelled. The second must not appear later, and
+// a file that is opened later must not get a baseline.
 TEST_F(Losses, CancelForgetsRemainingFilesToOpen) {
   RunDefault();
   const QString first = Write("first.trace", {.steps = 12, .layers = 900}),
                 second = Write("second.trace");
   window_->openFiles({first, second});
-  // The first file has been read, and its totals are being computed.
+  // At this time, the first file has been read, and its totals are being computed.
   ASSERT_TRUE(
       WaitFor([this] { return State()["status"].toString().startsWith(QLatin1String("Opened")); }));
   window_->cancelAll();
@@ -165,13 +165,13 @@ TEST_F(Losses, OpensMemoryStatsAsStatistics) {
   window_->openPage(QStringLiteral("state"));
   ASSERT_TRUE(WaitFor([this] { return !window_->explainPanel()->busy(); }));
   EXPECT_EQ(window_->digest()->trace->info.statistics.size(), 4u);
-  // A run's configuration still opens as a configuration.
+  // A run.json must still be opened as the configuration of a run.
   window_->openFile(Write("run.json", QByteArray(R"({"model": "gpt2", "batch": 3})")));
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().batch, 3);
 }
 
-// No process writes to the pipe, so reading it blocks in the kernel.
+// No process writes to the pipe, so a read of it blocks in the kernel.
 TEST_F(Losses, BlockedReadDoesNotBlockOtherFiles) {
   RunDefault();
   for (const char* name : {"a.pipe", "b.pipe", "c.pipe"}) {
@@ -184,7 +184,7 @@ TEST_F(Losses, BlockedReadDoesNotBlockOtherFiles) {
   window_->openFile(recorded);
   ASSERT_TRUE(WaitFor(
       [this] { return State()["title"].toString().startsWith(QLatin1String("recorded.trace")); }));
-  // A cancelled load has ended, although its read still blocks.
+  // A load that was cancelled must end, although its read still blocks.
   window_->openFile(folder_.filePath(QStringLiteral("a.pipe")));
   QTest::qWait(50);
   window_->cancelAll();
@@ -198,7 +198,7 @@ TEST_F(Losses, BlockedReadDoesNotBlockOtherFiles) {
       ::close(fd);
 }
 
-// The worker prints more lines than the client keeps. Each line arrives once, up to the last.
+// The worker prints more lines than the client keeps. Each must arrive exactly once.
 TEST_F(Losses, LogContinuesAfterManyLines) {
   run::RunConfigBuilder builder(window_->config());
   ASSERT_TRUE(builder.SetModelConfig("chatter", window_->config().model_config_json).ok());
@@ -259,12 +259,12 @@ TEST_F(Losses, ClickOnToggleReturnsFocusToTheCanvas) {
   Click("fused");
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(window_->timelineWidget()->hasFocus());
-  // Undo applies to the toggle, not to the typed text.
+  // Undo must undo the toggle, not the text that was typed into the filter.
   QTest::keyClick(QApplication::focusWidget(), Qt::Key_Z, Qt::ControlModifier);
   ASSERT_TRUE(Idle());
   EXPECT_FALSE(Technique("fused")["on"].toBool());
   EXPECT_EQ(search->text(), "fused");
-  // If the user moves through the toggles by keyboard, the focus stays on the toggles.
+  // If the user goes through the toggles by keyboard, the focus must stay on them.
   ToggleSwitch* toggle = window_->techniquePanel()->toggle(QStringLiteral("fused"));
   toggle->setFocus();
   QTest::keyClick(toggle, Qt::Key_Space);
@@ -334,14 +334,14 @@ TEST_F(Losses, UndoShowsAHiddenLane) {
   EXPECT_NE(lanes(), before);
 }
 
-// A baseline that "Plan a run to compare" pinned belongs to that recording.
+// If "Plan a run to compare" pinned a recording as baseline, no other file may get this baseline.
 TEST_F(Losses, BaselineOfAComparisonIsNotKeptForOtherFiles) {
   OpenAndWait(Write("recorded.trace"));
   window_->findChild<QAbstractButton*>(QStringLiteral("recordingPlan"))->click();
   EXPECT_TRUE(State()["baseline"].toBool());
   OpenAndWait(Write("other.trace", {.steps = 2}));
   EXPECT_FALSE(State()["baseline"].toBool());
-  // A baseline that the user pinned is not replaced.
+  // If the user pinned a baseline, it must stay when other files are opened.
   Trigger("run.pin");
   OpenAndWait(Write("third.trace", {.steps = 3}));
   EXPECT_TRUE(State()["baseline"].toBool());
@@ -369,7 +369,7 @@ TEST_F(Losses, SuccessfulRunClearsTheLastError) {
   EXPECT_EQ(Banner("kind"), "");
 }
 
-// The worker that plans savings fails to start three times. When it works again, savings arrive.
+// The worker that plans savings fails three times to start. When it works, savings must arrive.
 TEST_F(Losses, SavingsResumeWhenTheWorkerRecovers) {
   const QString alive = folder_.filePath(QStringLiteral("alive"));
   const QString script =

@@ -31,7 +31,7 @@ class MeasureWindowTest : public testing::RecordedWindow {
     Timeline()->setCursorTime(time);
     Action(id)->trigger();
   }
-  // The time at this fraction of the trace.
+  // Returns the time at a fraction of the trace's length.
   qint64 At(double part) { return begin_ + static_cast<qint64>(double(end_ - begin_) * part); }
   qint64 begin_ = 0, end_ = 0;
 };
@@ -46,7 +46,7 @@ TEST_F(MeasureWindowTest, TwoMarksSelectARangeWhoseFiguresAreCopied) {
   auto [begin, end] = Timeline()->range();
   EXPECT_NEAR(double(begin), double(At(0.2)), 1);
   EXPECT_NEAR(double(end), double(At(0.7)), 1);
-  // Another mark B moves only the end.
+  // Setting mark B again must only move the end of the range.
   MarkAt("edit.mark-b", At(0.9));
   std::tie(begin, end) = Timeline()->range();
   EXPECT_NEAR(double(begin), double(At(0.2)), 1);
@@ -58,7 +58,7 @@ TEST_F(MeasureWindowTest, TwoMarksSelectARangeWhoseFiguresAreCopied) {
             RangeAsTsv(*Timeline()->trace(), FiguresOfRange(*window_->digest(), begin, end)));
   EXPECT_THAT(copied, HasSubstr("reserved difference [B]\t"));
   EXPECT_THAT(copied, HasSubstr("freed, "));
-  // The marks are removed with the range.
+  // When the range is cleared, the marks must be removed.
   Timeline()->setRange(0, 0);
   MarkAt("edit.mark-b", At(0.5));
   EXPECT_EQ(Timeline()->range(), (std::pair<qint64, qint64>(0, 0)));

@@ -1,5 +1,5 @@
-// Adds, changes, undoes and stores notes and bookmarks in the real window; refuses invalid side
-// files.
+// Tests notes and bookmarks in the real window: adding, changing, undoing and storing them, and
+// refusing invalid files of notes.
 #include <gmock/gmock.h>
 
 #include <QContextMenuEvent>
@@ -69,14 +69,14 @@ TEST_F(NotesWindowTest, AddsEditsDeletesAndUndoesNotes) {
   EXPECT_TRUE(Timeline()->hasFocus());
   EXPECT_FALSE(Page()->view()->currentIndex().isValid()) << "a new note is not selected";
   EXPECT_EQ(Flags(), 1);
-  // A note on a block, without text: a bookmark.
+  // A note without text is a bookmark, here of a block.
   Timeline()->select({2});
   Trigger("edit.add-note");
   Type("");
   ASSERT_EQ(Notes().size(), 2);
   EXPECT_EQ(Note(0)["text"].toString().toStdString(), "");
   EXPECT_THAT(Note(0)["what"].toString().toStdString(), HasSubstr("block"));
-  // Selecting a row shows the subject of the note, whose text can be edited above the table.
+  // When a row is selected, what the note is about must be shown, and its text can be edited.
   Timeline()->clearSelection();
   Page()->view()->selectRow(0);
   EXPECT_EQ(Timeline()->selection().value, 2u);
@@ -102,7 +102,7 @@ TEST_F(NotesWindowTest, AddsEditsDeletesAndUndoesNotes) {
   EXPECT_TRUE(QFile::exists(SideFile()));
 }
 
-// Regression test: redo led to the plan of an undone toggle and left the undone note behind.
+// Regression test: redo showed the plan of an undone toggle, and did not restore the undone note.
 TEST_F(NotesWindowTest, RedoRestoresANoteBesideAnUndoneToggle) {
   OpenAndWait();
   const auto recording = window_->digest();
@@ -136,7 +136,7 @@ TEST_F(NotesWindowTest, RedoRestoresANoteBesideAnUndoneToggle) {
   window_->actionRegistry()->Refresh();
   EXPECT_FALSE(window_->actionRegistry()->Find(QStringLiteral("edit.redo"))->isEnabled())
       << "a note is a change, after which the toggle cannot be redone";
-  // The steps are redone in the order in which they were made: the note, then the toggle.
+  // Redo must repeat steps in the order in which they were made: first the note, then the toggle.
   toggle(6);
   undo();
   undo();
@@ -168,7 +168,7 @@ TEST_F(NotesWindowTest, KeepsSeveralRangesWithTheirFigures) {
   ASSERT_EQ(Notes().size(), 3);
   ASSERT_TRUE(WaitFor([this] { return !Page()->busy(); }));
   EXPECT_EQ(Flags(), 3);
-  // Each line has the figures of its range.
+  // The row of each note must have the figures of the note's range.
   const auto* model = static_cast<TableModel*>(Page()->view()->model());
   ASSERT_EQ(model->columns().size(), 9u);
   for (int row = 0; row < 3; ++row) {
@@ -182,7 +182,7 @@ TEST_F(NotesWindowTest, KeepsSeveralRangesWithTheirFigures) {
     EXPECT_EQ(*model->cell(row, 7)->bytes, static_cast<int64_t>(figures.allocated_bytes));
     EXPECT_EQ(*model->cell(row, 8)->bytes, static_cast<int64_t>(figures.freed_bytes));
   }
-  // A row selects its range again.
+  // Selecting a row must select its range again.
   Timeline()->setRange(0, 0);
   Page()->view()->selectRow(2);
   EXPECT_EQ(static_cast<double>(Timeline()->range().first), Note(2)["time_ns"].toDouble());
@@ -190,7 +190,7 @@ TEST_F(NotesWindowTest, KeepsSeveralRangesWithTheirFigures) {
   window_->undo();
   EXPECT_EQ(Notes().size(), 2);
   window_->redo();
-  // The notes exist after the next start.
+  // The notes must still be there after the next start.
   ASSERT_TRUE(Saved());
   const QJsonArray before = Notes();
   Open({});
@@ -228,12 +228,12 @@ TEST_F(NotesWindowTest, AreFoundBySearchAndCountedInTheHistory) {
   EXPECT_EQ(found["notes"].toInt(), 2);
   EXPECT_EQ(found["rows"].toInt(), 2);
   EXPECT_THAT(found["count"].toString().toStdString(), HasSubstr("2 found: note 2"));
-  // Selecting a row of the results moves the cursor to the note.
+  // Selecting a search result must move the cursor to the note.
   Timeline()->setCursorTime(-1);
   window_->searchPanel()->view()->selectRow(1);
   EXPECT_NEAR(static_cast<double>(Timeline()->cursorTime()), static_cast<double>((begin + end) / 2),
               1);
-  // A note that is added during a search is found.
+  // A note that is added while a search is shown must be found, too.
   Timeline()->setCursorTime(begin);
   Trigger("edit.add-note");
   Type("roof, third");
@@ -246,7 +246,7 @@ TEST_F(NotesWindowTest, AreFoundBySearchAndCountedInTheHistory) {
   EXPECT_EQ(history(), 2);
 }
 
-// Regression test: a note was about the selected block, though a range was drawn after it.
+// Regression test: a range was drawn after a block was selected, but the note was about the block.
 TEST_F(NotesWindowTest, NoteIsAboutWhatWasChosenLast) {
   OpenAndWait();
   const qint64 begin = Timeline()->trace()->begin_ns(), end = Timeline()->trace()->end_ns();
@@ -270,7 +270,7 @@ TEST_F(NotesWindowTest, NoteIsAboutWhatWasChosenLast) {
   const QJsonObject cursor = add("cursor");
   EXPECT_EQ(cursor["what"].toString().toStdString(), "");
   EXPECT_NEAR(cursor["time_ns"].toDouble(), static_cast<double>(begin + 7), 1);
-  // What was chosen last is gone: the block is still selected.
+  // The cursor, which was set last, is gone. So the note must be about the block, still selected.
   Timeline()->setCursorTime(-1);
   EXPECT_THAT(add("block again")["what"].toString().toStdString(), HasSubstr("block"));
 }
@@ -321,7 +321,7 @@ TEST_F(NotesWindowTest, AreShownForTheSameContentInAnotherFile) {
   ASSERT_EQ(Notes().size(), 1);
   EXPECT_EQ(Note(0)["text"].toString().toStdString(), "kept");
   EXPECT_EQ(Flags(), 1);
-  // A file with other contents has no notes.
+  // A file with other contents must not have these notes.
   window_->openFile(Write("other.trace", *testing::MakeRecordedTrace({.steps = 2})));
   ASSERT_TRUE(WaitFor([&] {
     return window_->settled() && window_->noteStore()->ready() &&

@@ -1,4 +1,4 @@
-// Tests requests of other processes to open files in the running window. Uses the socket without a
+// Tests how other processes ask the running window to open files. Uses only the socket, without a
 // window.
 #include "ui/shell/open_requests.h"
 
@@ -41,7 +41,7 @@ class OpenRequestsTest : public ::testing::Test {
     return [this](const std::vector<std::string>& files) { opened_.push_back(files); };
   }
 
-  // Calls `ask` on another thread, while this thread runs the window's side.
+  // Calls `ask` on another thread, while this thread answers as the window would.
   template <class T>
   T CallInBackground(std::function<T()> ask) {
     std::future<T> answer = std::async(std::launch::async, std::move(ask));
@@ -53,7 +53,7 @@ class OpenRequestsTest : public ::testing::Test {
   bool Send(std::vector<std::string> files) {
     return CallInBackground<bool>([files = std::move(files)] { return SendToOpenWindow(files); });
   }
-  // Sends raw bytes, and returns whether they were accepted.
+  // Sends raw bytes. Returns whether they were accepted.
   bool SendBytes(std::string bytes) {
     return CallInBackground<bool>([this, bytes = std::move(bytes)] {
       const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -139,7 +139,7 @@ TEST_F(OpenRequestsTest, DoesNotUseAFolderOpenToOthers) {
   chmod(folder_.c_str(), 0755);
   const OpenRequests window(Keep());
   EXPECT_FALSE(std::filesystem::exists(Path()));
-  // Another folder is created, for this user only.
+  // Another folder must be created, which only this user can enter.
   struct stat made {};
   ASSERT_EQ(stat((folder_ + "/vramscope-window-" + std::to_string(getuid())).c_str(), &made), 0);
   EXPECT_EQ(made.st_mode & 0777, 0700u);

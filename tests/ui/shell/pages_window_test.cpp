@@ -1,4 +1,4 @@
-// Tests the pages of kernels and search results in the real window, and the files that they export.
+// Tests the pages of kernels and of search results in the real window, and exported files.
 #include <gmock/gmock.h>
 
 #include <QClipboard>
@@ -68,7 +68,7 @@ class PagesWindowTest : public testing::RecordedWindow {
   QString file_;
 };
 
-// The page shows the same figures as `vramscope kernels`.
+// The page must show the same figures as `vramscope kernels`.
 TEST_F(PagesWindowTest, KernelFiguresMatchTheCommandLine) {
   OpenWithKernels();
   window_->openPage(QStringLiteral("kernels"));
@@ -113,7 +113,7 @@ TEST_F(PagesWindowTest, KernelSelectionIsSharedByTableAndTimeline) {
   ASSERT_LT(longest, trace_->activities.size());
   const double count = Timeline()["marked"].toDouble();
   EXPECT_GT(count, 0) << "all of this name are marked";
-  // Selecting another kernel selects its row.
+  // When another kernel is selected, its row must become the selected row.
   query::ActivityIndex index(trace_);
   const query::KernelSums sums = query::SumKernels(index, query::KernelsBy::kName);
   ASSERT_GT(sums.sums.size(), 1u);
@@ -121,7 +121,7 @@ TEST_F(PagesWindowTest, KernelSelectionIsSharedByTableAndTimeline) {
   window_->timelineWidget()->selectActivity(sums.sums[1].longest);
   EXPECT_EQ(Table("kernels")["current"].toInt(), 1);
   EXPECT_EQ(view->currentIndex().row(), 1);
-  // F3 steps through the kernels of the row.
+  // F3 must step through the kernels of the row.
   if (sums.sums[1].count > 1) {
     Trigger("edit.find-next");
     const uint32_t next = window_->timelineWidget()->selectedActivity();
@@ -174,7 +174,7 @@ TEST_F(PagesWindowTest, SearchFindsKernelsCallsAndBlocks) {
   Search("cudaLaunchKernel");
   EXPECT_GT(Table("search")["found"].toInt(), 0);
   EXPECT_THAT(Table("search")["count"].toString().toStdString(), HasSubstr("call "));
-  // Enter steps through the results in the order of time.
+  // Enter must step through the results in the order of time.
   QTest::keyClick(edit, Qt::Key_Return);
   EXPECT_EQ(Table("search")["at"].toInt(), 0);
   const uint32_t first = window_->timelineWidget()->selectedActivity();
@@ -234,7 +234,7 @@ TEST_F(PagesWindowTest, EmptyFindingsAreExplained) {
   ASSERT_TRUE(explain::FindFindings(*window_->digest()->trace).empty());
   EXPECT_EQ(Page("findings")["table"].toObject()["rows"].toInt(), 0);
   EXPECT_EQ(Page("findings")["head"].toString().toStdString(), explain::NoFindingsText());
-  // A snapshot without history is not a run without findings.
+  // For a snapshot without history, the page must not say that the run has no findings.
   window_->openFile(Write("state.trace", *vramscope::testing::MakeState()));
   ASSERT_TRUE(WaitFor([this] { return window_->digest()->state() && Settled(); }));
   window_->openPage(QStringLiteral("findings"));
@@ -258,7 +258,7 @@ TEST_F(PagesWindowTest, FoundFrameSearchesItsBlocks) {
   EXPECT_EQ(Table("search")["found"].toInt(), 4);
 }
 
-// Regression test: a right click on a block only offered commands for lanes.
+// Regression test: the menu of a block only offered commands for tracks.
 TEST_F(PagesWindowTest, BlockMenuCopiesAndFindsSimilarBlocks) {
   OpenWithKernels();
   timeline::TimelineWidget* canvas = window_->timelineWidget();
@@ -301,7 +301,7 @@ TEST_F(PagesWindowTest, BlockMenuCopiesAndFindsSimilarBlocks) {
   EXPECT_GT(Table("search")["found"].toInt(), 0);
 }
 
-// Regression test: a right click on a row offered only copying and sorting.
+// Regression test: the menu of a row only offered copying and sorting, not what blocks offer.
 TEST_F(PagesWindowTest, TableRowsHaveTheMenuOfTheirThing) {
   const auto menu_of = [this](const char* table) {
     auto* view = Find<TableView>(table);
@@ -382,7 +382,7 @@ TEST_F(PagesWindowTest, MenuOfARowZoomsToItsThingThoughARangeIsSelected) {
               (at.begin_ns <= a.begin_ns[row] && at.end_ns >= a.end_ns[row]));
 }
 
-// Regression test: category rows of the legend did nothing.
+// Regression test: clicks on the categories in the legend did nothing.
 TEST_F(PagesWindowTest, LegendRowsHideAndShowCategories) {
   OpenWithKernels();
   QWidget* row = nullptr;
@@ -422,7 +422,7 @@ TEST_F(PagesWindowTest, ExportsReportsImagesAndTables) {
     } else if (path.endsWith(QLatin1String("png"))) {
       EXPECT_EQ(QImage::fromData(bytes).size(), window_->timelineWidget()->size() * 2);
     } else if (path.endsWith(QLatin1String("svg"))) {
-      // The timeline as the window draws it: with its size, tracks and blocks.
+      // The exported image must show the timeline with the size, tracks and blocks of the window.
       QXmlStreamReader xml(bytes);
       QStringList texts;
       int shapes = 0;
@@ -443,7 +443,7 @@ TEST_F(PagesWindowTest, ExportsReportsImagesAndTables) {
       EXPECT_FALSE(texts.filter(QStringLiteral("forward")).isEmpty());
     }
   }
-  // The shown file is not overwritten.
+  // An export must not overwrite the file that is shown.
   QSignalSpy refused(window_.get(), &MainWindow::fileDone);
   window_->exportAs(file_);
   ASSERT_EQ(refused.size(), 1);

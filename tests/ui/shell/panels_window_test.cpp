@@ -1,5 +1,5 @@
-// Tests panels and tables in the real window: ranges, search, snapshots without history, long
-// frames, traces without times. Runs under Xvfb (see CMakeLists.txt).
+// Tests panels and tables in the real window, with ranges, searches, snapshots without history,
+// long frames, and traces without times. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ class PanelsWindowTest : public testing::RecordedWindow {
     window_->openFile(Write("altered.trace", trace));
     ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   }
-  // Saves an image for visual checks to the folder $VRAMSCOPE_PICTURES, if that is set.
+  // If $VRAMSCOPE_PICTURES is set, saves an image to this folder, for visual checks.
   void SaveImage(const char* name) {
     const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES");
     if (folder.isEmpty()) return;
@@ -52,7 +52,7 @@ class PanelsWindowTest : public testing::RecordedWindow {
   }
   QJsonObject Breakdown() { return State()["breakdown"].toObject(); }
   QJsonObject Allocations() { return State()["tables"].toObject()["allocations"].toObject(); }
-  // Begin and end of a step.
+  // Returns the begin and end of a step.
   std::pair<qint64, qint64> Step(uint32_t number) {
     const trace::SliceTable& s = window_->digest()->trace->slices;
     for (uint32_t i = 0; i < s.size(); ++i)
@@ -148,12 +148,12 @@ TEST_F(PanelsWindowTest, BatchFieldFitsTheLargestNumber) {
   auto* batch = Find<QSpinBox>("batch");
   const int digits = batch->fontMetrics().horizontalAdvance(QString::number(batch->maximum()));
   EXPECT_GE(batch->minimumWidth(), digits + 18);  // 8 on either side, and the frame
-  // The widget next to it stays in the panel, whose second column is as wide as in a window of
+  // Both fields of the row must fit into the second column, which has this width in a window of
   // 1280.
   EXPECT_LE(batch->parentWidget()->minimumSizeHint().width(), 149);
 }
 
-// Common names fit even in the smallest window. The tooltip shows longer names in full.
+// Common names must fit even in the smallest window. Longer names must be in the tooltip.
 TEST_F(PanelsWindowTest, DeviceBoxFitsCommonGpuNames) {
   window_->resize(1024, 700);
   auto* box = Find<QComboBox>("device");
@@ -177,7 +177,7 @@ TEST_F(PanelsWindowTest, DeviceBoxFitsCommonGpuNames) {
   EXPECT_THAT(box->toolTip().toStdString(), HasSubstr("NVIDIA GeForce RTX 3070 Ti Laptop GPU"));
 }
 
-// A text that is too long for a combo box ends with an ellipsis.
+// If a text is too long for a combo box, it must end with an ellipsis.
 TEST_F(PanelsWindowTest, ComboBoxElidesLongText) {
   const QString whole = QStringLiteral("no torch · python3 of PATH · 3.11.7");
   std::unique_ptr<QComboBox> box(MakeComboBox());
@@ -214,7 +214,7 @@ TEST_F(PanelsWindowTest, ComboBoxShowsTheShortTextIfTheWholeDoesNotFit) {
 TEST_F(PanelsWindowTest, CanvasAndPanelsShareCurves) {
   OpenRecorded();
   window_->settleCanvas();
-  // The digest, the canvas and its index refer to the same curves; there is no copy.
+  // The digest, the canvas and its index must share the same curves instead of having copies.
   EXPECT_GE(window_->digest()->curves.use_count(), 3);
 }
 
@@ -243,7 +243,7 @@ TEST_F(PanelsWindowTest, LongFramesDoNotWidenPanels) {
   EXPECT_TRUE(frames->shownFunction(0).contains(QChar(0x2026))) << "cut in the middle";
   EXPECT_FALSE(frames->shownFunction(0).endsWith(QChar(0x2026)));
   SaveImage("long-frames");
-  // The copied text is not shortened.
+  // The text that is copied must not be shortened.
   EXPECT_THAT(State()["selection"].toObject()["stack"].toString().toStdString(),
               HasSubstr("VeryLongKernelNameWithoutAnyBlank"));
 }
@@ -254,7 +254,7 @@ TEST_F(PanelsWindowTest, SelectionIsVisibleAndBreakdownDoesNotMove) {
   auto* breakdown = window_->findChild<BreakdownPanel*>();
   auto* selection = window_->findChild<SelectionPanel*>();
   auto* title = selection->findChild<QWidget*>(QStringLiteral("selectionTitle"));
-  // The panel is as high as its size hint.
+  // Waits until the panel has the height of its size hint.
   const auto rests = [&] {
     return window_->height() == 800 && selection->height() == selection->sizeHint().height();
   };
@@ -271,7 +271,7 @@ TEST_F(PanelsWindowTest, SelectionIsVisibleAndBreakdownDoesNotMove) {
   EXPECT_TRUE(WaitFor([&] { return selection->height() == empty && rests(); }));
 }
 
-// Regression test: with a selected block, the figures of a range were below the fold.
+// Regression test: if a block was selected, the figures of a range were outside the visible part.
 TEST_F(PanelsWindowTest, RangeSummaryIsVisibleBesideASelectedBlock) {
   window_->resize(1024, 700);
   OpenRecorded({.steps = 4});
@@ -304,7 +304,7 @@ TEST_F(PanelsWindowTest, PanelsFollowTheRangeUntilItIsCleared) {
   const auto [begin, end] = Step(2);
   window_->timelineWidget()->setRange(begin, end);
   EXPECT_EQ(Breakdown()["heading"].toString(), "PEAK IN RANGE");
-  // The parts of the GPU's memory are shown for the same time.
+  // The parts of the GPU's memory must be those at the same time.
   const auto blocks = [&] {
     for (const QJsonValue& part : Breakdown()["card"].toArray())
       if (part["name"] == "blocks, as requested") return part["bytes"].toDouble();
@@ -328,7 +328,7 @@ TEST_F(PanelsWindowTest, PanelsFollowTheRangeUntilItIsCleared) {
   ASSERT_TRUE(Idle());
   EXPECT_THAT(Page("fragmentation")["head"].toString().toStdString(),
               HasSubstr("At the peak of the range"));
-  // A click on the chip of the range clears the range. Esc does the same.
+  // A click on the chip of the range must clear the range, and so must Esc.
   QTest::mouseClick(Find<QToolButton>("leaveRange"), Qt::LeftButton);
   EXPECT_EQ(Breakdown()["heading"].toString(), "AT THE PEAK");
   EXPECT_EQ(Allocations()["rows"].toInt(), all);
@@ -340,8 +340,8 @@ TEST_F(PanelsWindowTest, PanelsFollowTheRangeUntilItIsCleared) {
   EXPECT_EQ(State()["tables"].toObject()["phases"].toObject()["rows"].toInt(), 4);
 }
 
-// Sorting and the search run outside the UI thread. Only the latest text counts, and a step to the
-// next match waits for the result.
+// Large tables are sorted and searched outside the UI thread. Only the latest search text may
+// count, and going to the next match must wait for the result.
 TEST_F(PanelsWindowTest, LargeTableIsSortedAndSearchedOffTheUiThread) {
   OpenRecorded({.steps = 5000});
   const auto all = static_cast<int>(window_->digest()->trace->allocations.size());
@@ -366,7 +366,7 @@ TEST_F(PanelsWindowTest, LargeTableIsSortedAndSearchedOffTheUiThread) {
   ASSERT_TRUE(WaitFor([this] { return Allocations()["rows"].toInt() == 5000; }));
   EXPECT_TRUE(window_->timelineWidget()->selection().valid());
   EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("match 1 of 5,000"));
-  // A new text replaces a search that is still running.
+  // The second text must replace the search that is still running.
   edit->setText(QStringLiteral("forward"));
   edit->setText(QStringLiteral("metrics.py"));
   EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("of 5,000"));
@@ -425,12 +425,12 @@ TEST_F(PanelsWindowTest, SnapshotWithoutHistoryShowsTheStatePage) {
   window_->openPage(QStringLiteral("fragmentation"));
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(Find<QToolButton>("gotoUnused")->isHidden());
-  // A chosen block is shown, although there is no timeline.
+  // A selected block must be shown, although there is no timeline.
   window_->timelineWidget()->select({1});
   EXPECT_THAT(State()["selection"].toObject()["title"].toString().toStdString(),
               HasSubstr("_allocate_kv_cache_tensors"));
-  // A later run has its usual pages. This run ran out of memory, so it opens on the page that
-  // explains the failure.
+  // A run that is opened later must have its usual pages. This one ran out of memory, so the page
+  // that explains this is shown.
   OpenRecorded();
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Out of memory");
   EXPECT_TRUE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QStringLiteral("reclaim")))));
@@ -482,7 +482,7 @@ TEST_F(PanelsWindowTest, LegendListsAllCategoriesAndPhases) {
   EXPECT_EQ(Breakdown()["phases"].toArray().size(), 3);
 }
 
-// Columns with long values are wide, and empty columns are narrow.
+// Columns must be wide enough for their values, and narrow if they are empty.
 TEST_F(PanelsWindowTest, NumberColumnsAreWideEnough) {
   OpenRecorded();
   window_->openPage(QStringLiteral("allocations"));

@@ -1,4 +1,4 @@
-// No click ends a running program without confirmation, and its results are kept.
+// Tests that no click ends a running program without confirmation, and that results are kept.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// The program writes two blocks at once, writes more after "more", and ends after "go".
+// This program writes two blocks at the start, more once "more" exists, and ends once "go" exists.
 constexpr const char* kLong =
     "about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nchunk(1)\nabout(ended='end')\n";
 
@@ -29,7 +29,7 @@ class ProgramKeeping : public testing::ProgramWindow {
   bool ShowsAPlan() {
     return window_->digest() != nullptr && window_->digest()->trace->info.has_config;
   }
-  // Checks that the newest stored file has all data that the program reported.
+  // Checks that the newest stored file has all blocks that the program reported.
   void ExpectStored(uint64_t blocks) {
     ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
     ASSERT_FALSE(StoredFiles().isEmpty());
@@ -61,7 +61,7 @@ TEST_F(ProgramKeeping, PlanDoesNotStopTheProgram) {
   EXPECT_EQ(tabs[0].toObject()["title"].toString(), "train.py");
   EXPECT_EQ(tabs[0].toObject()["state"].toString(), "working");
   EXPECT_TRUE(Running());
-  // The canvas does not switch to the program's results.
+  // The canvas must not switch to the program's results by itself.
   Touch("more");
   ASSERT_TRUE(WaitFor([this] { return window_->programRunner()->state().events >= 10; }));
   QTest::qWait(400);
@@ -71,14 +71,14 @@ TEST_F(ProgramKeeping, PlanDoesNotStopTheProgram) {
   EXPECT_TRUE(ShowsAPlan());
   EXPECT_EQ(Banner("kind"), "program-ended");
   EXPECT_EQ(Recent().value(0), StoredFiles().front());
-  // The button of the banner shows the result.
+  // The button in the banner must show the result.
   window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 6u);
   EXPECT_FALSE(window_->partial());
 }
 
-// A cached plan is shown at once, without a run, which would have ended the program.
+// A cached plan is shown without a new run. A new run would have ended the program.
 TEST_F(ProgramKeeping, CachedPlanDoesNotStopTheProgram) {
   window_->runConfig(window_->config());
   ASSERT_TRUE(Idle());
@@ -90,7 +90,7 @@ TEST_F(ProgramKeeping, CachedPlanDoesNotStopTheProgram) {
   ASSERT_TRUE(WaitFor([this] { return window_->programRunner()->state().events >= 10; }));
   QTest::qWait(400);
   EXPECT_TRUE(ShowsAPlan());
-  // The user shows the running program again. It continues.
+  // When the user shows the running program again, it must continue.
   window_->showProgram();
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 5; }));
   EXPECT_FALSE(window_->programBehind());
@@ -115,7 +115,7 @@ TEST_F(ProgramKeeping, OpeningAFileDoesNotStopTheProgram) {
   EXPECT_EQ(Banner("title"), "train.py has ended");
 }
 
-// A file that cannot be opened does not replace the shown document.
+// If a file cannot be opened, the shown document must stay.
 TEST_F(ProgramKeeping, FailedOpenKeepsTheProgramShown) {
   RunLong();
   window_->openFile(folder_.filePath(QStringLiteral("missing.trace")));
@@ -143,7 +143,7 @@ TEST_F(ProgramKeeping, ClosingTheWindowAsksAndSavesTheResult) {
   ExpectStored(5);
 }
 
-// "Restart now" in the settings asked about closing.
+// Regression test: after "Restart now" in the settings, the question was about closing.
 TEST_F(ProgramKeeping, RestartAsksAboutRestartingAndSavesTheResult) {
   RunLong();
   window_->openSettings(QStringLiteral("appearance"));
@@ -164,7 +164,7 @@ TEST_F(ProgramKeeping, RestartAsksAboutRestartingAndSavesTheResult) {
   ExpectStored(2);
 }
 
-// Closes only the tab of the program, while another document is shown.
+// While another document is shown, the tab of the program is closed.
 TEST_F(ProgramKeeping, ClosingTheTabAsksAndSavesTheResult) {
   RunLong();
   window_->runConfig(window_->config());
@@ -185,7 +185,7 @@ TEST_F(ProgramKeeping, ClosingTheTabAsksAndSavesTheResult) {
   EXPECT_TRUE(ShowsAPlan());
 }
 
-// Runs of one script are in one history, in which a click shows an earlier result.
+// All runs of a script must be in one history. A click there must show an earlier result.
 TEST_F(ProgramKeeping, EarlierResultCanBeShownAgain) {
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
@@ -201,7 +201,7 @@ TEST_F(ProgramKeeping, EarlierResultCanBeShownAgain) {
   EXPECT_EQ(window_->dumpState()["history"].toArray().size(), 2);
 }
 
-// A program that ignores the signal does not keep the window open forever.
+// A program may ignore the signals that should end it. The window must still close in the end.
 TEST_F(ProgramKeeping, ClosingKillsAProgramThatIgnoresSignals) {
   Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
       "signal.SIG_IGN)\nabout()\nchunk(2)\nwait('never')\n");
@@ -240,13 +240,13 @@ TEST_F(ProgramKeeping, SaveByTheUserReplacesTheStoredCopy) {
 }
 
 TEST_F(ProgramKeeping, UnstoredResultIsReportedAndClosingAsks) {
-  // Creates a file at the path of the folder, so that the folder cannot be created.
+  // Creates a file where the folder of results would be, so that the folder cannot be created.
   QFile(window_->storedResults().folder()).open(QIODevice::WriteOnly);
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Banner("kind"), "not-kept");
   EXPECT_THAT(Banner("text"), HasSubstr("results"));
-  // Opening another file does not hide the warning, and closing asks.
+  // The warning must stay when another file is opened, and closing must ask.
   window_->openFile(Recorded());
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Banner("kind"), "not-kept");

@@ -1,5 +1,5 @@
-// Tests the techniques and the studies of a user's program in the window. A stand-in for vramscope
-// prints the results of fit, toggles and waterfall; plans are made by the real launcher.
+// Tests techniques and studies of a user's program in the window. A script replaces vramscope and
+// prints results of fit, toggles and waterfall. For plans, it calls the real launcher.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ class ProgramStudies : public testing::ProgramWindow {
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
     file.write(text.data(), static_cast<qint64>(text.size()));
   }
-  // The commands that the stand-in was given, except plans.
+  // Returns the commands with which the script was called, except plans.
   std::string Commands() {
     QFile file(Path("commands"));
     return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
@@ -125,7 +125,7 @@ TEST_F(ProgramStudies, FindsTechniquesThatApplyAndWhatTheySave) {
               AllOf(HasSubstr("lora: no from_pretrained"), Not(HasSubstr("bf16"))));
   EXPECT_EQ(Pid(), 0) << "nothing was planned in the window";
 
-  // Nothing is shown yet, so a switch only changes the request.
+  // No result is shown yet, so a switch must only change the command.
   Switch("bf16");
   EXPECT_THAT(PageText("command"), HasSubstr("--toggle bf16 --"));
   EXPECT_EQ(Toggles()["to_write"].toString(), "train.py:20: with torch.autocast('cuda'):");
@@ -133,13 +133,13 @@ TEST_F(ProgramStudies, FindsTechniquesThatApplyAndWhatTheySave) {
   EXPECT_FALSE(Toggle("bf16")["on"].toBool()) << "bf16 excludes weights";
   EXPECT_TRUE(Toggle("weights=bf16")["on"].toBool());
   EXPECT_FALSE(window_->busy());
-  // Another script has its own techniques.
+  // Techniques of one script must not be shown for another.
   window_->openProgram(Path("other.py"));
   EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty());
   EXPECT_THAT(PageText("command"), Not(HasSubstr("--toggle")));
 }
 
-// The stand-in prints each part when the test allows it.
+// The script prints each part of its output when the test creates a file.
 TEST_F(ProgramStudies, SavingsArriveOneByOne) {
   Write("toggles.sh", R"SH(await() { while [ ! -e "$here/$1" ]; do sleep 0.05; done; }
 await start
@@ -175,7 +175,7 @@ await end
   EXPECT_EQ(Toggles()["rows"].toArray()[0].toObject()["toggle"].toString(), "bf16");
   EXPECT_THAT(Toggle("bf16")["saving"].toString().toStdString(), HasSubstr("2"));
   EXPECT_EQ(Toggle("offload")["explanation"].toString(), "not planned");
-  // A search that is cancelled before anything arrives loses nothing either.
+  // If a search is cancelled before any result, earlier results must stay as well.
   QFile::remove(Path("start"));
   FindToggles();
   FindToggles();
@@ -187,8 +187,8 @@ await end
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Toggles()["rows"].toArray().size(), 4);
   EXPECT_EQ(Toggles()["says"].toString(), "Without techniques, the program needs 4.00 GiB.");
-  // With other settings, or of another version of the script, the savings say that they are
-  // outdated; a new search does not keep them.
+  // If settings or the script have changed, the savings must be marked as outdated. A new search
+  // must replace them.
   EXPECT_FALSE(Toggles()["outdated"].toBool());
   QTest::qWait(20);
   Script(std::string(kScript) + "# saved\n");
@@ -207,7 +207,7 @@ await end
   FindToggles();
 }
 
-// The command's JSON is English; the page shows labels and reasons in the language of the window.
+// The command's JSON is English. The page must show labels and reasons in the window's language.
 TEST_F(ProgramStudies, LabelsAndReasonsAreTranslated) {
   std::string savings = kSavings;
   for (const auto& [from, to] : {std::pair("an allocation fails", "lora: the optimizer is SGD"),
@@ -226,7 +226,7 @@ TEST_F(ProgramStudies, LabelsAndReasonsAreTranslated) {
   EXPECT_EQ(Toggle("bf16")["title"].toString(), "bf16 · Autocast-Bereich");
   EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: Optimierer: SGD");
   EXPECT_THAT(Toggles()["others"].toString().toStdString(), HasSubstr("lora: Optimierer: SGD"));
-  // Another language changes the rows that are there.
+  // When the language changes, rows that are already there must change, too.
   i18n::SetTranslator(nullptr);
   QEvent change(QEvent::LanguageChange);
   QApplication::sendEvent(window_->programPanel()->toggles(), &change);
@@ -234,7 +234,7 @@ TEST_F(ProgramStudies, LabelsAndReasonsAreTranslated) {
   EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: the optimizer is SGD");
 }
 
-// A path is typed letter by letter; the savings and switches of a program are those of its script.
+// A path is typed letter by letter. Each script must keep its own savings and switches.
 TEST_F(ProgramStudies, EachScriptKeepsItsSavings) {
   const QString script = Script(kScript);
   window_->openProgram(script);
@@ -350,7 +350,7 @@ TEST_F(ProgramStudies, UndoAndRedoOfASwitchShowItsResult) {
   EXPECT_TRUE(Toggle("bf16")["on"].toBool());
   EXPECT_EQ(Active().history.entries().size(), 2u) << "no entry was added";
   EXPECT_EQ(Active().history.current(), 1u);
-  // A click in the history sets the switches, too.
+  // A click on an entry of the history must also set the switches.
   window_->showEntry(0);
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 2u);
@@ -359,7 +359,7 @@ TEST_F(ProgramStudies, UndoAndRedoOfASwitchShowItsResult) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 3u);
   EXPECT_TRUE(Toggle("bf16")["on"].toBool());
-  // Arguments that were typed meanwhile stay, so that run is planned.
+  // Undo must keep arguments that were typed in between, so this needs a new plan.
   Type("programArguments", QStringLiteral("--seed 1"));
   window_->undo();
   EXPECT_TRUE(window_->programRunner()->busy());
@@ -472,7 +472,7 @@ TEST_F(ProgramStudies, FitProposalOpensAsADocument) {
   EXPECT_EQ(Blocks(), 2u);
   EXPECT_TRUE(window_->dumpState()["baseline"].toBool());
   EXPECT_TRUE(window_->dumpState()["ghost"].toBool());
-  // The program itself is still there; the proposal is not planned twice.
+  // The program's own document must still be there, and the proposal must not be planned twice.
   window_->showDocument(first);
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Active().history.entries().size(), 1u);
@@ -520,12 +520,12 @@ TEST_F(ProgramStudies, PointOfTheChartOpensItsPlan) {
   EXPECT_EQ(Active().Title(), "train.py · --batch=2");
   EXPECT_EQ(Active().source.program.arguments, "--batch 2");
   EXPECT_TRUE(window_->dumpState()["ghost"].toBool());
-  // The chart stays, and the next point starts from the same program.
+  // The chart must stay, and the next point must be based on the same program.
   QTest::mouseClick(chart, Qt::LeftButton, Qt::NoModifier, chart->position(2).toPoint());
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->documents().size(), 3u);
   EXPECT_EQ(Active().source.program.arguments, "--batch 4");
-  // The keyboard can choose a point, too.
+  // It must be possible to choose a point with the keyboard, too.
   chart->setFocus();
   QTest::keyClick(chart, Qt::Key_Left);
   QTest::keyClick(chart, Qt::Key_Return);
@@ -533,7 +533,7 @@ TEST_F(ProgramStudies, PointOfTheChartOpensItsPlan) {
   EXPECT_EQ(window_->documents().size(), 3u);
 }
 
-// The end of the range is not the largest value that fits.
+// If the whole range fits, its end must not be called the largest value that fits.
 TEST_F(ProgramStudies, RangeThatFitsCompletelySaysSo) {
   Write("fit.json", R"({"budget": 3000000000, "vary": ["--batch"], "rows": [
     {"values": ["1"], "peak": 1000000000, "reserved": 1100000000, "needed": 1500000000, "step_ms": 3, "fits": true, "error": null},
@@ -569,7 +569,7 @@ TEST_F(ProgramStudies, SavedFileIsPlannedAgain) {
   EXPECT_EQ(window_->documents().size(), 1u);
   ASSERT_EQ(Active().history.entries().size(), 2u);
   EXPECT_EQ(Active().history.now()->change, "train.py saved");
-  // A change to a module that the program has imported starts a plan, too.
+  // A change of a module that the program imports must start a plan, too.
   QTest::qWait(1000);
   Write("model.py", "a = 22\n");
   ASSERT_TRUE(WaitFor([this] { return Active().history.entries().size() == 3; }));

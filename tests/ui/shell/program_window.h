@@ -1,5 +1,5 @@
-// A fixture with the real window and the real launcher for tests of programs. Scripts write the
-// hooks' output without PyTorch.
+// A fixture for tests of programs, with the real window and the real launcher. The scripts write
+// the output that hooks would write, without PyTorch.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ namespace vramscope::ui::testing {
 
 inline constexpr int kWaitMs = 60'000;
 
-// The beginning of every test script: chunk(n) writes n blocks of 1 MiB as the hooks would,
-// wait(name) waits until such a file exists.
+// Every test script begins with this. chunk(n) writes n blocks of 1 MiB as the hooks would.
+// wait(name) waits until a file with that name exists.
 inline constexpr const char* kHooks = R"PY(import json, os, pickle, sys, time
 out, pid = os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], os.getpid()
 here = os.path.dirname(os.path.abspath(__file__))
@@ -83,7 +83,7 @@ class ProgramWindow : public ::testing::Test {
   }
   void TearDown() override {
     window_.reset();
-    // No temporary folder is left: the next launcher removes the folder of a killed launcher.
+    // No temporary folder may be left. Make() removes those of killed launchers, as the next would.
     ASSERT_TRUE(program::ScratchFolder::Make().ok());
     EXPECT_EQ(QDir(folder_.filePath(QStringLiteral("tmp")))
                   .entryList(QDir::AllEntries | QDir::NoDotAndDotDot)
@@ -123,7 +123,7 @@ class ProgramWindow : public ::testing::Test {
     box->setCurrentIndex(static_cast<int>(where));
     Q_EMIT box->activated(box->currentIndex());
   }
-  // The replacement for ssh gets "-T", the host and the command.
+  // Installs a script in place of ssh. Its arguments are "-T", the host and the command.
   void Ssh(const char* script) {
     QFile file(folder_.filePath(QStringLiteral("ssh")));
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
@@ -139,7 +139,7 @@ class ProgramWindow : public ::testing::Test {
     Type("programHost", QStringLiteral("user@box"));
     Type("programHostVramscope", QStringLiteral(VRAMSCOPE_PROGRAM));
   }
-  // Enters the script on the page and starts it from there.
+  // Enters the script on the page and starts it there.
   void Run(const std::string& text) {
     window_->openProgram(Script(text));
     ASSERT_TRUE(Page("can_start").toBool()) << PageText("status");
@@ -168,7 +168,7 @@ class ProgramWindow : public ::testing::Test {
     return pid > 0 && WaitFor([pid] { return kill(pid, 0) != 0; });
   }
 
-  // Presses a button, found by its object name, in the next dialog that asks something.
+  // In the next dialog that asks something, presses the button with this object name.
   void AnswerNext(const char* button) {
     auto* poll = new QTimer(window_.get());
     QObject::connect(poll, &QTimer::timeout, poll, [poll, button, this] {
@@ -199,8 +199,8 @@ class ProgramWindow : public ::testing::Test {
     return out;
   }
 
-  // The test and the program exchange files in this folder. In other folders, writes of a planned
-  // program are isolated, and it may not see files that appear while it runs (docs/security.md).
+  // Test and program exchange files in this folder. In other folders, writes of a planned program
+  // are isolated, and it may not see files that are created meanwhile (docs/security.md).
   QTemporaryDir folder_{QStringLiteral("/dev/shm/program-window-XXXXXX")};
   QString vramscope_ = QStringLiteral(VRAMSCOPE_PROGRAM);
   std::unique_ptr<MainWindow> window_;

@@ -1,6 +1,6 @@
 // Tests the page that plans and records a user's program. Uses the real launcher, scripts that
-// write the hooks' output without PyTorch, and a shell instead of ssh. Runs under Xvfb (see
-// CMakeLists.txt).
+// write the output of hooks without PyTorch, and a shell script instead of ssh. Runs under Xvfb
+// (see CMakeLists.txt).
 #include "tests/ui/shell/program_window.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ TEST_F(ProgramWindow, ShowsRunningProgramAndReplansOnAnotherGpu) {
   ASSERT_TRUE(WaitFor([this] { return PageText("status").find("events") != std::string::npos; }));
   EXPECT_THAT(PageText("status"), HasSubstr("Building the model"));
   EXPECT_THAT(PageText("status"), HasSubstr("peak so far"));
-  // While it runs, the form cannot be changed, and a second start does nothing.
+  // While the program runs, the form must be disabled, and a second start must do nothing.
   EXPECT_FALSE(Page("can_start").toBool());
   EXPECT_FALSE(Find<QComboBox>("programDevice")->isEnabled());
   window_->startProgram();
@@ -65,13 +65,13 @@ TEST_F(ProgramWindow, ShowsRunningProgramAndReplansOnAnotherGpu) {
   EXPECT_THAT(Chip("subtitle"), HasSubstr("train.py"));
   EXPECT_THAT(Chip("fits"), StartsWith("fits"));
   EXPECT_TRUE(ProgramEnded());
-  // The last run's settings are restored in the next window.
+  // The next window must restore the settings of the last run.
   EXPECT_EQ(QSettings(folder_.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat)
                 .value(QStringLiteral("program/script"))
                 .toString(),
             folder_.filePath(QStringLiteral("train.py")));
 
-  // A file that was saved and opened again states its kind.
+  // If the result is saved and opened again, its kind must still be known.
   const QString saved = folder_.filePath(QStringLiteral("saved.trace"));
   window_->saveTrace(saved);
   ASSERT_TRUE(Idle());
@@ -127,7 +127,7 @@ TEST_F(ProgramWindow, ReportsWhyAScriptDidNotStart) {
   EXPECT_THAT(PageText("error"), AllOf(StartsWith("SyntaxError: "), HasSubstr(" (train.py:")));
   EXPECT_THAT(PageText("error"), Not(HasSubstr("never imported")));
   EXPECT_THAT(PageText("next"), HasSubstr("before it imported torch"));
-  // Its command line is wrong; torch is imported, but not used.
+  // The next program imports torch, but ends because its command line is wrong.
   Run("about(begin_ns=0)\nprint('train.py: error: unrecognized arguments: --batch', "
       "file=sys.stderr)\n"
       "sys.exit(2)\n");
@@ -135,7 +135,7 @@ TEST_F(ProgramWindow, ReportsWhyAScriptDidNotStart) {
   EXPECT_EQ(PageText("error"), "Unrecognized arguments: --batch");
 }
 
-// The table is empty because there is no run, not because a trace has no steps.
+// The table is empty because there is no run. It must not say that the trace has no steps.
 TEST_F(ProgramWindow, FailedProgramAfterAnotherHasNoRunYet) {
   Run("about()\nchunk(1)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
@@ -155,8 +155,8 @@ TEST_F(ProgramWindow, FailedProgramAfterAnotherHasNoRunYet) {
               StartsWith("No run yet"));
 }
 
-// The window reports that the interpreter crashed during shutdown. This is not a failure, because
-// the recording is complete.
+// The interpreter crashes when it shuts down. The window must report this, but not as a failure,
+// because the recording is complete.
 TEST_F(ProgramWindow, CrashDuringInterpreterShutdownIsNotAFailure) {
   Run("about()\nchunk(3)\nabout(ended='end')\nimport signal\nos.kill(pid, signal.SIGABRT)\n");
   ASSERT_TRUE(Idle());
@@ -203,7 +203,7 @@ TEST_F(ProgramWindow, ReportsMissingOrCpuOnlyTorch) {
 }
 
 TEST_F(ProgramWindow, ClosingTheWindowKillsAProgramThatIgnoresSignals) {
-  // The program ignores the signals of Stop, too.
+  // This program ignores even the signals that Stop sends.
   Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
       "signal.SIG_IGN)\n"
       "about()\nchunk(1)\nwait('never')\n");
@@ -216,7 +216,7 @@ TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
   window_->openProgram();
   Find<QSpinBox>("programRanks")->setValue(2);
   Run("about()\nchunk(1 + int(os.environ['RANK']))\nwait('go')\nabout(ended='end')\n");
-  // While the program runs, one of the ranks stays visible.
+  // While the program runs, the shown rank must not change.
   ASSERT_TRUE(WaitFor([this] { return Chip("gpu") == "rank 0 of 2 GPUs"; }));
   Touch("go");
   ASSERT_TRUE(Idle());
@@ -250,7 +250,7 @@ TEST_F(ProgramWindow, OpenedScriptFillsThePageWithoutStarting) {
   EXPECT_EQ(PageText("status"), "");
 }
 
-// measured() is about() with the clock and the properties of a real GPU.
+// measured() is like about(), but states the clock and the properties of a real GPU.
 constexpr const char* kMeasured =
     "def measured(**more):\n"
     "    about(clock='wall', card={'name': 'NVIDIA A100-SXM4-80GB', 'memory_bytes': 85899345920,"
@@ -280,7 +280,7 @@ TEST_F(ProgramWindow, RecordsOnTheGpuOfThisComputer) {
   EXPECT_THAT(Chip("device"), HasSubstr("A100"));
   EXPECT_TRUE(window_->digest()->trace->info.measured);
 
-  // The recording becomes the baseline of a plan that is made from it.
+  // If a plan is made from a recording, the recording must become its baseline.
   auto* again = Find<QToolButton>("programAgain");
   Q_EMIT again->menu()->aboutToShow();
   again->menu()->findChild<QAction*>(QStringLiteral("a100-80gb"))->trigger();
@@ -312,13 +312,13 @@ TEST_F(ProgramWindow, ShowsRecordingOnAnotherComputerWhileItRuns) {
   EXPECT_EQ(Blocks(), 5u);
   EXPECT_EQ(PageText("error"), "");
   EXPECT_EQ(Chip("backend"), "cuda · measured");
-  // A program on another computer cannot be planned here.
+  // A program that ran on another computer cannot be planned on this one.
   EXPECT_FALSE(Page("again").toBool());
   EXPECT_TRUE(ProgramEnded());
   QFile host(folder_.filePath(QStringLiteral("host")));
   ASSERT_TRUE(host.open(QIODevice::ReadOnly));
   EXPECT_EQ(host.readAll(), "user@box\n");
-  // The next window restores the settings.
+  // The next window must restore these settings.
   window_.reset();
   Open();
   EXPECT_TRUE(Page("fields").toArray().contains("programHost"));
@@ -348,7 +348,7 @@ TEST_F(ProgramWindow, ReportsFailuresOfTheRemoteComputer) {
   Click("programStart");
   ASSERT_TRUE(Idle());
   EXPECT_THAT(PageText("error"), HasSubstr("'user@box' has no '"));
-  // The connection fails while the program runs. Data that had arrived are kept.
+  // The connection fails while the program runs. The data that had arrived must be kept.
   Ssh("exec 3<&0\nsh -c \"$3\" <&3 3<&- &\n"
       "while [ ! -e \"${0%/*}/go\" ]; do sleep 0.05; done\nkill -9 $!\nexit 255\n");
   Run("about(clock='wall')\nchunk(2)\nwait('never')\n");

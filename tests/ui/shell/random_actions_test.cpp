@@ -1,8 +1,8 @@
-// Simulates long use with random actions on the real window. After each action, the window must
-// still be open. After some actions, the test waits until the window is idle, and checks that
-// nothing is lost (documents, history, files on disk) and that all parts of the window show the
-// same figures. $VRAMSCOPE_RANDOM_ACTIONS is the number of actions (default 60),
-// $VRAMSCOPE_RANDOM_SEED the seed.
+// Simulates long use by random actions in the real window. After each action, the window must still
+// be open. After some actions, waits until the window is idle and checks that nothing is lost
+// (documents, history, files on disk) and that all parts of the window show the same figures.
+// $VRAMSCOPE_RANDOM_ACTIONS sets the number of actions (default 60), $VRAMSCOPE_RANDOM_SEED the
+// seed.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ namespace {
 
 using vramscope::testing::MakeRecordedTrace;
 
-// Actions that are excluded: they open a file dialog, start another process, or end the window.
+// Left out, because these actions open a file dialog, start another process, or end the window.
 const std::set<QString> kLeftOut = {
     QStringLiteral("file.quit"),       QStringLiteral("file.open"),
     QStringLiteral("file.open-part"),  QStringLiteral("file.compare"),
@@ -74,7 +74,7 @@ class RandomActions : public testing::ShellWindow {
   int Below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
   bool Chance(int percent) { return Below(100) < percent; }
 
-  // Performs one action; returns its description.
+  // Performs a random action and returns a description of it.
   std::string Act() {
     const size_t documents = window_->documents().size();
     const auto some = [&] {
@@ -175,7 +175,7 @@ class RandomActions : public testing::ShellWindow {
     }
   }
 
-  // Checks that all earlier documents are kept, and that every part of the window shows the same
+  // Checks that all documents are still there, and that all parts of the window show the same
   // figures for them.
   void Check(const std::string& after) {
     ASSERT_TRUE(WaitFor([this] { return window_->settled(); })) << after;
@@ -276,8 +276,8 @@ TEST_F(RandomActions, LoseNothingAndShowEqualFiguresEverywhere) {
               window_->documents().size());
 }
 
-// Repeats the same number of actions. Afterwards, the window must not use more memory than after
-// the first time. The cache of plans is excluded, because it grows until it is full.
+// Performs the same number of actions twice. The second time must not increase memory. The cache of
+// plans does not count, because it grows until it is full.
 TEST_F(RandomActions, DoNotLeakMemory) {
   const int count = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
   const int actions = count > 0 ? count : 60;

@@ -1,5 +1,5 @@
-// Tests that panels in the real window can be read and left: labels, figures that a file does not
-// have, narrow and low windows, the keyboard. Runs under Xvfb (see CMakeLists.txt).
+// Tests that panels in the real window are readable: labels, figures that a file does not have,
+// narrow and low windows, and use by keyboard. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class ReadingWindowTest : public testing::RecordedWindow {
   }
 };
 
-// Different call sites looked the same in a narrow table, elided in their middles.
+// Regression test: a narrow table cut names in the middle. Different call sites looked equal.
 TEST_F(ReadingWindowTest, NarrowTableScrollsInsteadOfElidingNames) {
   const std::string name = "optimizer.py:76 step > aten::add";
   Table table;
@@ -61,7 +61,7 @@ TEST_F(ReadingWindowTest, NarrowTableScrollsInsteadOfElidingNames) {
   }
 }
 
-// Every figure of the pages of segments has its label, and the label's tool tip says what it means.
+// Each figure on the pages of segments must have a label whose tool tip explains it.
 TEST_F(ReadingWindowTest, FiguresOfSegmentsHaveLabels) {
   window_->resize(1900, 1000);
   OpenRecorded();
@@ -107,7 +107,7 @@ TEST_F(ReadingWindowTest, SnapshotDoesNotSayThatNothingRanOutOfMemory) {
               AllOf(HasSubstr("not recorded"), HasSubstr("are reserved")));
 }
 
-// A file that was cut before its first event does not ask for a run.
+// If a file was cut before its first event, pages must say this, and not ask for a run.
 TEST_F(ReadingWindowTest, PagesSayThatATraceHasNoEvents) {
   trace::TraceBuilder builder;
   trace::TraceInfo info;
@@ -127,7 +127,7 @@ TEST_F(ReadingWindowTest, PagesSayThatATraceHasNoEvents) {
               HasSubstr("no memory events"));
 }
 
-// Regression test: while a program started, the page still said that its trace marks no steps.
+// Regression test: while a program started, the page still said that the last trace has no steps.
 TEST_F(ReadingWindowTest, PhasesForgetTheTextOfAnEarlierTrace) {
   PhasesPanel panel;
   panel.setEmptyText(QStringLiteral("nothing yet"));
@@ -156,7 +156,7 @@ TEST_F(ReadingWindowTest, LegendOfGpuMemoryOmitsEmptyParts) {
   EXPECT_EQ(bar.dumpState().size(), 2);
 }
 
-// Regression test: "GPU memory: 8 B" stood below a trace of a run on the CPU.
+// Regression test: a trace of a run on the CPU had the caption "GPU memory: 8 B".
 TEST_F(ReadingWindowTest, HostMemoryIsNotCaptionedAsGpuMemory) {
   using What = explain::DeviceMemory::What;
   explain::DeviceMemory memory;
@@ -189,7 +189,7 @@ TEST_F(ReadingWindowTest, HistoryOmitsUnknownReservedMemory) {
   EXPECT_NE(rows[1].toObject()["reserved"].toString(), "");
 }
 
-// Regression test: with the keyboard alone, a filter could be emptied but not left.
+// Regression test: by keyboard, users could empty a filter, but not leave it.
 TEST_F(ReadingWindowTest, EscapeClearsAFilterThenReturnsToTheTimeline) {
   OpenRecorded();
   const std::pair<const char*, const char*> filters[] = {

@@ -1,5 +1,5 @@
-// Tests recorded files in the window: opening, previews, texts, and the explain pages. Runs under
-// Xvfb (see CMakeLists.txt).
+// Tests recorded files in the window: how they are opened, previews, texts, and the explain pages.
+// Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST_F(RecordedFileTest, ShowsRecordingFactsInPlaceOfControls) {
   EXPECT_EQ(Chip("inferred"), "categories inferred");
   EXPECT_EQ(Chip("out_of_memory"), "out of memory");
   EXPECT_EQ(Chip("fits"), "");
-  // Segments from before the recording do not count as unused before their blocks are restated.
+  // A trace restates older segments before their blocks. Until then, they must not count as unused.
   EXPECT_LT(window_->digest()->unused, window_->digest()->summary.peak.reserved);
   const QJsonObject facts = state["recording"].toObject()["facts"].toObject();
   EXPECT_EQ(facts["kind"].toString(), "CUDA memory snapshot (pickle, protocol 4)");
@@ -85,7 +85,7 @@ TEST_F(RecordedFileTest, SelectionShowsItsRuleAndStack) {
   const QJsonObject selection = State()["selection"].toObject();
   EXPECT_EQ(selection["title"].toString(), "model.py:42 forward");
   EXPECT_FALSE(selection["facts"].toObject()["inferred by"].toString().isEmpty());
-  // Python frames are first, then the other frames. The copied text has whole paths.
+  // Python frames come first, followed by all others. The copied text must have whole paths.
   EXPECT_EQ(selection["stack"].toString(),
             "forward  /home/me/run/model.py:42\nstep  /home/me/run/train.py:10\n"
             "c10::Allocator  /build/c10/core/Allocator.cpp:7\n");
@@ -93,7 +93,7 @@ TEST_F(RecordedFileTest, SelectionShowsItsRuleAndStack) {
   EXPECT_EQ(QApplication::clipboard()->text(), selection["stack"].toString());
 }
 
-// An open function that waits for the test before each step.
+// Replaces the function that opens files. It waits for the test before each of its steps.
 struct HeldOpen {
   QSemaphore first, last;
   std::shared_ptr<const trace::Trace> part, whole;
@@ -127,7 +127,7 @@ TEST_F(RecordedFileTest, ShowsPreviewWhileLoading) {
   EXPECT_TRUE(State()["partial"].toBool());
   EXPECT_TRUE(State()["recorded"].toBool());
   EXPECT_TRUE(State()["loading"].isObject());
-  // The cursor does not move when the complete trace replaces the preview.
+  // The cursor must not move when the complete trace replaces the preview.
   const int64_t begin = held.part->begin_ns();
   window_->timelineWidget()->setCursorTime(begin + 9'000'000);
   held.last.release();
@@ -146,10 +146,10 @@ std::shared_ptr<const trace::Trace> OfTwoDevices(const testing::RecordedOptions&
   return trace::JoinProcesses(parts).value();
 }
 
-// While the sums of the second preview are computed, the user chooses another device of the first
-// preview. The second preview is then never shown, but the third is.
+// While the sums of the second preview are computed, the user chooses another device in the first
+// preview. So the second preview is never shown. The third must be shown.
 TEST_F(RecordedFileTest, SupersededPreviewDoesNotBlockLaterOnes) {
-  // With this many events or more, the work is done in the background.
+  // Traces with at least this many events are processed in the background.
   constexpr uint32_t kBackgroundEvents = 20'000;
   const auto first = OfTwoDevices({.steps = 1, .out_of_memory = false}),
              second = OfTwoDevices({.steps = 8, .layers = 500, .out_of_memory = false}),
@@ -162,15 +162,15 @@ TEST_F(RecordedFileTest, SupersededPreviewDoesNotBlockLaterOnes) {
     go_on.acquire();
     options.preview(second);
     given.release();
-    // Offers the third preview repeatedly, because it is refused while other sums are computed.
+    // Offers the third preview repeatedly: it is refused while other sums are computed.
     while (!end.tryAcquire(1, 5)) options.preview(third);
     return third;
   });
   window_->openFile(QStringLiteral("/nowhere/large.pickle"));
   ASSERT_TRUE(
       WaitFor([&] { return window_->digest() != nullptr && window_->digest()->whole == first; }));
-  // Waits until the panels next to the canvas are also updated, because the next preview is only
-  // accepted after that.
+  // Also waits for the panels beside the canvas: only after they are updated, the next preview is
+  // accepted.
   QTest::qWait(50);
   {
     const testing::HeldThreadPool held;
@@ -247,7 +247,7 @@ TEST_F(RecordedFileTest, EmptyTablesShowHints) {
   window_->findChild<QLineEdit*>(QStringLiteral("allocationFilter"))
       ->setText(QStringLiteral("nobody"));
   EXPECT_THAT(empty("allocations").toStdString(), ::testing::HasSubstr("matches the search"));
-  // The filter also matches frames of the program.
+  // The filter must also match frames of the program.
   window_->findChild<QLineEdit*>(QStringLiteral("allocationFilter"))
       ->setText(QStringLiteral("metrics.py"));
   EXPECT_EQ(State()["tables"].toObject()["allocations"].toObject()["rows"].toInt(), 4);
@@ -396,7 +396,7 @@ TEST_F(RecordedFileTest, WhatIfReplaysWithOtherSettings) {
   QTest::keyClick(conf, Qt::Key_Return);
   ASSERT_TRUE(Idle());
   EXPECT_GT(Page("what-if")["points"].toInt(), 0);
-  // The four rows are: the recording, the model, the model after the older block was allocated
+  // There are four rows: the recording, the model, the model after it has allocated the older block
   // again, and the model with these settings.
   EXPECT_EQ(Page("what-if")["table"].toObject()["rows"].toInt(), 4);
   EXPECT_THAT(Page("what-if")["head"].toString().toStdString(),
@@ -415,7 +415,7 @@ TEST_F(RecordedFileTest, WhatIfRejectsUnknownSettings) {
   EXPECT_EQ(Page("what-if")["problem"].toString(), "");
 }
 
-// Segments in two pools, with blocks and holes. One segment is too large for one row of the map.
+// Returns segments in two pools, with blocks and holes. One is too large for one row of the map.
 std::vector<explain::SegmentView> Segments() {
   using Use = explain::SegmentView::Use;
   std::vector<explain::SegmentView> out;
@@ -444,14 +444,14 @@ TEST(SegmentMapTest, WidthsMatchBytesWithoutOverlap) {
   const SegmentMap map(Segments(), 600, 200);
   EXPECT_LE(map.height(), 200);
   EXPECT_EQ(map.titles().size(), 2u);
-  // Areas are proportional to bytes. The widths of a segment's blocks and holes add up to the
-  // segment's size, and all segments except tiny ones have the same scale.
+  // Areas must be proportional to bytes: the widths of blocks and holes must add up to the size of
+  // the segment, and all segments but tiny ones must have the same scale.
   std::vector<double> width(map.segments().size());
   for (const auto& p : map.pieces()) width[p.segment] += p.rect.w;
   const double scale = 600.0 / static_cast<double>(map.bytes_per_row());
   for (size_t s = 0; s < width.size(); ++s)
     EXPECT_NEAR(width[s], std::max(3.0, static_cast<double>(map.segments()[s].bytes) * scale), 0.5);
-  // No two blocks overlap, and a hit test finds each at its position.
+  // Blocks must not overlap, and At() must find each at its position.
   for (const auto& p : map.pieces()) {
     EXPECT_GE(p.rect.x, 0);
     EXPECT_LE(p.rect.right(), 600.5);

@@ -36,11 +36,11 @@ TEST(Bert, CheckpointingRepeatsDropout) {
 
 TEST(Bert, PlanFreesEverything) { ExpectPlans(Config()); }
 
-// BertModel has 109,482,240 parameters; a head for two classes has 1,538.
+// BertModel has 109,482,240 parameters. A head for two classes adds 1,538.
 TEST(Bert, PublishedParameterCounts) {
   run::RunConfig config = Config(PresetText("bert-base-uncased"));
   EXPECT_EQ(ParametersOf(config).count, 109482240u + 1538u);
-  // LoRA of rank 8 on query and value: 12 layers of 2 x 8 x 1,536.
+  // LoRA of rank 8 on query and value adds 2 x 8 x 1,536 parameters in each of 12 layers.
   config.Set("lora.rank", "8");
   config.Set("lora.targets", "query,value");
   EXPECT_EQ(ParametersOf(config).trainable, 294912u);

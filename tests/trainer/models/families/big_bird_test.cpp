@@ -6,8 +6,8 @@ namespace {
 using run::Backend;
 using testing::HasSubstr;
 
-// With blocks of 2, attention over sequences longer than (5 + 2) * 2 = 14 tokens is computed in
-// blocks.
+// Blocks have 2 tokens, so sequences longer than (5 + 2) * 2 = 14 tokens use block-sparse
+// attention.
 constexpr char kTiny[] = R"({
   "model_type": "big_bird", "vocab_size": 96, "hidden_size": 32, "num_hidden_layers": 2,
   "num_attention_heads": 2, "intermediate_size": 48, "max_position_embeddings": 32,
@@ -20,8 +20,8 @@ run::RunConfig Config(const char* json = kTiny, Backend backend = Backend::kCpu,
   return config;
 }
 
-// With blocks, the model learns more slowly than with full attention. At the learning rate of the
-// other families' tests (0.01), it does not learn.
+// With block-sparse attention, the model learns more slowly. It does not learn at all at the
+// learning rate of the other families' tests, 0.01.
 TEST(BigBird, LearnsWithBlockSparseAttention) {
   run::RunConfig config = Config();
   config.steps = 80;
@@ -32,14 +32,14 @@ TEST(BigBird, LearnsWithBlockSparseAttention) {
   EXPECT_LT(losses.back(), 0.6 * losses.front());
 }
 
-// 12 tokens are too few for blocks.
+// A sequence of 12 tokens is too short for block-sparse attention.
 TEST(BigBird, LearnsWithFullAttention) {
   ExpectLearns(Config(kTiny, Backend::kCpu, 12), std::log(3.0), 0.3, 100);
 }
 
 TEST(BigBird, TechniquesKeepTheLosses) { ExpectTechniquesKeepTheLosses(Config()); }
 
-// 17 tokens are padded to 18.
+// The length 17 is not a multiple of the block size, so sequences are padded to 18.
 TEST(BigBird, PlanFreesEverything) { ExpectPlans(Config(kTiny, Backend::kCpu, 17)); }
 
 TEST(BigBird, PublishedParameterCounts) {

@@ -1,6 +1,6 @@
-// Checks for every model family, through the trainer itself: the model learns on the cpu backend,
-// techniques do not change its loss curve, its plan frees everything, and its presets have the
-// published number of parameters.
+// Checks of model families, made with the trainer itself. A model must learn on the cpu backend,
+// techniques must not change its losses, its plan must free everything, and its presets must have
+// the published numbers of parameters.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -22,15 +22,15 @@ inline std::vector<double> LossesOfRun(const run::RunConfig& config) {
   return result.trace == nullptr ? std::vector<double>() : Losses(*result.trace);
 }
 
-// Expects the first loss to be that of an untrained model (`first`, within `width`), and the median
-// of the last ten losses to be less than 30 % of it.
+// Expects that the first loss is that of an untrained model (within `width` of `first`), and that
+// the median of the last ten losses is less than 30 % of it.
 inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6, int steps = 60) {
   config.steps = steps;
   config.Set("optimizer.lr", "0.01");
   const std::vector<double> losses = LossesOfRun(config);
   ASSERT_EQ(losses.size(), static_cast<size_t>(steps));
   EXPECT_NEAR(losses.front(), first, width);
-  // Batches are small and arithmetic differs between processors, so single losses vary.
+  // Single losses vary, because batches are small and arithmetic differs between processors.
   std::vector<double> last(losses.end() - 10, losses.end());
   std::ranges::nth_element(last, last.begin() + 5);
   EXPECT_LT(last[5], 0.3 * losses.front());
@@ -45,7 +45,7 @@ inline void ExpectSameLosses(const std::vector<double>& a, const run::RunConfig&
   }
 }
 
-// The weights after some steps depend on every gradient: equal losses mean equal gradients.
+// Losses depend on all gradients of earlier steps, so equal losses mean equal gradients.
 inline void ExpectTechniquesKeepTheLosses(run::RunConfig config) {
   config.steps = 4;
   config.Set("optimizer.lr", "0.001");
@@ -61,7 +61,7 @@ inline void ExpectTechniquesKeepTheLosses(run::RunConfig config) {
   ExpectSameLosses(plain, other, "accumulation");
 }
 
-// Every allocation of a plan is freed by its end.
+// Expects that a plan has freed every allocation by its end.
 inline void ExpectPlans(run::RunConfig config) {
   config.backend = run::Backend::kPlan;
   config.steps = 3;
@@ -84,7 +84,7 @@ inline const char* PresetText(std::string_view name) {
   return "";
 }
 
-// The parameter counts of a model in the trace of its plan.
+// The numbers of parameters that the trace of a plan states for its model.
 struct Parameters {
   uint64_t count = 0, trainable = 0, layers = 0;
 };
@@ -97,14 +97,14 @@ inline Parameters ParametersOf(run::RunConfig config) {
   return {model.parameter_count, model.trainable_count, model.layers};
 }
 
-// Returns the message with which a model is refused.
+// Returns the error message of a run that must be refused.
 inline std::string Refusal(run::RunConfig config) {
   const RunResult result = RunTiny(config);
   EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << result.status;
   return std::string(result.status.message());
 }
 
-// Returns `text` with the first `from` replaced by `to`.
+// Returns `text` with its first occurrence of `from` replaced by `to`.
 inline std::string With(std::string text, std::string_view from, std::string_view to) {
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;

@@ -1,5 +1,5 @@
-// The decoders with rotary positions other than Llama, which has its own file: Qwen3, Mixtral,
-// Qwen3 MoE, Gemma, Phi.
+// Tests decoders with rotary positions: Qwen3, Mixtral, Qwen3 MoE, Gemma, Phi. (Llama has its own
+// file.)
 #include "tests/trainer/models/families/family_checks.h"
 
 namespace vramscope::trainer {

@@ -19,8 +19,8 @@ TEST(T5, Learns) {
   ExpectLearns(Config(kTinyT5), std::log(96.0), 1.0);
 }
 
-// Gradients also pass through the encoder's output, and through the position biases that the first
-// layers compute for all layers.
+// Gradients also flow through the encoder's output, and through the position biases, which the
+// first layers compute for all layers.
 TEST(T5, TechniquesKeepTheLosses) {
   ExpectTechniquesKeepTheLosses(Config());
   ExpectTechniquesKeepTheLosses(Config(kTinyT5));
@@ -28,7 +28,7 @@ TEST(T5, TechniquesKeepTheLosses) {
 
 TEST(T5, PlanFreesEverything) { ExpectPlans(Config()); }
 
-// Gradients of 512 x 512 floats are as large as cuBLASLt's workspace, but are not one.
+// A gradient of 512 x 512 floats is as large as cuBLASLt's workspace. It must still be freed.
 TEST(T5, PlanFreesGradientsAsLargeAsAWorkspace) {
   const std::string json = With(
       With(With(kTinyT5, "\"d_model\": 32", "\"d_model\": 512"), "\"d_kv\": 8", "\"d_kv\": 64"),

@@ -44,7 +44,7 @@ TEST(TorchTransformer, PlanFreesEverything) {
   ExpectPlans(Config(Adapted("decoupled")));
 }
 
-// 2 x 3,152,384 + 12 x 4,204,032 + 2 x 1,024 parameters. 12 adapters of rank 4 have 49,152.
+// The model has 2 x 3,152,384 + 12 x 4,204,032 + 2 x 1,024 parameters. LoRA of rank 4 adds 49,152.
 TEST(TorchTransformer, ParameterCounts) {
   run::RunConfig config = Config(PresetText("nn-transformer-512"));
   EXPECT_EQ(ParametersOf(config).count, 56755200u);

@@ -24,7 +24,7 @@ TEST(Vit, LearnsWithMeanPooling) {
 
 TEST(Vit, PlanFreesEverything) { ExpectPlans(Config()); }
 
-// The count in torchvision's documentation of vit_l_16, and the count with a head for 10 classes.
+// Expects the number in torchvision's documentation of vit_l_16, and the number for 10 classes.
 TEST(Vit, PublishedParameterCounts) {
   run::RunConfig config = Config(PresetText("vit-l-16-1000"));
   config.batch = 1;

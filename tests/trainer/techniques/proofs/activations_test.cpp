@@ -1,5 +1,5 @@
-// The proofs of trainer/techniques/proofs.md about the memory that forward keeps, adapters, and
-// allocations.
+// Checks the proofs of trainer/techniques/proofs.md about the memory that forward keeps, adapters,
+// and allocations.
 #include "profiler/trace/activities.h"
 #include "tests/trainer/techniques/proofs/planned.h"
 
@@ -22,7 +22,7 @@ Settings With(Settings settings) {
 uint64_t KeptOf(const Settings& settings, int64_t layers = 3) {
   return Planned(With(settings), Qwen({.layers = layers})).Kept();
 }
-// Returns the bytes that one more layer keeps.
+// Returns how many bytes an additional layer keeps for backward.
 uint64_t PerLayer(const Settings& settings) {
   const uint64_t few = KeptOf(settings, 4), many = KeptOf(settings, 8);
   return (many - few) / 4;
@@ -42,8 +42,8 @@ TEST(Proof, T03_CheckpointsKeepOnlyTheirInputs) {
     EXPECT_LT(PerLayer({{"checkpointing.mode", part}}), PerLayer(Settings{})) << part;
     EXPECT_GT(PerLayer({{"checkpointing.mode", part}}), kInput) << part;
   }
-  // Each module of a checkpointed layer runs twice per step. Only one segment at a time has all its
-  // activations.
+  // In each step, a module of a checkpointed layer must run twice. Only one layer at a time may
+  // have all its activations.
   const Planned plan(With(layer), Qwen({.layers = 4})), more(With(layer), Qwen({.layers = 8}));
   EXPECT_EQ(plan.Calls("layers.1.mlp.up_proj", Phase::kForward, 2), 1);
   EXPECT_EQ(plan.Calls("layers.1.mlp.up_proj", Phase::kBackward, 2), 1);
@@ -83,7 +83,7 @@ TEST(Proof, T05_LayerAdaptersKeepLessAndTrainAlone) {
   const Planned plan(settings);
   EXPECT_EQ(plan.trace->info.model.trainable_count, 3u * 4 * 2 * 64);
   EXPECT_LT(plan.Kept(), KeptOf(Settings{}));
-  // The trunk takes part in backward, but its weights have no gradients.
+  // Backward must run through the frozen layers, but their weights must not get gradients.
   const trace::AllocationTable& all = plan.trace->allocations;
   EXPECT_FALSE(plan.Blocks([&](uint32_t r) {
                      return all.step[r] == 2 && all.phase[r] == Phase::kBackward &&
@@ -106,8 +106,8 @@ TEST(Proof, T06_TowerLeavesTheTrunkWithoutBackward) {
                            module.find("layers.") != std::string_view::npos;
                   })
                   .empty());
-  // Each additional layer keeps its output, which the tower reads, and the output projected to the
-  // tower's few dimensions.
+  // An additional layer keeps its output, which the tower reads, and the projection of this output
+  // to the few dimensions of the tower.
   const uint64_t each = (more.Kept() - plan.Kept()) / 4;
   EXPECT_EQ(each, kInput + kInput * 4 / 64);
   EXPECT_LT(each, PerLayer(Settings{{"lora.placement", "layer-parallel"}, {"lora.rank", "4"}}) / 4);
@@ -131,7 +131,7 @@ TEST(Proof, T08_ScoresAreQuadraticUnlessFused) {
     return kept("96") - 2 * kept("64") + kept("32");
   };
   EXPECT_EQ(second_difference("efficient"), 0);
-  // Without a fused kernel, the result of softmax is kept: 4 b a s^2 per layer.
+  // Without a fused kernel, each layer keeps the result of softmax, which has 4 b a s^2 bytes.
   EXPECT_EQ(second_difference("eager"), 3 * 4 * static_cast<int64_t>(kBatch) * 4 * 2 * 32 * 32);
   EXPECT_GT(second_difference("math"), 0);
   for (const char* refused : {"flash", "cudnn"}) {
@@ -182,7 +182,7 @@ TEST(Proof, T16_Int8ActivationsHaveAScalePer256) {
   const uint64_t wide = KeptOf(large), bytes = KeptOf(packed);
   EXPECT_LT(bytes, wide * 45 / 100);
   EXPECT_GT(bytes, wide / 4);
-  // Each element takes one byte, and each group of 256 a scale of four bytes.
+  // Each element takes one byte. Each group of 256 elements also has a scale of four bytes.
   const Planned plan(With(packed));
   const trace::AllocationTable& all = plan.trace->allocations;
   uint64_t codes = 0, scales = 0;
@@ -228,8 +228,8 @@ TEST(Proof, T21_PinnedBatchesDoNotChangeGpuMemory) {
 
 TEST(Proof, T22_KvCacheInTrainingMatchesItsFormula) {
   const Shape s;
-  // The cache has 2 L b s kv d e bytes with checkpointing. Without it, backward keeps keys and
-  // values anyway.
+  // With checkpointing, the cache adds 2 L b s kv d e bytes. Without checkpointing, keys and values
+  // are kept for backward anyway.
   const uint64_t keys_and_values =
       2 * 4 * kBatch * kSeq * static_cast<uint64_t>(s.kv_heads * s.head());
   Settings settings = {{"checkpointing.mode", "layer"}};
@@ -261,7 +261,7 @@ TEST(Proof, T24_PrefixMatchesItsFormula) {
   const uint64_t n = p * 2 * static_cast<uint64_t>(s.layers * s.kv_heads * s.head());
   EXPECT_EQ(plan.trace->info.model.trainable_count, n);
   EXPECT_EQ(plan.Peak(Category::kGradient, 2), 4 * n);
-  // Scores over s + p tokens.
+  // Attention scores over s tokens and p tokens of the prefix must be saved.
   const uint64_t scores = 4 * kBatch * 4 * kSeq * (kSeq + p);
   const trace::AllocationTable& all = plan.trace->allocations;
   EXPECT_GE(plan.Blocks([&](uint32_t r) {
@@ -298,13 +298,13 @@ TEST(Proof, X02_ChunkedLossLowersThePeak) {
   const uint64_t eight = peak(settings);
   settings["loss_chunks"] = "32";
   EXPECT_LT(peak(settings), eight);
-  // Three tensors of the size of the logits shrink to an eighth.
+  // Three tensors that are as large as the logits must shrink to an eighth.
   const uint64_t logits = 16 * kSeq * 32768 * 4;
   EXPECT_GT(full - eight, 2 * logits);
 }
 
-// When backward begins, all logits exist in the type of the weights, and two numbers per row. If
-// logits are recomputed, none exist. The output layer may also keep a copy of its input.
+// If logits are kept, all of them exist when backward begins, in the type of the weights, with two
+// numbers per row. If they are recomputed, none exist. The output layer may keep its input, too.
 TEST(Proof, X02_KeptLogitsAddTheirSize) {
   constexpr uint64_t kVocabulary = 32768, kBatch = 16;
   const auto plan = [](const char* keeps) {
@@ -319,8 +319,8 @@ TEST(Proof, X02_KeptLogitsAddTheirSize) {
   EXPECT_LE(kept.Kept() - again.Kept(), logits + rows + parts + 4096);
 }
 
-// A second copy of all logits in fp32, except for the last token, exists while the loss is
-// computed. If the model converts the logits, their 16-bit form is freed by then.
+// While the loss is computed, there is a second fp32 copy of all logits but those of the last
+// token. If the model converts the logits to fp32, it has freed the 16-bit logits by then.
 TEST(Proof, X02_OlderVersionsCopyTheLogits) {
   constexpr uint64_t kVocabulary = 32768, kBatch = 16;
   const auto plan = [](const char* path, const char* precision) {
@@ -357,8 +357,8 @@ TEST(Proof, X05_KeptBytesGrowWithTheBudget) {
   EXPECT_LT(PerLayer({{"checkpointing.mode", "selective"}}), PerLayer(Settings{}));
 }
 
-// PyTorch's solver must choose among products of equal cost that exactly fill the budget. For this
-// layer, dp_knapsack of torch 2.11 returns k_proj, attention, gate_proj and down_proj.
+// The layer has several sets of products that fill the budget at equal cost, so PyTorch's solver
+// has a choice. dp_knapsack of torch 2.11 returns k_proj, attention, gate_proj and down_proj.
 TEST(Proof, X05_BudgetMatchesPyTorchsSolver) {
   const auto kept = [](const char* budget) {
     const auto of = [&](int64_t layers) {
@@ -383,14 +383,14 @@ TEST(Proof, X06_OffloadedActivationsAreCopiedBack) {
   const uint64_t out = plan.Copied(MemorySpace::kDevice, MemorySpace::kPinned, 2);
   const uint64_t back = plan.Copied(MemorySpace::kPinned, MemorySpace::kDevice, 2) -
                         plain.Copied(MemorySpace::kPinned, MemorySpace::kDevice, 2);
-  // Each tensor is copied back once for each node that needs it.
+  // A tensor is copied back several times if several autograd nodes need it.
   EXPECT_GE(back, out);
   EXPECT_GT(out, plain.Kept() / 2);
   EXPECT_LT(plan.Kept(), plain.Kept() / 4);
 }
 
-// The setting alloc.NAME leads to the same decisions as NAME in alloc_conf, the text that PyTorch
-// reads.
+// The setting alloc.NAME must have the same effect as NAME in alloc_conf, which is the text that
+// PyTorch reads.
 TEST(Proof, T20_AllocSettingsEqualAllocConfText) {
   const Settings lengths =
       With({{"lengths", "100,180,260,340,420,500"}, {"batch", "16"}, {"steps", "6"}});
@@ -432,8 +432,8 @@ TEST(Proof, X11_ExpandableSegmentsLowerReservedPeak) {
   EXPECT_LT(expandable.PeakReserved(), fixed.PeakReserved());
 }
 
-// A norm keeps its input and one number per row; silu(gate) * up keeps its two inputs and the
-// product.
+// A fused norm keeps its input and one number per row. A fused silu(gate) * up keeps its two inputs
+// and the product.
 TEST(Proof, X17_FusedKernelsKeepFewerTensors) {
   const Shape s;
   const uint64_t tokens = kBatch * kSeq;
@@ -453,7 +453,7 @@ TEST(Proof, X21_LoraFaTrainsOnlyMatrixB) {
   const uint64_t outputs = static_cast<uint64_t>(s.hidden + s.kv_heads * s.head());
   EXPECT_EQ(trained(frozen), 3 * 8 * outputs);
   EXPECT_EQ(trained(lora), 3 * 8 * (outputs + 2 * static_cast<uint64_t>(s.hidden)));
-  // The adapters' inputs (in fp32) are not kept.
+  // LoRA-FA freezes A, so the inputs of the adapters (in fp32) are not kept for backward.
   EXPECT_EQ(PerLayer(lora) - PerLayer(frozen), 2 * kInput);
   EXPECT_EQ(Planned(With(lora)).Stream(), Planned(With(stable)).Stream());
 }

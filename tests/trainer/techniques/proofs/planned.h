@@ -1,5 +1,5 @@
-// Plans a small model with some settings and computes the requested bytes by category at any time,
-// so that tests can compare a technique's formula with the plan to the byte.
+// Plans a small model with the given settings, and computes the requested bytes of each category at
+// any time. Tests use this to compare the formula of a technique with the plan to the byte.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace vramscope::trainer {
 
 using Settings = std::map<std::string, std::string>;
 
-// Sizes of the model in most proofs; large enough for blocks of quantised state.
+// The sizes of the model in most proofs. They are large enough for blocks of quantised state.
 struct Shape {
   int64_t layers = 3, hidden = 64, feed = 96, heads = 4, kv_heads = 2, vocab = 512;
   int64_t head() const { return hidden / heads; }
@@ -75,7 +75,7 @@ class Planned {
     return out;
   }
 
-  // Calls `visit` for each event with the requested bytes that are live after the event.
+  // Calls `visit` for each event, with the requested bytes that are live after it.
   void Walk(const std::function<void(uint32_t event, const Bytes& live)>& visit) const {
     const trace::EventTable& events = trace->events;
     Bytes live{};
@@ -106,8 +106,8 @@ class Planned {
     }
   }
 
-  // Returns the live bytes at the begin or end of a phase of a step. If the phase occurs several
-  // times, the last one counts.
+  // Returns the live bytes at the begin or end of a phase of a step. If the step has several such
+  // phases, uses the last.
   Bytes At(trace::EventKind kind, trace::Phase phase, int step) const {
     Bytes out{};
     int now = -1;
@@ -121,7 +121,7 @@ class Planned {
     });
     return out;
   }
-  // Returns begin and end of a phase of a step, or of the last such phase in the step.
+  // Returns begin and end of a phase of a step. If there are several such phases, uses the last.
   std::pair<int64_t, int64_t> PhaseTimes(trace::Phase phase, int step) const {
     std::pair<int64_t, int64_t> out{};
     int now = -1;
@@ -134,13 +134,13 @@ class Planned {
     }
     return out;
   }
-  // The bytes that forward and loss keep for backward, in the last step.
+  // Returns the bytes that forward and loss keep for backward in the last step.
   uint64_t Kept() const {
     const Bytes live = At(trace::EventKind::kPhaseBegin, trace::Phase::kBackward, last_step);
     return live[Index(trace::Category::kActivation)] +
            live[Index(trace::Category::kAutogradDetail)] + live[Index(trace::Category::kKvCache)];
   }
-  // The maximum of a category in a step, optionally only within a phase.
+  // Returns the maximum bytes of a category in a step or, if `within` is set, in that phase of it.
   uint64_t Peak(trace::Category category, int step,
                 trace::Phase within = trace::Phase::kNone) const {
     uint64_t peak = 0;
@@ -201,7 +201,7 @@ class Planned {
     }
     return out;
   }
-  // Bytes allocated in this category in the whole run.
+  // Returns how many bytes were allocated in this category in the whole run.
   uint64_t AllocatedIn(trace::Category category) const {
     uint64_t sum = 0;
     for (uint32_t row :
@@ -220,7 +220,7 @@ class Planned {
     }
     return out;
   }
-  // How often a module whose path contains `part` begins in a phase of a step.
+  // Returns how often a module whose path contains `part` begins in a phase of a step.
   int Calls(std::string_view part, trace::Phase within, int step) const {
     int calls = 0, now = -1;
     bool inside = false;
@@ -237,7 +237,7 @@ class Planned {
     }
     return calls;
   }
-  // Bytes that are copied from one memory space to another in a step.
+  // Returns how many bytes are copied from one memory space to another in a step.
   uint64_t Copied(trace::MemorySpace from, trace::MemorySpace to, int step) const {
     int64_t begin = 0, end = 0;
     const trace::EventTable& events = trace->events;
@@ -254,7 +254,7 @@ class Planned {
     }
     return bytes;
   }
-  // Kinds, sizes and categories of events in order, without driver events.
+  // Returns kind, size and category of all events in order, except events of the driver.
   std::vector<std::string> Stream(int step = -1) const {
     std::vector<std::string> out;
     int now = -1;

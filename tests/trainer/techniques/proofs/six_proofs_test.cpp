@@ -1,6 +1,6 @@
-// Checks properties that hold for every configuration (trainer/techniques/proofs.md). Each
-// technique of the catalogue runs on three models. Compatible pairs run on one of the models, and
-// half of them on each of the other two.
+// Checks properties that every configuration must have (trainer/techniques/proofs.md). Runs each
+// technique of the catalogue on three models. Runs all compatible pairs on one of the models, and
+// half of the pairs on each of the other two.
 #include <absl/status/status.h>
 
 #include "profiler/run/check_run.h"
@@ -26,7 +26,7 @@ run::RunConfig Plain(const char* model, int steps) {
   return config;
 }
 
-// A technique's adapters belong to layers whose names differ between models.
+// Switches the toggle on. Adapters are added to layers whose names depend on the model.
 run::RunConfig On(const run::Toggle& toggle, const run::RunConfig& config, const char* model) {
   run::RunConfig on = run::SwitchedOn(toggle, config);
   if (model == kTinyGpt2) on.Set("lora.targets", "c_attn");
@@ -34,14 +34,14 @@ run::RunConfig On(const run::Toggle& toggle, const run::RunConfig& config, const
   return on;
 }
 
-// Whether a refusal by the model itself names a remedy.
+// Returns whether the model itself refuses the settings and names a remedy.
 bool NamesARemedy(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument &&
          (status.message().find("set ") != std::string_view::npos ||
           status.message().find("use ") != std::string_view::npos);
 }
 
-// Checks properties 1, 3, 4, 5 and the second half of 2. Returns "" if they hold.
+// Checks properties 1, 3, 4, 5 and the second half of 2. Returns what is wrong, or "".
 std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
   const Replay replay(trace);  // checks 1, 4, and the order of sizes
   if (!replay.error.empty()) return replay.error;
@@ -63,7 +63,7 @@ std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
   const trace::AllocationTable& all = trace.allocations;
   for (uint32_t row = 0; row < all.size(); ++row) {
     const uint64_t slack = all.bytes_rounded[row] - all.bytes[row];
-    // With alloc.roundup_power2_divisions, sizes are rounded to quarters of a power of two.
+    // alloc.roundup_power2_divisions rounds sizes up to quarters of a power of two.
     const bool rounds = !config.Is("alloc.roundup_power2_divisions", "");
     const uint64_t rounding = rounds ? all.bytes[row] / 4 : 0;
     if (slack > (uint64_t{1} << 20) + 512 + rounding) {
@@ -101,7 +101,7 @@ TEST(SixProofs, HoldForEachTechniqueOnThreeModels) {
       const RunResult result = RunTiny(config);
       if (!result.status.ok() && result.status.code() == absl::StatusCode::kInvalidArgument &&
           run::CheckRun(config).ok()) {
-        // If a technique has nothing to apply to in a model, the error names the key.
+        // If the model has nothing that the technique applies to, the error must name the key.
         EXPECT_TRUE(NamesARemedy(result.status)) << result.status;
         ++blocked;
         continue;
@@ -109,7 +109,7 @@ TEST(SixProofs, HoldForEachTechniqueOnThreeModels) {
       ASSERT_TRUE(result.status.ok()) << result.status;
       EXPECT_EQ(Broken(*result.trace, config), "");
       const Planned steps = Planned::Of(result.trace);
-      // In data-parallel runs, NCCL's watchdog frees memory at arbitrary host times.
+      // In data-parallel runs, NCCL's watchdog frees memory at some host time. Ignores frees there.
       const bool by_the_clock =
           config.Is("shard.strategy", "ddp") || config.Is("shard.strategy", "zero1");
       const auto step = [&](int number) {
@@ -120,7 +120,7 @@ TEST(SixProofs, HoldForEachTechniqueOnThreeModels) {
       };
       EXPECT_TRUE(step(2) == step(3)) << "2: steps differ";
       ++planned;
-      // Property 6: switching off restores the original run.
+      // Property 6: switching the toggle off must restore the original run.
       const run::RunConfig off = run::SwitchedOff(*row.toggle, config);
       const RunResult again = RunTiny(off);
       ASSERT_TRUE(again.status.ok()) << again.status;
@@ -131,7 +131,7 @@ TEST(SixProofs, HoldForEachTechniqueOnThreeModels) {
   EXPECT_GT(blocked, 0);
 }
 
-// To save time, tries only every `every`th pair, from `first` on.
+// Tries only one in `every` pairs, beginning with number `first`, to save time.
 void TryPairs(const char* name, const char* model, size_t every = 1, size_t first = 0) {
   size_t turn = first;
   int planned = 0, blocked = 0;

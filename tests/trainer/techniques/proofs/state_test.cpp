@@ -1,5 +1,5 @@
-// The proofs of ../../../../trainer/techniques/proofs.md about weights, gradients and optimizer
-// state: compares the declarations of each technique with its plan, to the byte.
+// Checks the proofs of trainer/techniques/proofs.md about weights, gradients and optimizer state.
+// Compares the declarations of each technique with its plan, to the byte.
 #include "profiler/trace/activities.h"
 #include "tests/trainer/techniques/proofs/planned.h"
 
@@ -14,7 +14,7 @@ using trace::Phase;
 uint64_t StateOf(const Settings& settings) {
   return Planned(settings).AllocatedIn(Category::kOptimizerState);
 }
-// The sum of `rule` over the element counts of all parameters.
+// Applies `rule` to the number of elements of each parameter, and returns the sum.
 uint64_t ByTensor(const std::function<uint64_t(uint64_t n)>& rule) {
   uint64_t sum = 0;
   for (const uint64_t n : Planned(Settings{}).Parameters()) sum += rule(n);
@@ -36,7 +36,7 @@ TEST(Proof, T02_AutocastKeepsMastersAndCastsEachWeightOnce) {
     EXPECT_EQ(wide.AllocatedIn(category), autocast.AllocatedIn(category));
   }
   EXPECT_EQ(wide.Peak(Category::kGradient, 2), autocast.Peak(Category::kGradient, 2));
-  // A 16-bit copy of each weight of a linear layer in each forward.
+  // Each forward must make one 16-bit copy of each weight of a linear layer.
   const Shape s;
   std::map<uint64_t, int> wanted;  // bytes -> copies
   for (const int64_t n :
@@ -57,7 +57,7 @@ TEST(Proof, T02_AutocastKeepsMastersAndCastsEachWeightOnce) {
   EXPECT_EQ(seen, wanted);
 }
 
-// Without a graph, only the autocast cache references the casts of weights.
+// In inference, there is no graph, so only autocast's cache keeps the casts of weights alive.
 TEST(Proof, T02_WithoutCastCacheCastsAreFreedEarly) {
   const Shape s{.layers = 8, .hidden = 256, .feed = 1024};
   const auto plan = [&](Settings settings, const char* cache) {
@@ -73,7 +73,7 @@ TEST(Proof, T02_WithoutCastCacheCastsAreFreedEarly) {
   const uint64_t saved = plan(inference, "true").PeakOfAll() - plan(inference, "false").PeakOfAll();
   EXPECT_GT(saved, layers * 9 / 10);
   EXPECT_LE(saved, layers);
-  // A graph keeps casts as long as the cache does, but re-entrant checkpoints keep none in forward.
+  // In training, the graph keeps casts alive anyway. In forward, re-entrant checkpoints keep none.
   EXPECT_EQ(plan(train, "true").PeakOfAll(), plan(train, "false").PeakOfAll());
   const auto in_forward = [&](const char* cache) {
     return plan(checkpoints, cache).Peak(Category::kTemporary, 2, Phase::kForward);
@@ -116,14 +116,14 @@ TEST(Proof, T12_EightBitStateMatchesItsRule) {
   };
   EXPECT_EQ(StateOf({{"optimizer.bits", "8"}, {"optimizer.embedding_bits", "8"}}),
             2 * 256 * 4 + ByTensor(in_8_bits));
-  // transformers' Trainer keeps the embedding's moments in fp32.
+  // transformers' Trainer keeps the moments of the embedding in fp32.
   const Shape s;
   const auto embedding = static_cast<uint64_t>(s.vocab * s.hidden);
   EXPECT_EQ(StateOf({{"optimizer.bits", "8"}}),
             2 * 256 * 4 + ByTensor(in_8_bits) - in_8_bits(embedding) + 8 * embedding);
 }
 
-// A step with modelled kernels takes the time in which the memory can transfer the accessed bytes.
+// Modelled kernels must take as long as the memory needs to transfer the bytes that they access.
 TEST(Proof, T12_QuantisedStepTimeMatchesAccessedBytes) {
   const std::string model =
       Qwen({.layers = 2, .hidden = 2048, .feed = 8192, .heads = 16, .kv_heads = 16, .vocab = 8192});
@@ -143,13 +143,13 @@ TEST(Proof, T12_QuantisedStepTimeMatchesAccessedBytes) {
   };
   const auto n = static_cast<double>(Sum(Planned(Settings{}, model).Parameters()));
   const double per_byte = 1e9 / (0.9 * run::FindDevice("rtx-4090")->bandwidth_bytes_per_s);
-  // The update reads the gradient, and reads and writes the weight, in fp32. It reads and writes
-  // two moments of one byte.
+  // In fp32, the update reads the gradient, and reads and writes the weight. It also reads and
+  // writes two moments of one byte each.
   const double update = (4 + 2 * 4 + 2 * 2) * n * per_byte;
   for (const Settings& settings :
        {Settings{{"optimizer.bits", "8"}},
         Settings{{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}}) {
-    // Tensors that fit into the GPU's cache take less time.
+    // The tolerance is for small tensors, which fit into the GPU's cache and take less time.
     EXPECT_NEAR(kernels_ns(settings, 1) / update, 1.0, 0.05) << settings.size();
     EXPECT_EQ(kernels_ns(settings, 1), kernels_ns(settings, 2));
   }
@@ -157,7 +157,7 @@ TEST(Proof, T12_QuantisedStepTimeMatchesAccessedBytes) {
   EXPECT_GT(kernels_ns({{"optimizer.bits", "4"}}, 1), (4 + 2 * 4 + 2 * 1) * n * per_byte);
 }
 
-// In forward, kernels with a modelled duration dequantise the weights.
+// In forward, the weights must be dequantised by kernels that have a modelled duration.
 TEST(Proof, X03_QuantisedLayersLaunchTimedKernels) {
   for (const auto& [how, kernel] : {std::pair{"nf4", "bitsandbytes::dequantize_4bit"},
                                     std::pair{"int8", "bitsandbytes::int8_linear_matmul"}}) {
@@ -177,8 +177,8 @@ TEST(Proof, X03_QuantisedLayersLaunchTimedKernels) {
   }
 }
 
-// Embeddings and norms in fp32 take two more bytes per weight; biases of 4-bit layers are converted
-// back to 16 bits.
+// prepare_kbit_training converts embeddings and norms to fp32, which takes two more bytes per
+// weight. Biases of 4-bit layers are converted back to 16 bits.
 TEST(Proof, X03_KbitPreparationCastsTheRestToFp32) {
   const Settings qlora = {{"quantization", "nf4"}, {"lora.rank", "8"}, {"precision", "bf16"}};
   Settings prepared = qlora;
@@ -196,7 +196,7 @@ TEST(Proof, T13_OffloadedOptimizerLeavesNoStateOnTheGpu) {
   const Planned offloaded(Settings{{"offload.optimizer", "cpu"}});
   EXPECT_EQ(offloaded.AllocatedIn(Category::kOptimizerState), 0u);
   const uint64_t n = 4 * Sum(Planned(Settings{}).Parameters());
-  // Gradients are copied to the host, weights are copied back: e_g N and e_w N.
+  // e_g N bytes of gradients must be copied to the host, and e_w N bytes of weights back.
   EXPECT_EQ(offloaded.Copied(MemorySpace::kDevice, MemorySpace::kPinned, 2) +
                 offloaded.Copied(MemorySpace::kDevice, MemorySpace::kPageable, 2),
             n);
@@ -223,7 +223,7 @@ TEST(Proof, T14_ShardsAddUpAndLayersAreGatheredTwice) {
   }
   EXPECT_EQ(weights, whole.AllocatedIn(Category::kParameter));
   EXPECT_EQ(state, whole.AllocatedIn(Category::kOptimizerState));
-  // Each layer is gathered twice. The rest is not freed before backward, so it is gathered once.
+  // Each layer must be gathered twice. The rest stays until backward, so it is gathered once.
   const Planned part = shared("0");
   int gathers = 0;
   const trace::ActivityTable& work = part.trace->activities;
@@ -242,8 +242,8 @@ TEST(Proof, T14_ShardsAddUpAndLayersAreGatheredTwice) {
   EXPECT_EQ(gathers, 2 * Shape{}.layers + 1);
 }
 
-// The step takes as long as reading and writing weights, gradients and two moments at the rate that
-// the plan states.
+// The step must take as long as it takes to read and write weights, gradients and two moments at
+// the rate that the plan states.
 TEST(Proof, T13_HostStepTakesTheModelledTime) {
   const auto takes_ns = [](const Settings& settings) {
     const Planned plan(settings, Qwen({.hidden = 256, .feed = 1024}));
@@ -270,14 +270,14 @@ TEST(Proof, T15_OffloadedShardsLeaveTheGpuBetweenSteps) {
   EXPECT_EQ(idle[Planned::Index(Category::kParameter)], 0u);
   EXPECT_EQ(idle[Planned::Index(Category::kGradient)], 0u);
   EXPECT_EQ(part.AllocatedIn(Category::kOptimizerState), 0u);
-  // Within the step, layers are on the GPU while they are gathered, but never all of them.
+  // During the step, layers are on the GPU only while they are gathered, so never all at once.
   const Planned whole(Settings{}),
       on_gpu(Settings{{"shard.strategy", "zero3"}, {"shard.ranks", "2"}});
   const uint64_t peak = part.Peak(Category::kParameter, 2);
   EXPECT_GT(peak, 0u);
   EXPECT_LT(peak, whole.AllocatedIn(Category::kParameter));
-  // This rank's half of each layer is copied to the GPU twice and its half of the rest once, and
-  // its half of the gradients is copied back.
+  // This rank's half of each layer must be copied to the GPU twice, and its half of the rest once.
+  // Its half of the gradients must be copied back.
   const auto copied = [](const Planned& plan, bool to_gpu) {
     uint64_t bytes = 0;
     for (const MemorySpace host : {MemorySpace::kPinned, MemorySpace::kPageable})
@@ -332,7 +332,7 @@ TEST(Proof, T26_DdpKeepsAllWeightsAndStateOnEachRank) {
             one.AllocatedIn(Category::kOptimizerState));
 }
 
-// The buckets of the second step, which have the requested size.
+// From the second step on, buckets must have the requested size.
 TEST(Proof, T27_BucketsHaveTheRequestedSize) {
   const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
   const auto buckets = [&](const char* mib) {
@@ -354,15 +354,15 @@ TEST(Proof, T27_BucketsHaveTheRequestedSize) {
   const std::vector<uint64_t> small = buckets("2"), large = buckets("8");
   EXPECT_EQ(Sum(small), Sum(large));  // a second copy of all gradients
   EXPECT_GT(small.size(), large.size());
-  // A bucket is closed by the gradient that fills it.
+  // The gradient that fills a bucket is still added to it, so buckets may be larger.
   const uint64_t largest = 4 * 256 * 1024;
   for (const uint64_t size : small) EXPECT_LT(size, (2u << 20) + largest);
   EXPECT_GT(*std::max_element(large.begin(), large.end()), 8u << 20);
 }
 
-// With find_unused_parameters, DistributedDataParallel keeps its initial buckets, so they have the
-// requested size from the first step on. Otherwise one bucket is used until the order of the
-// gradients is known.
+// With find_unused_parameters, DistributedDataParallel keeps its initial buckets, which have
+// the requested size. Without it, there is one bucket until the order of the gradients is
+// known.
 TEST(Proof, T27_FindUnusedKeepsTheInitialBuckets) {
   const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
   const auto largest = [&](const char* finds) {
@@ -423,7 +423,7 @@ TEST(Proof, X08_StateOfEachOptimizerMatchesItsRule) {
   EXPECT_EQ(of("lion"), 4 * n);
   EXPECT_EQ(of("adagrad"), 4 * n);
   EXPECT_EQ(StateOf({{"optimizer.name", "sgd"}, {"optimizer.momentum", "0.9"}}), 4 * n);
-  // Rows and columns of each matrix; vectors have a full moment.
+  // Adafactor has one number for each row and column of a matrix, and a full moment for vectors.
   const Shape s;
   const auto h = static_cast<uint64_t>(s.hidden), f = static_cast<uint64_t>(s.feed);
   const auto kv = static_cast<uint64_t>(s.kv_heads * s.head()), l = static_cast<uint64_t>(s.layers);
@@ -434,10 +434,10 @@ TEST(Proof, X08_StateOfEachOptimizerMatchesItsRule) {
   };
   EXPECT_EQ(of("adafactor"),
             4 * (matrices([](uint64_t m, uint64_t c) { return m + c; }) + vectors));
-  // The second moment has one number per row of a matrix, and one for each vector.
+  // The second moment has one number for each row of a matrix and one for each whole vector.
   EXPECT_EQ(of("adam-mini"),
             4 * (n + matrices([](uint64_t m, uint64_t) { return m; }) + 5 * l + 2 * 0 + 1));
-  // Matrices have one moment; vectors have AdamW's two.
+  // Muon keeps one moment for matrices. Vectors have the two moments of AdamW.
   EXPECT_EQ(of("muon"), 4 * (n - vectors) + 8 * vectors);
 }
 
@@ -447,7 +447,7 @@ TEST(Proof, X09_GaloreStateMatchesItsRule) {
   const auto kv = static_cast<uint64_t>(s.kv_heads * s.head()), l = static_cast<uint64_t>(s.layers);
   const uint64_t rank = 8;
   const uint64_t vectors = l * (2 * h + h + 2 * kv) + h;
-  // A kept slice of the singular vectors keeps all of them, because the slice is a view.
+  // GaLore keeps a slice of the singular vectors. It is a view, so all vectors stay allocated.
   const auto chosen = [&](uint64_t m, uint64_t c) {
     return std::min(m, c) * std::min(m, c) + 2 * rank * std::max(m, c);
   };
@@ -457,12 +457,12 @@ TEST(Proof, X09_GaloreStateMatchesItsRule) {
     return Planned(settings).At(EventKind::kPhaseEnd, Phase::kOptimizer,
                                 2)[Planned::Index(Category::kOptimizerState)];
   };
-  // Linear layers of the transformer's layers; the embedding has full moments.
+  // By default, GaLore projects the layers' linear modules. The embedding has full moments.
   EXPECT_EQ(state({{"galore.rank", "8"}}), 4 * (l * (attention + mlp) + 2 * (vectors + embedding)));
   EXPECT_EQ(state({{"galore.rank", "8"}, {"galore.targets", "mlp"}}),
             4 * (l * (mlp + 2 * (2 * h * h + 2 * kv * h)) + 2 * (vectors + embedding)));
-  // If the rank is not smaller than a side, the state is as large as the matrix, which is still
-  // projected.
+  // If the rank is not smaller than a side, the state is as large as without GaLore. The projection
+  // is made anyway, and stored in addition.
   EXPECT_GT(state({{"galore.rank", "64"}}), state({}));
 }
 
@@ -477,7 +477,7 @@ TEST(Proof, X09_RejectsInvalidGaloreTargets) {
   };
   EXPECT_NE(error(kTinyGpt2, "layers").find("Conv1D"), std::string::npos);
   EXPECT_NE(error(kTinyBert, "attn").find("query"), std::string::npos);
-  // The output layer's weight is tied to the embedding.
+  // The output layer is tied to the embedding, so its weight would be in both groups.
   EXPECT_NE(error(kTinyQwen, "all-linear").find("two parameter groups"), std::string::npos);
 }
 
@@ -490,7 +490,7 @@ TEST(Proof, X10_SixteenAndFourBitStateMatchesRule) {
             ByTensor([](uint64_t n) {
               return n < 4096 || n % 256 != 0 ? 8 * n : 2 * n + 2 * 4 * (n / 256) + 2 * 256 * 4;
             }));
-  // Unlike bitsandbytes' optimizers, these support shards.
+  // Unlike the optimizers of bitsandbytes, those of torchao support sharded parameters.
   const Planned sharded(Settings{{"shard.strategy", "zero3"},
                                  {"shard.ranks", "2"},
                                  {"optimizer.bits", "8"},
@@ -505,8 +505,8 @@ TEST(Proof, X18_BucketViewsSaveMemoryFp32GradientsStay) {
         {"shard.strategy", "ddp"}, {"shard.ranks", "2"}, {"shard.gradients", how}, {"steps", "6"}});
   };
   const Planned copies = communication("copies"), views = communication("views");
-  // From step 2 on, the buckets do not change. NCCL's watchdog frees the first buckets at some host
-  // time, so a step may still have them. The minimum over the steps contains no first buckets.
+  // The buckets do not change from step 2 on. The first buckets may still exist then, because
+  // NCCL's watchdog frees them at some host time. So this returns the minimum over the steps.
   const auto both = [](const Planned& plan) {
     std::map<int, uint64_t> most;
     int step = -1;
@@ -523,7 +523,7 @@ TEST(Proof, X18_BucketViewsSaveMemoryFp32GradientsStay) {
     return least;
   };
   const uint64_t n = Sum(copies.Parameters());
-  // Views save all gradients except the one that is being copied into its bucket.
+  // Views save the memory of all gradients but the one that is being copied into its bucket.
   const std::vector<uint64_t> sizes = copies.Parameters();
   EXPECT_EQ(both(copies) - both(views), 4 * (n - *std::max_element(sizes.begin(), sizes.end())));
   const Planned half(Settings{{"precision", "bf16"}});

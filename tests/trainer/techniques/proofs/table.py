@@ -10,9 +10,9 @@ import re
 import sys
 
 IDS = ["T%02d" % i for i in range(1, 30)] + ["X%02d" % i for i in range(1, 25)]
-# Keys of every run, which no technique declares (profiler/run/keys.cpp).
+# Keys that every run has and no technique declares (profiler/run/keys.cpp).
 RUN_KEYS = {"batch", "seq", "micro_batches", "alloc_conf", "model"}
-# Techniques of the catalogue that the list of proofs.md does not contain.
+# Techniques of the catalogue that are not in the list of proofs.md.
 BEYOND = {"clipping", "saving", "resuming", "generation", "inference"}
 
 
