@@ -20,9 +20,9 @@ enum class Labels : uint8_t { kCopies, kNextTokens };
 void FillTokens(std::span<at::Tensor> host, int64_t vocabulary, Labels labels,
                 std::mt19937_64& random);
 
-// A batch of a tokenizer and collator, without padding: "input_ids", "token_type_ids"
-// (if `token_types`) and "attention_mask" (ones) are int64 [rows, seq]; "labels" is
-// [rows].
+// The batch that a tokenizer and a collator make of sequences without padding. "input_ids",
+// "token_type_ids" (only if `token_types`) and "attention_mask" (all ones) are int64 [rows, seq],
+// and "labels" is [rows].
 std::vector<InputSpec> ClassifierInputs(int64_t rows, int64_t seq, bool token_types);
 // Fills a batch with a task in which the first token determines a sequence's class.
 void FillClassifier(std::span<at::Tensor> host, int64_t vocabulary, int64_t classes,
