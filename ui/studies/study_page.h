@@ -1,5 +1,5 @@
-// Pages of the bottom dock that run a command of vramscope: a line of controls with progress and
-// cancel, and a table below. A page offers its results to the window as configurations.
+// Pages of the bottom dock. Each runs a command of vramscope, and has a line of controls (with
+// progress and cancel) and a table. It offers its results to the window as configurations.
 #pragma once
 
 #include <QJsonObject>
