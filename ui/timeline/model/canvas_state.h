@@ -118,7 +118,7 @@ struct CanvasState {
   bool tooltip = false;  // the tooltip's delay has passed
   bool dragging_range = false;
 
-  // The morph of the memory lane: its edges at the start in pixels, and its progress (1: finished).
+  // The memory lane's animation to new data: its first edges in pixels, and its progress (0 to 1).
   std::vector<float> morph_from;
   uint32_t morph_columns = 0;
   float morph = 1;

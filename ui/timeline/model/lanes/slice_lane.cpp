@@ -130,7 +130,7 @@ class SliceDrawer {
     if (t.kind[slice] == SliceKind::kModule) {
       label = Elide(measure_, ShortPath(name), style.font, room);
     } else {
-      // Draws the longest text that fits: name, "inferred" and duration; name and duration; name.
+      // Draw the longest text that fits. The name comes first, then the duration, then "inferred".
       std::string time;
       if (style.duration) {
         time = fmt::format(" {}", LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]));
@@ -151,7 +151,7 @@ class SliceDrawer {
 
   // Draws columns for slices that are too narrow for rectangles; alpha: the part they cover.
   void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
-    // All slices of a lane of the index have the same depth and, except for phases, the same color.
+    // A lane of the index has slices of one depth. They have one color, unless they are phases.
     const auto some =
         std::ranges::find_if(view.columns, [](const query::LaneColumn& c) { return c.count > 0; });
     const Color fill =
