@@ -27,7 +27,7 @@ class Legend : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // Calls place(entry, x, y) for each entry; returns the height.
+  // Calls place(entry, x, y) for each entry. Returns the height of all lines.
   template <class Place>
   int Flow(int width, const Place& place) const;
   std::vector<Entry> entries_;

@@ -48,7 +48,7 @@ std::string Life(const Trace& trace, AllocationId id) {
   return timeline::LengthOf(trace, ns);
 }
 
-// Describes the position of an event in the trace: "backward · 71.2 ms".
+// Returns the phase and time of an event, such as "backward · 71.2 ms".
 std::string Moment(const Trace& trace, trace::EventIndex event) {
   const analysis::Context at = analysis::ContextAt(trace, event);
   std::string text;

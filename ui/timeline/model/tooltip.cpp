@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kStackLines = 5;
 
-// Half a pixel in nanoseconds, which is precise enough to distinguish adjacent pixels.
+// Returns half a pixel in nanoseconds. With this precision, adjacent pixels have different texts.
 int64_t Resolution(const CanvasState& s) {
   return std::max<int64_t>(static_cast<int64_t>(s.viewport.ns_per_px() / 2), 1);
 }
@@ -26,8 +26,8 @@ std::string Moment(const CanvasState& s, int64_t trace_ns) {
   return TimeTextOf(s.data->trace(), trace_ns, resolution);
 }
 
-// "backward · step 5 · 71.20 ms". `event`: the event at that time. If a phase ends at the time at
-// which the next one begins, the order of events decides which of the two is named.
+// Returns a text such as "backward · step 5 · 71.20 ms". `event`: the event at that time. If one
+// phase ends when the next one begins, the order of events decides which of them is named.
 std::string Place(const CanvasState& s, int64_t trace_ns,
                   trace::EventIndex event = trace::kNoEvent) {
   const TimelineData& d = *s.data;
