@@ -4405,14 +4405,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}它导入了 torch 但没有使用 CUDA：GPU 上没有任何分配</translation>
     </message>
     <message>
-        <source>{}it never imported torch, its import failed (its output says why), or it was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch, run by the interpreter in which it is installed</source>
-        <translation>{}它没有导入 torch，或导入失败（原因见其输出），或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序，须由装有 PyTorch 的解释器运行</translation>
-    </message>
-    <message>
-        <source>{}it never imported torch, or was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch, run by the interpreter in which it is installed</source>
-        <translation>{}它没有导入 torch，或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序，须由装有 PyTorch 的解释器运行</translation>
-    </message>
-    <message>
         <source>{}its PyTorch {} is a build for the CPU only; install the build for CUDA with `pip install torch` (it needs a GPU)</source>
         <translation>{}其 PyTorch {} 是仅支持 CPU 的构建；请用 `pip install torch` 安装 CUDA 构建（需要 GPU）</translation>
     </message>
@@ -5465,10 +5457,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>重复释放</translation>
     </message>
     <message>
-        <source>frees allocation {}, but there are {}</source>
-        <translation>释放分配 {}，但只有 {} 个分配</translation>
-    </message>
-    <message>
         <source>frees allocation {}, which is already freed</source>
         <translation>释放了已释放的分配 {}</translation>
     </message>
@@ -5541,10 +5529,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>与前一个段重叠</translation>
     </message>
     <message>
-        <source>items are appended to {}</source>
-        <translation>元素被追加到{}</translation>
-    </message>
-    <message>
         <source>items without a container</source>
         <translation>元素没有容器</translation>
     </message>
@@ -5591,10 +5575,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>keyframe</source>
         <translation>关键帧</translation>
-    </message>
-    <message>
-        <source>keys are set in {}</source>
-        <translation>在{}中设置了键</translation>
     </message>
     <message>
         <source>layout of kind {} has columns {:#x}</source>
@@ -6007,14 +5987,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} is a folder with content</source>
         <translation>{} 是有内容的文件夹</translation>
-    </message>
-    <message>
-        <source>{} is a number; compare it by =, !=, &lt;, &lt;=, &gt; or &gt;=</source>
-        <translation>{} 是数；请用 =、!=、&lt;、&lt;=、&gt; 或 &gt;= 比较</translation>
-    </message>
-    <message>
-        <source>{} is a text; compare it by =, !=, ~ or !~</source>
-        <translation>{} 是文本；请用 =、!=、~ 或 !~ 比较</translation>
     </message>
     <message>
         <source>{} is compressed by an unsupported method ({})</source>
@@ -6931,14 +6903,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host&apos;s.</source>
         <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间为主机时间。</translation>
-    </message>
-    <message>
-        <source>The program&apos;s changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
-        <translation>程序对文件的更改保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：libc 函数中的写时复制，以及系统调用过滤器（限制，例如静态链接的程序：docs/security.md）。</translation>
-    </message>
-    <message>
-        <source>The program&apos;s changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
-        <translation>程序对文件的更改保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制：docs/security.md）。</translation>
     </message>
     <message>
         <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop as large as the largest one, fused none.</source>
@@ -9113,10 +9077,6 @@ Without a command, opens the FILEs in the window.</source>
         <translation>将窗口显示的内容写为 JSON，然后退出</translation>
     </message>
     <message>
-        <source>yes: the free memory would have sufficed in one piece</source>
-        <translation>是：空闲显存若连续则已足够</translation>
-    </message>
-    <message>
         <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2&apos;s default, more need set_modules_to_backward_prefetch</source>
         <translation>zero2 和 zero3：反向中提前收集的层数；1 为 FSDP2 默认，更多由 set_modules_to_backward_prefetch 设置</translation>
     </message>
@@ -9346,12 +9306,6 @@ under {}{}{}
         <source>   the same: {}
 </source>
         <translation>   没有变化：{}
-</translation>
-    </message>
-    <message>
-        <source>   watching {}{}; saving one starts a new plan, Ctrl-C ends
-</source>
-        <translation>   正在监视 {}{}；保存其中之一即开始新的规划，Ctrl-C 结束
 </translation>
     </message>
     <message>
@@ -9739,10 +9693,6 @@ under {}{}{}
         <translation>`vramscope setup` 下载 {}，并解压 {} 到 {}</translation>
     </message>
     <message>
-        <source>`vramscope toggles -- python train.py` shows which of them apply to a program, `vramscope plan --toggle NAME -- python train.py` plans it with one, and `vramscope fit --budget 24GiB -- python train.py` searches for toggles with which it fits.</source>
-        <translation>`vramscope toggles -- python train.py` 显示哪些开关适用于某个程序，`vramscope plan --toggle NAME -- python train.py` 使用其中一个进行规划，`vramscope fit --budget 24GiB -- python train.py` 搜索使其放得下的开关。</translation>
-    </message>
-    <message>
         <source>a recording</source>
         <translation>录制</translation>
     </message>
@@ -9981,10 +9931,6 @@ under {}{}{}
     <message>
         <source>out of memory: an allocation fails on this GPU</source>
         <translation>显存不足：在该 GPU 上有一次分配失败</translation>
-    </message>
-    <message>
-        <source>out of memory: an allocation fails on this GPU, so the program needs more than these figures; --gpu-memory gives it more</source>
-        <translation>显存不足：在该 GPU 上有一次分配失败，因此程序所需多于这些数值；用 --gpu-memory 提供更多显存</translation>
     </message>
     <message>
         <source>outside the steps</source>
@@ -10270,14 +10216,6 @@ under {}{}{}
 </source>
         <translation>
   内核：规划 {} 个，实测 {} 个；不比较时间。
-</translation>
-    </message>
-    <message>
-        <source>
-  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi shows a few percent more). Assumed: figures without a source for this GPU. `vramscope devices NAME` shows details of one GPU, --json all sources.
-</source>
-        <translation>
-  {} 个 GPU，共 {} 个。稠密算力以 TFLOP/s 为单位。显存为 CUDA 报告的值（nvidia-smi 显示的值高百分之几）。假定：此 GPU 没有来源的数值。`vramscope devices NAME` 显示单个 GPU 的详细信息，--json 显示全部来源。
 </translation>
     </message>
     <message>
@@ -11075,10 +11013,6 @@ under {}{}{}
     <message>
         <source>step times are modelled with a roofline of the chosen GPU</source>
         <translation>步时间按所选 GPU 的 roofline 模型建模</translation>
-    </message>
-    <message>
-        <source>tensors between the split parts are divided too, by tokens</source>
-        <translation>切分部分之间的张量也按词元均分</translation>
     </message>
     <message>
         <source>the gradients of log-softmax and of the fp32 logits</source>
@@ -12629,10 +12563,6 @@ the file does not mention {}, but with these settings every decision is as recor
 </translation>
     </message>
     <message>
-        <source>; not recorded: whether in holes or in free segments</source>
-        <translation>；未记录位于空洞中还是空闲段中</translation>
-    </message>
-    <message>
         <source>; replayed with these sizes: {}</source>
         <translation>；按这些大小重放：{}</translation>
     </message>
@@ -12649,10 +12579,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>适配器：相对全量训练的节省</translation>
     </message>
     <message>
-        <source>Baseline: {} kernels in {}; current run: {} in {}; kernels in both: {} and {}.</source>
-        <translation>基线：{} 个内核，共 {}；当前运行：{} 个，共 {}；两者共有的内核：{} 和 {}。</translation>
-    </message>
-    <message>
         <source>Bytes that memcpys, memsets and collectives move; not recorded for kernels</source>
         <translation>拷贝、填充和集合通信移动的字节；内核没有记录</translation>
     </message>
@@ -12663,12 +12589,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>Changes to these caches are kept: {}.</source>
         <translation>对这些缓存的更改会保留：{}。</translation>
-    </message>
-    <message>
-        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown, because the run ran out of memory at an allocation that the budget allows, or because reserved memory (for --host-budget: the driver&apos;s allocations) was not recorded.
-</source>
-        <translation>退出状态：超出任一预算时为 1；无法判断时为 3，即运行在预算容许的一次分配处显存不足，或未记录预留显存（对于 --host-budget：驱动的分配）。
-</translation>
     </message>
     <message>
         <source>Formulas, compared with a plan of the same run.</source>
@@ -12683,16 +12603,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>它没有记录顺序和时间，因此没有时间线。</translation>
     </message>
     <message>
-        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; only programs whose PyTorch has them can be planned</source>
-        <translation>LibTorch 2.11（CUDA 13.0）没有适用于此 GPU 的内核，只有适用于 {} 的；只能规划其 PyTorch 含有这些内核的程序</translation>
-    </message>
-    <message>
         <source>NVML reported no memory of the GPU that this process uses, or an allocation failed</source>
         <translation>NVML 没有报告本进程占用的显存，或有一次分配失败</translation>
-    </message>
-    <message>
-        <source>NVML&apos;s total minus this process (at {}); without other processes, the driver&apos;s own memory</source>
-        <translation>NVML 的总量减去本进程（{}）；若没有其他进程，则为驱动自身的显存</translation>
     </message>
     <message>
         <source>Optimizer state, GaLore, one h x f matrix</source>
@@ -12711,16 +12623,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在 {0} 上运行：其 {2} 中最多预留 {1}，不含 CUDA 上下文。</translation>
     </message>
     <message>
-        <source>Sum of lifetimes (blocks) and durations (all else)</source>
-        <translation>存活时间（块）与时长（其余）之和</translation>
-    </message>
-    <message>
         <source>The recorded parameters ({}) are as large as those of {} in {}</source>
         <translation>录制的参数（{}）与 {}（{}）的参数一样大</translation>
-    </message>
-    <message>
-        <source>These toggles were not planned alone: {}.</source>
-        <translation>这些开关没有单独规划：{}。</translation>
     </message>
     <message>
         <source>This file does not record which memory a kernel used; the kernels above ran during these ops.
@@ -12763,10 +12667,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>a computed number is assumed to be {}, because the program divides by it, takes its logarithm or trains by it</source>
         <translation>假定计算出的数为 {}，因为程序用它作除数、取其对数或用它训练</translation>
-    </message>
-    <message>
-        <source>a computed number is assumed to be {}, or comparing it would make the program fail</source>
-        <translation>假定计算出的数为 {}，否则比较它会使程序失败</translation>
     </message>
     <message>
         <source>a list of blocks is used twice</source>
@@ -12837,10 +12737,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 的内存种类未知：从 {} 到 {}</translation>
     </message>
     <message>
-        <source>a {} uses string {}, but there are {}</source>
-        <translation>{} 使用字符串 {}，但只有 {} 个</translation>
-    </message>
-    <message>
         <source>allocations that overlap a block not yet freed (entries are missing): {}</source>
         <translation>与尚未释放的块重叠的分配（有条目缺失）：{}</translation>
     </message>
@@ -12869,10 +12765,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>同一时刻预留 {} + 分配器之外 {}</translation>
     </message>
     <message>
-        <source>at that time, relative to the replay as recorded</source>
-        <translation>该时刻，相对于按录制的重放</translation>
-    </message>
-    <message>
         <source>at the peak, results of the first step that also outlive the peak&apos;s step</source>
         <translation>峰值时存在第一步的结果，且在峰值所在的步之后仍然存活</translation>
     </message>
@@ -12883,10 +12775,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>bytes in the pool of captured CUDA graphs</source>
         <translation>已捕获 CUDA 图的内存池字节数</translation>
-    </message>
-    <message>
-        <source>bytes multiplied by history entries from allocation to free, because the file has no times</source>
-        <translation>字节数乘以从分配到释放的历史条目数，因为文件没有时间</translation>
     </message>
     <message>
         <source>caching allocator: cannot restore, because it already has segments</source>
@@ -12903,10 +12791,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>call stacks begin at frame {}, stack {} instead of frame {}, stack {}</source>
         <translation>调用栈从栈帧 {}、栈 {} 开始，而不是栈帧 {}、栈 {}</translation>
-    </message>
-    <message>
-        <source>call stacks: frame {} is used, but there are {}</source>
-        <translation>调用栈：使用了栈帧 {}，但只有 {} 个</translation>
     </message>
     <message>
         <source>cannot read the current folder: {}</source>
@@ -13249,10 +13133,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}之后不再比较</translation>
     </message>
     <message>
-        <source>the driver&apos;s memory pools, which it uses, are not modelled; use native</source>
-        <translation>它使用的驱动内存池未建模；请用 native</translation>
-    </message>
-    <message>
         <source>the end of the activity file does not match its chunks</source>
         <translation>活动文件的末尾与其分块不符</translation>
     </message>
@@ -13433,10 +13313,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>该程序未通过 Python 使用 GPU。显存用量已知，但不知道由什么使用，因为钩子需要 Python。没有跟踪</translation>
     </message>
     <message>
-        <source>this size differs from that of the allocation</source>
-        <translation>释放的大小与分配时不同</translation>
-    </message>
-    <message>
         <source>to multiples of 512 bytes, or by the allocator&apos;s settings</source>
         <translation>取整到 512 字节的倍数，或按分配器的设置</translation>
     </message>
@@ -13519,10 +13395,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} entries, {} different values: </source>
         <translation>{} 条，{} 种不同的值：</translation>
-    </message>
-    <message>
-        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (In brackets: another model&apos;s figure, if nothing was published.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。发表的数值：{} / {} 在容差内。次序和比例：{} / {} 成立。（括号内：若无发表的数值，则为另一模型的数值。）</translation>
     </message>
     <message>
         <source>{} from call to start</source>
@@ -14113,10 +13985,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>其他</translation>
     </message>
     <message>
-        <source>passes that the batch is split into before the optimizer steps</source>
-        <translation>优化器更新之前，一个批次分成的次数</translation>
-    </message>
-    <message>
         <source>pickle, protocol {}</source>
         <translation>pickle，协议 {}</translation>
     </message>
@@ -14143,10 +14011,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF</source>
         <translation>缓存分配器的设置，写法同 PYTORCH_CUDA_ALLOC_CONF</translation>
-    </message>
-    <message>
-        <source>size of the CUDA context, which is added to the allocator&apos;s memory: 450MiB, or the name of a GPU in `vramscope devices`; default: that of the run&apos;s GPU; for a recording, that of {}</source>
-        <translation>CUDA 上下文的大小，加到分配器的显存上：450MiB，或 `vramscope devices` 中的 GPU 名称；默认：该运行所用 GPU 的值；对于录制，为 {} 的值</translation>
     </message>
     <message>
         <source>the allocator has {}={} at the end: the program sets it itself</source>
@@ -14607,12 +14471,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>waterfall takes either RUN or -- PROGRAM, not both; the bars of a program are its --toggle options in their order</source>
         <translation>waterfall 接受 RUN 或 -- PROGRAM，不能同时使用；程序的条形是其 --toggle 选项，按给出的次序</translation>
-    </message>
-    <message>
-        <source>host memory unknown: not all of the driver&apos;s allocations were recorded (--no-activities, a built-in model, or memory that was pinned before the program initialized CUDA)
-</source>
-        <translation>主机内存未知：驱动的分配未全部记录（--no-activities、内置模型，或程序初始化 CUDA 之前锁页的内存）
-</translation>
     </message>
     <message>
         <source>the value is empty</source>
@@ -15343,10 +15201,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
     </message>
     <message>
-        <source>--device: &quot;{}&quot; is not a number from 0 to 255. With FILE, it selects one of the file&apos;s devices; the CUDA context of a named GPU is --context</source>
-        <translation>--device：“{}”不是 0 到 255 之间的数字。给出 FILE 时，它选择文件中的一个设备；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
-    </message>
-    <message>
         <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU add up.</source>
         <translation>在验证批次上运行一遍。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
     </message>
@@ -15417,10 +15271,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} live blocks after {} events, {} in _snapshot(): the same blocks</source>
         <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个：是相同的块</translation>
-    </message>
-    <message>
-        <source>{} of {} allocate and reserve as many bytes, in as many requests, as planned{}</source>
-        <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
     </message>
     <message>
         <source>a .trace file or CUDA memory snapshot; without FILE, RUN or PROGRAM is planned</source>
@@ -15647,6 +15497,156 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>… {} more frame</source>
         <translation>… 另外 {} 个栈帧</translation>
+    </message>
+    <message>
+        <source>
+  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi shows a few percent more). Assumed: figures without a source for this GPU. `vramscope devices NAME` shows the details of one GPU, and --json shows all sources.
+</source>
+        <translation>
+  {} / {} 个 GPU。密集算力单位为 TFLOP/s。内存为 CUDA 报告的值（nvidia-smi 显示的值大百分之几）。假定：没有该 GPU 来源的数值。`vramscope devices NAME` 显示一个 GPU 的详情，--json 显示所有来源。
+</translation>
+    </message>
+    <message>
+        <source>   watching {}{}; saving a watched file starts a new plan, Ctrl-C ends
+</source>
+        <translation>正在监视 {}{}；保存任一被监视的文件即开始新的规划，Ctrl-C 结束
+</translation>
+    </message>
+    <message>
+        <source>--device: &quot;{}&quot; is not a number from 0 to 255. With a FILE, --device selects one of its devices; to use the CUDA context of a named GPU, give its name to --context</source>
+        <translation>--device：\&quot;{}\&quot; 不是 0 到 255 的数字。有 FILE 时，--device 选择文件中的一个设备；要使用某个 GPU 的 CUDA 上下文，请将其名称传给 --context</translation>
+    </message>
+    <message>
+        <source>; it is not recorded whether this memory is in holes or in free segments</source>
+        <translation>；未录制这些内存是在空洞中还是在空闲段中</translation>
+    </message>
+    <message>
+        <source>Baseline: {} kernels in {}; current run: {} in {}. Kernels of both runs take {} and {}.</source>
+        <translation>基线：{} 个内核，共 {}；当前运行：{} 个，共 {}。两者共有的内核分别耗时 {} 和 {}。</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown. It is unknown if the run failed at an allocation that the budget allows, or if reserved memory (for --host-budget: the driver&apos;s allocations) was not recorded.
+</source>
+        <translation>退出状态：超出预算时为 1；未知时为 3。若运行在预算允许的分配处失败，或未录制预留内存（对于 --host-budget：驱动的分配），则结果未知。
+</translation>
+    </message>
+    <message>
+        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; a program can be planned only if its PyTorch has kernels for it</source>
+        <translation>LibTorch 2.11（CUDA 13.0）没有该 GPU 的内核，只有 {} 的内核；只有 PyTorch 含有该 GPU 内核的程序才能规划</translation>
+    </message>
+    <message>
+        <source>NVML&apos;s total minus this process (at {}); if there are no other processes, this is the driver&apos;s own memory</source>
+        <translation>NVML 的总量减去本进程的用量（在 {}）；若没有其他进程，则为驱动自身的内存</translation>
+    </message>
+    <message>
+        <source>Sum of durations; for blocks, of lifetimes</source>
+        <translation>时长之和；对于块，为存活时间之和</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
+        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并过滤系统调用（限制见 docs/security.md，例如静态链接的程序）。</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
+        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
+    </message>
+    <message>
+        <source>These toggles were not planned one at a time: {}.</source>
+        <translation>以下开关没有逐个规划：{}。</translation>
+    </message>
+    <message>
+        <source>`vramscope toggles -- python train.py` shows which toggles apply to a program, `vramscope plan --toggle NAME -- python train.py` plans the program with one toggle, and `vramscope fit --budget 24GiB -- python train.py` searches for toggles with which it fits.</source>
+        <translation>`vramscope toggles -- python train.py` 显示哪些开关适用于程序，`vramscope plan --toggle NAME -- python train.py` 使用一个开关规划程序，`vramscope fit --budget 24GiB -- python train.py` 搜索使程序放得下的开关。</translation>
+    </message>
+    <message>
+        <source>a computed number is assumed to be {}, because comparing it would otherwise make the program fail</source>
+        <translation>计算出的数假定为 {}，因为否则比较它会使程序失败</translation>
+    </message>
+    <message>
+        <source>a {} uses string {}, but there are only {} strings</source>
+        <translation>{} 使用字符串 {}，但只有 {} 个字符串</translation>
+    </message>
+    <message>
+        <source>at that time, compared with the replay of recorded settings</source>
+        <translation>该时刻，与采用录制时设置的重放相比</translation>
+    </message>
+    <message>
+        <source>bytes multiplied by the number of history entries from allocation to free, because the file has no times</source>
+        <translation>字节数乘以从分配到释放的历史条目数，因为文件没有时间</translation>
+    </message>
+    <message>
+        <source>call stacks: frame {} is used, but there are only {} frames</source>
+        <translation>调用栈：使用了帧 {}，但只有 {} 帧</translation>
+    </message>
+    <message>
+        <source>forward and backward passes into which a batch is split, for one optimizer step</source>
+        <translation>一个优化器步中，批被分成的前向和反向传播次数</translation>
+    </message>
+    <message>
+        <source>frees allocation {}, but there are only {} allocations</source>
+        <translation>释放分配 {}，但只有 {} 个分配</translation>
+    </message>
+    <message>
+        <source>host memory unknown: not all of the driver&apos;s allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
+</source>
+        <translation>主机内存未知：未录制驱动的全部分配（可能的原因：--no-activities、内置模型，或在 CUDA 初始化之前锁页的内存）
+</translation>
+    </message>
+    <message>
+        <source>it uses the driver&apos;s memory pools, which are not modelled; use native</source>
+        <translation>它使用驱动的内存池，而这些内存池未建模；请用 native</translation>
+    </message>
+    <message>
+        <source>items are appended to {}, which is not a list</source>
+        <translation>向{}追加了元素，但它不是列表</translation>
+    </message>
+    <message>
+        <source>keys are set in {}, which is not a dict</source>
+        <translation>在{}中设置了键，但它不是字典</translation>
+    </message>
+    <message>
+        <source>out of memory: an allocation fails on this GPU, so the program needs more memory than this row shows; --gpu-memory gives the GPU more memory</source>
+        <translation>内存不足：在该 GPU 上有一次分配失败，因此程序需要的内存多于该行显示的值；--gpu-memory 为 GPU 设置更大的内存</translation>
+    </message>
+    <message>
+        <source>size of the CUDA context, which is added to the allocator&apos;s memory: for example 450MiB, or the name of a GPU in `vramscope devices`. Default: the context of the run&apos;s GPU; for a recording that names no GPU, the context of {}</source>
+        <translation>CUDA 上下文的大小，加到分配器的内存上：例如 450MiB，或 `vramscope devices` 中的 GPU 名称。默认：运行所用 GPU 的上下文；对于未注明 GPU 的录制，为 {} 的上下文</translation>
+    </message>
+    <message>
+        <source>the tensors between the split parts are also divided, by tokens</source>
+        <translation>拆分部分之间的张量也按 token 划分</translation>
+    </message>
+    <message>
+        <source>this is not the size of the allocation</source>
+        <translation>这不是该次分配的大小</translation>
+    </message>
+    <message>
+        <source>yes: the free memory would have sufficed if contiguous</source>
+        <translation>是：空闲内存若连续即足够</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (Figures in brackets are those of another model. They are shown if nothing was published.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。已发表的数值：{}/{} 在容差内。次序和比值：{}/{} 成立。（括号内为另一模型的数值，在没有发表数值时显示。）</translation>
+    </message>
+    <message>
+        <source>{} is a number; compare it with =, !=, &lt;, &lt;=, &gt; or &gt;=</source>
+        <translation>{} 是数；请用 =、!=、&lt;、&lt;=、&gt; 或 &gt;= 比较</translation>
+    </message>
+    <message>
+        <source>{} is a text; compare it with =, !=, ~ or !~</source>
+        <translation>{} 是文本；请用 =、!=、~ 或 !~ 比较</translation>
+    </message>
+    <message>
+        <source>{} of {} match the plan in allocated bytes, reserved bytes and number of requests{}</source>
+        <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
+    </message>
+    <message>
+        <source>{}it never imported torch, its import failed (its output says why), or it was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
+        <translation>{}它没有导入 torch，或导入失败（原因见其输出），或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
+    </message>
+    <message>
+        <source>{}it never imported torch, or was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
+        <translation>{}它没有导入 torch，或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
     </message>
 </context>
 <context>
@@ -16024,12 +16024,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>正在对齐两次运行…</translation>
     </message>
     <message>
-        <source>Compare count and duration of each kernel in a step, for example modelled with measured</source>
-        <translation>比较某一步中每个内核的次数和时长，例如建模值与实测值</translation>
-    </message>
-    <message>
         <source>Compared with %1 %2. %3</source>
         <translation>与%1 %2 相比。%3</translation>
+    </message>
+    <message>
+        <source>Compare count and duration of each kernel in a step, for example of a plan with a recording</source>
+        <translation>比较某一步中每个内核的次数和时长，例如规划与录制</translation>
     </message>
 </context>
 <context>
@@ -18613,16 +18613,8 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>大文件中的一个设备、一段条目或一段时间</translation>
     </message>
     <message>
-        <source>Opens the settings to run your own train.py on an emulated GPU, this computer or another</source>
-        <translation>打开设置，以便在模拟 GPU、本机或另一台计算机上运行您自己的 train.py</translation>
-    </message>
-    <message>
         <source>The program in the background, running or ended</source>
         <translation>后台中正在运行或已结束的程序</translation>
-    </message>
-    <message>
-        <source>From the device table or a device file, as a MIG slice, or with your own memory size or properties</source>
-        <translation>来自设备表或设备文件、作为 MIG 切片，或使用自定的显存大小或参数</translation>
     </message>
     <message>
         <source>Planned and published figures side by side; each experiment opens as a run</source>
@@ -18747,6 +18739,14 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>Attaches to the block, range or cursor that was chosen last, or else to the peak. A note without text is a bookmark</source>
         <translation>附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的备注是书签</translation>
+    </message>
+    <message>
+        <source>Opens the settings for your own train.py, which can run on an emulated GPU, on this computer or on another one</source>
+        <translation>打开您自己的 train.py 的设置；它可以在模拟 GPU、本机或另一台计算机上运行</translation>
+    </message>
+    <message>
+        <source>Choose from the device table, open a device file, or enter a MIG slice, a memory size or other properties</source>
+        <translation>从设备表中选择、打开设备文件，或输入 MIG 切片、显存大小或其他参数</translation>
     </message>
 </context>
 <context>
@@ -18917,8 +18917,8 @@ Move the file away to write new ones.</source>
         <translation>%1（共 %2 次显存不足）</translation>
     </message>
     <message>
-        <source>This file is a snapshot without a history: whether the program ran out of memory is not recorded. %1 are reserved in it.</source>
-        <translation>此文件是没有历史的快照：未记录程序是否耗尽显存。其中预留 %1。</translation>
+        <source>This snapshot has no history, so it does not record whether the program ran out of memory. Reserved memory: %1.</source>
+        <translation>此快照没有历史，因此未记录程序是否耗尽内存。预留内存：%1。</translation>
     </message>
 </context>
 <context>
@@ -19379,10 +19379,6 @@ Move the file away to write new ones.</source>
         <translation>所需显存</translation>
     </message>
     <message>
-        <source>Techniques can be switched on in your program from outside, without changing it. &quot;Find techniques&quot; plans it with each one that applies, and shows what each saves and the line to write.</source>
-        <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
-    </message>
-    <message>
         <source>copy the lines to write</source>
         <translation>复制要写的代码行</translation>
     </message>
@@ -19445,10 +19441,6 @@ Move the file away to write new ones.</source>
         <translation>未规划</translation>
     </message>
     <message>
-        <source>Each technique was planned alone, switched on from outside: the memory that the program needs with it minus the memory needed without techniques, and a step&apos;s time with it divided by the time without. Several may save less together than their sum.</source>
-        <translation>每项技术都从外部单独启用并规划：程序使用它时需要的显存减去不使用任何技术时需要的显存，以及使用它时一步的时间除以不使用时的时间。几项一起使用时，节省量可能小于各自之和。</translation>
-    </message>
-    <message>
         <source>These savings are from before the program or its settings changed. &quot;Find techniques&quot; computes them again.</source>
         <translation>这些节省量来自程序或其设置更改之前。“查找技术”会重新计算。</translation>
     </message>
@@ -19459,6 +19451,14 @@ Move the file away to write new ones.</source>
     <message>
         <source>the training changes</source>
         <translation>训练改变</translation>
+    </message>
+    <message>
+        <source>Each technique was planned without the others. The figures are the memory that the program needs with it minus the memory needed without techniques, and the time of a step with it divided by the time without. Several together may save less than the sum.</source>
+        <translation>每项技术都在不启用其他技术的情况下规划。数值为程序使用它时需要的显存减去不使用任何技术时需要的显存，以及使用它时一步的时间除以不使用时的时间。几项一起使用时，节省量可能小于各自之和。</translation>
+    </message>
+    <message>
+        <source>Techniques can be switched on in your program from outside, without changing it. &quot;Find techniques&quot; plans it with each one that applies, and shows what each saves and which line to write.</source>
+        <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
     </message>
 </context>
 <context>
@@ -19960,8 +19960,8 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>。其中 %1 已下载</translation>
     </message>
     <message>
-        <source>%1. These runs were planned in advance. You can switch only those toggles that lead from one of these runs to another.</source>
-        <translation>%1。这些运行是预先规划的。只能切换那些从其中一个运行通向另一个运行的开关。</translation>
+        <source>%1. The runs shown here were planned in advance. Only toggles that lead to another one of them can be switched.</source>
+        <translation>%1。此处显示的运行是预先规划的。只能切换通向其中另一个运行的开关。</translation>
     </message>
 </context>
 <context>
