@@ -341,7 +341,7 @@ PyObject* DoText(PyObject*, PyObject* bytes) {
   return Number(0);
 }
 
-// requests(): returns the allocations and frees until the last mark of each device, summed up.
+// requests(): returns the sum over all devices of the allocations and frees before the last mark.
 PyObject* DoRequests(PyObject*, PyObject*) {
   const std::array<uint64_t, 256>& last = The().last;
   return Py().FromUnsignedLongLong(std::accumulate(last.begin(), last.end(), uint64_t{0}));

@@ -33,8 +33,8 @@ namespace {
 constexpr int kUsage = 2, kInternalFailure = 4;
 constexpr size_t kPiece = 1 << 20;
 
-// "vramscope-image " OFFSET SHA256. package.py overwrites the zeros in the built file. `volatile`
-// keeps the compiler from treating the text as a constant.
+// The text "vramscope-image " OFFSET SHA256. package.py overwrites its zeros in the built file, so
+// `volatile` keeps the compiler from treating it as a constant.
 constexpr size_t kMark = 16, kOffset = 20, kDigest = 64;
 __attribute__((used)) volatile char kImage[] =
     "vramscope-image 00000000000000000000 "

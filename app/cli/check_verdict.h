@@ -28,7 +28,7 @@ struct Judged {
   // The first allocation that failed, and the GPU memory needed for it to succeed.
   struct RanOut {
     uint64_t reserved = 0, asked = 0;
-    // The total with this allocation: reserved memory and the CUDA context.
+    // All GPU memory that the run then needs, including reserved memory and the CUDA context.
     uint64_t needed = 0;
   };
   std::shared_ptr<const trace::Trace> trace;  // trace of one device
@@ -44,7 +44,7 @@ struct Judged {
 };
 
 // Compares the budget with the reserved memory plus the CUDA context. If `context` is given, it
-// replaces the CUDA context that the trace or, as a last resort, the default GPU determines.
+// replaces the size from the trace (or, if the trace has none, from the default GPU).
 // Returns kFailedPrecondition if the trace can't be compared with a budget.
 absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t budget,
                              const std::optional<run::Assumption>& context);

@@ -1,4 +1,4 @@
-// `info`. It also runs if the program is started with files but has no display.
+// Declares `info`, which also runs if the program is started with files but has no display.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Writes outputs as docs/commands.md describes them: to standard output (`-`), or to a path
-// completely or not at all. A path that cannot be written (no such folder, no permission) is bad
+// Writes outputs as docs/commands.md says: to standard output (`-`), or to a file completely or not
+// at all. A path that cannot be written (no such folder, no permission) is bad
 // input. A failed write (a full or broken disk) is an internal failure, as on standard output.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace vramscope::cli {
 
-// Returns true, after an error on stderr, if writing to `output` would replace one of `inputs`,
-// even through a link. "-" is a redirected standard output or input, and "" is no
+// Returns true, and prints an error on stderr, if writing to `output` would replace one of
+// `inputs`, even through a link. "-" is a redirected standard output or input, and "" is no
 // file. An input may be a word of a command: in "--config=FILE", FILE is an input, too.
 // Call it before reading anything, and return kUsage if it returns true.
 bool WouldReplaceInput(const std::string& output, const std::vector<std::string>& inputs);

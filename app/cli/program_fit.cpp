@@ -291,7 +291,7 @@ class ProgramFit {
         others.push_back(i);
     return others;
   }
-  // Returns what the toggle of a plan with one toggle did; "" if the figures show its effect.
+  // Returns what a toggle did in the plan with only that toggle; "" if the figures show an effect.
   std::string OutcomeOf(const SwitchProposal& single) {
     const ProgramPlan plan = PlanOf(single);
     for (const ToggleReport& report : plan.toggles)

@@ -101,8 +101,8 @@ class ProgramPlans {
   ProgramServer server_;
 };
 
-// Returns the arguments of `plan --json --all-toggles` that all plans of a program share. They lack
-// those for the GPU's memory, the toggles and the warm process.
+// Returns the arguments of `plan --json --all-toggles` that all plans of a program share. Arguments
+// for the GPU's memory, the toggles and the warm process are not among them.
 std::vector<std::string> PlanWords(const ProgramOptions& options);
 
 // Parses the JSON that `plan --json --all-toggles` prints.

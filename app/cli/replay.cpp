@@ -46,8 +46,8 @@ struct Results {
   const replay::Replayed& own() const {
     return what_if->older_unchanged ? base->own : base->of_settings();
   }
-  // Returns whether the exit status is kNo. With the recorded settings: a decision differs. With
-  // other settings: the run runs out of memory.
+  // Returns whether the exit status is kNo: with the recorded settings if a decision differs, with
+  // other settings if the run still runs out of memory.
   bool no() const {
     return what_if.has_value() ? what_if->out_of_memory > 0 : exact->differences > 0;
   }

@@ -128,7 +128,7 @@ int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product, double flo
 }
 
 // Returns the duration of a copy over the bus. Pinned memory reaches 55.3 GB/s with PCIe 5
-// (measured; compute capability 9.0 and from 10.0 on) and 25 GB/s with PCIe 4 (reported by
+// (measured; compute capability 9.0, and 10.0 or higher) and 25 GB/s with PCIe 4 (reported by
 // bandwidthTest). Pageable memory, which the host stages, reaches 8 to 15 GB/s (measured). On
 // integrated GPUs a copy reads and writes the shared memory.
 int64_t CopyDuration(const Gpu& gpu, uint64_t bytes, CopyPath path) {

@@ -171,7 +171,7 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
   if (mask.kernel == MaskKernel::kDistinct) {
     return DistinctOf(facts, parameters);
   }
-  // For a mask of more than one block, which a kSums kernel on the same thread completes.
+  // The count of a mask of several blocks, which a kSums kernel on the same thread completes.
   thread_local uint64_t begun = 0;
   thread_local bool pending = false;
   if (facts.parameters.size() < 3 || facts.parameters[1] != 8) {

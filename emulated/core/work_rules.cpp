@@ -90,8 +90,8 @@ uint32_t HalfWordAt(void** parameters, size_t parameter, size_t at) {
   return value;
 }
 
-// Kernels over rows or whole tensors. Each entry has the factors of the number of elements, and how
-// often the elements of each parameter are read or written.
+// Kernels over rows or whole tensors. Each entry has the factors whose product is the number of
+// elements, and how often the elements of each parameter are read or written.
 constexpr int kGrid = -1, kNone = -2;
 struct RowKernel {
   std::string_view name;

@@ -1,5 +1,5 @@
-// Implements cuGetProcAddress, which looks up a function by its name in programs. The function has
-// the interface of the CUDA version for which the program was built.
+// Implements cuGetProcAddress. It looks up a function by the name that programs use, with the
+// interface of the CUDA version for which the program was built.
 #include <dlfcn.h>
 
 #include <cstring>

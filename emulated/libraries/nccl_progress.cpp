@@ -236,7 +236,7 @@ void Progress::Own() {
   if (!takes) {
     own_ = ReadKnown(operation_.send, sizes_.sent);
   } else if (operation_.kind == Kind::kBroadcast && !operation_.comm->room && exchanged()) {
-    // In the only process, the root's values are those of this rank.
+    // This is the only process, so the root has the same values as this rank.
     own_ = ReadKnown(operation_.receive, most_sent());
   }
 }

@@ -28,8 +28,8 @@ const char* ValueOf(const char* entry, const char* name) {
   return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
 }
 
-// Reads this library's folder from LD_AUDIT. dladdr() would return it, too, but so early in a
-// process a call ends the process with glibc before 2.34.
+// Reads this library's folder from LD_AUDIT. dladdr() cannot be used, because with glibc before
+// 2.34 a call this early ends the process.
 void FindFolder() {
   constexpr char kOwnName[] = "/libvramscope-audit.so";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -79,7 +79,7 @@ bool HasFolder(const char* path, const char* wanted) {
 }
 
 // Returns the folder of the hooks next to this file. It is used if RestorePythonPath() in a parent
-// process has overwritten the variable with the folder.
+// process has overwritten the variable that contains the folder.
 const char* FolderOfHooks() {
   static char hooks[kLongest];
   if (folder[0] == 0 || strlen(folder) + sizeof "python/inject" > sizeof hooks) return nullptr;
@@ -89,8 +89,8 @@ const char* FolderOfHooks() {
 }
 
 // Changes the kernel's array of the environment, which the program's C library will read. The array
-// cannot grow. If it has no PYTHONPATH, this function replaces the entry of the variable with the
-// folder. If there is a preloaded library, it adds an entry instead.
+// cannot grow. If it has no PYTHONPATH, this function overwrites the variable that contains the
+// folder, unless there is a preloaded library, which can add an entry.
 void RestorePythonPath() {
   static char restored[8 * kLongest];
   char** own = nullptr;

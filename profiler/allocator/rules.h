@@ -64,8 +64,8 @@ constexpr trace::Pool PoolOfSegment(uint64_t bytes) {
 inline uint64_t PageSize(trace::Pool pool, const run::AllocConf& conf) {
   return pool == trace::Pool::kSmall ? kSmallBuffer : conf.large_segment_size;
 }
-// Returns the size of the address range that an expandable segment reserves: 1 1/8 of the device's
-// memory in whole pages, as in ExpandableSegment's constructor.
+// Returns the size of the address range that an expandable segment reserves: 1.125 times the
+// device's memory in whole pages, as in ExpandableSegment's constructor.
 inline uint64_t ReservedAddresses(uint64_t device_total, trace::Pool pool,
                                   const run::AllocConf& conf) {
   return RoundUp(device_total + device_total / 8, PageSize(pool, conf));

@@ -1,7 +1,7 @@
 // Computes curves, peak and call sites of the pinned and managed host memory that the programs of a
-// trace allocated through CUDA. Not included, because CUDA does not report them, are pageable
-// memory, also if it is registered (cudaHostRegister), and memory that processes share (the batches
-// of a data loader's workers). The sizes are those of the driver's calls. PyTorch's host allocator
+// trace allocated through CUDA. Pageable memory, even if it is registered (cudaHostRegister), and
+// memory that processes share (the batches of a data loader's workers) are not included, because
+// CUDA does not report them. The sizes are those of the driver's calls. PyTorch's host allocator
 // rounds each allocation up to a power of two, and keeps it when the tensor is freed.
 // Memory allocated before the trace begins is unknown.
 //

@@ -68,7 +68,7 @@ struct RequestDiff {
   bool identical() const { return equal == total; }
 };
 // Aligns the streams by a longest common subsequence (Myers' O(ND)). The first alignment, by size,
-// matches allocations with each other. The second requires that frees free matching allocations.
+// matches allocations with each other. The second requires that frees match by allocation.
 // The number of differences is limited, with a lower limit for longer streams, so that comparing
 // millions of requests takes seconds. At the limit, the search keeps the best alignment so far and
 // restarts after it, so `equal` may be lower than possible.

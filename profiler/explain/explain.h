@@ -1,5 +1,5 @@
-// Explains memory use: call sites, fragmentation, unused reserved memory and how a replay
-// could release it, leaks over steps, out-of-memory errors, and the difference between two
+// Explains memory use: call sites, fragmentation, reserved but unused memory and its release (by
+// replay), leaks over steps, out-of-memory errors, and the difference between two
 // runs.
 //
 //   const Fragmentation f = FragmentationAt(*trace, event);
@@ -152,7 +152,7 @@ struct Fragmentation {
   };
   std::vector<PoolUse> pools;     // most free bytes first
   std::vector<PoolOwner> owners;  // owners of private pools, by device and id
-  // A segment with holes, and the live blocks because of which it cannot be released. Sorted by
+  // A segment with holes, and the live blocks that prevent its release. Sorted by
   // free bytes, largest first.
   struct Pin {
     trace::AllocationId allocation;
@@ -171,7 +171,7 @@ struct Fragmentation {
   static constexpr size_t kPinned = 100, kPins = 16;
   uint32_t pinned_count = 0;
   std::vector<Pinned> pinned;  // at most kPinned
-  // The call sites of the blocks because of which holes cannot be released, largest first. The
+  // The call sites of the blocks that prevent the release of holes, largest first. The
   // bytes of a segment's holes are divided equally among its live blocks, so the sum over all sites
   // is `holes`.
   std::vector<analysis::Group> pinned_by;
@@ -206,7 +206,7 @@ struct Reclaim {
   // they are compared with `as_recorded`.
   std::optional<Remedy> anew;
   std::vector<Remedy> remedies;  // sorted by given_back, largest first
-  // The memory that the program returned to the driver, and the GPU memory that this indicates.
+  // The memory that the program returned to the driver, and the GPU memory inferred from it.
   replay::Releases releases;
   std::string headline;
 };
@@ -226,9 +226,9 @@ trace::EventIndex MostUnused(const trace::Trace& trace);
 
 // ---- Leaks over steps ---------------------------------------------------------------------------
 
-// A call site at which steps allocate memory that later steps do not free. Not leaks are
-// allocations that are made once (parameters, optimizer state), and allocations that each step
-// replaces (gradients, averages).
+// A call site at which steps allocate memory that later steps do not free. Allocations that are
+// made once (parameters, optimizer state), and allocations that each step replaces (gradients,
+// averages), are not leaks.
 struct Leak {
   uint32_t site = 0;              // row of CallSites::sites
   double bytes_per_step = 0;      // bytes that one step leaves allocated

@@ -29,8 +29,8 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def way(frame):
-    """Returns the result (True or False) to assume for the condition in the frame's line; None:
-    either."""
+    """Returns the result, True or False, to assume for the condition in the frame's line. None:
+    both are possible."""
     return _way(frame.f_code.co_filename, frame.f_lineno)
 
 

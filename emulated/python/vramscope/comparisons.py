@@ -27,8 +27,8 @@ _CALL = {"abs": abs, "fabs": abs, "float": float, "int": int, "round": round, "m
 
 
 def number(frame):
-    """Returns (value, why) for the number that the frame's line reads. The value is 0 without a
-    reason for another."""
+    """Returns (value, why) for the number that the frame's line reads. The value is 0 if there is
+    no reason for another value."""
     reader = None  # name of the function that returned the number
     for _ in range(LEVELS):
         filename, line = frame.f_code.co_filename, frame.f_lineno

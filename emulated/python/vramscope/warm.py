@@ -39,8 +39,8 @@ MOST = 1 << 18  # size limit of a message
 POLL_MS = 20
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 CAPABILITY_VERSION_3 = 0x20080522
-# Variables that may differ between plans. vramscope sets the first; torchrun sets the others, and
-# they are read when a process group is created.
+# Variables that may differ between plans, by prefix and by name: vramscope's own, and those that
+# torchrun sets, which are read when a process group is created.
 _OF_A_PLAN = ("VRAMSCOPE_", "TORCHELASTIC_")
 _OF_A_RANK = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "PWD", "OLDPWD", "SHLVL", "_"}
 
