@@ -34,8 +34,8 @@ enum class FactStyle { kRight, kRightMiddle, kLeft };
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
-// Boxes for use in a scrolling list. The wheel never changes the value of a combo box, and changes
-// that of a spin box only while the box has the focus.
+// Boxes for use in a scrolling list. The wheel never changes a combo box. It changes a spin box
+// only while the spin box has the focus.
 QComboBox* MakeComboBox();
 // Emits valueChanged when the user finishes editing, not for every digit. If the typed text is not
 // a number from `low` to `high`, calls `refused` with it.
