@@ -75,7 +75,7 @@ at::Tensor MultiheadAttention::Forward(const at::Tensor& query_in, const at::Ten
     product = Apart(product, 2, width);
     parts = {q, product[0], product[1]};
   }
-  // One loop would change the order of backward, which is the reverse order of these operators.
+  // Two loops, because the order of these operators determines the order of backward.
   for (at::Tensor* x : {&parts.query, &parts.key, &parts.value}) {
     *x = x->view({x->size(0), batch * heads, head_dim}).transpose(0, 1);
   }

@@ -141,7 +141,7 @@ class Adafactor final : public Optimizer {
     state.step += 1;
     const Rates rates = RatesOf(parameter, state.step);
     if (weight_decay_ != 0) parameter.mul_(1 - lr_ * weight_decay_);
-    // As in Python, each variable keeps its tensor until the next parameter's is assigned.
+    // As in Python, each variable keeps its tensor until it is assigned again.
     if (gradient.dim() > 1) {
       row_mean_ = at::norm(gradient, 2, {-1}, /*keepdim=*/true).square_().div_(gradient.size(-1));
       state.row_var.lerp_(row_mean_, rates.one_minus_beta2);

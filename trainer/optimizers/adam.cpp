@@ -111,7 +111,7 @@ class Adam final : public Optimizer, public Resumable {
   }
 
   void Loop(Work& work) {
-    // Variables of the Python loop. Each keeps its tensor until the next parameter's is assigned.
+    // Variables of the Python loop. Each keeps its tensor until it is assigned again.
     at::Tensor grad, denominator;
     for (size_t i = 0; i < work.parameters.size(); ++i) {
       ThrowIfCancelled();

@@ -47,7 +47,7 @@ class AdamMini final : public Optimizer {
   }
 
  private:
-  // Variables of the package's step. Each keeps its tensor until the next parameter's is assigned.
+  // Variables of the package's step. Each keeps its tensor until it is assigned again.
   struct Locals {
     at::Tensor count, mean, root, size, update;
   };

@@ -43,8 +43,8 @@ class BasicsAdamW final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // The variables of the Python function. Each keeps its tensor until the next parameter's is
-    // assigned.
+    // The variables of the Python function. Each keeps its tensor of one parameter until it is
+    // assigned that of the next.
     Tensor gradient, old_m, old_v, m, v;
     for (size_t i = 0; i < parameters_.size(); ++i) {
       Tensor& parameter = parameters_[i];

@@ -34,7 +34,7 @@ struct FlatOptions {
   bool limits_gathers = true;          // limit_all_gathers: the host waits for units to be freed
   bool prefetches_forward = false;
   FlatPrefetch backward_prefetch = FlatPrefetch::kBeforeUnit;
-  // use_orig_params. True: the optimizer gets this rank's part of each parameter; false: flat ones.
+  // use_orig_params. True: optimizers get this rank's part of each parameter; false: a flat tensor.
   bool original_parameters = true;
   // True: each checkpointed segment contains units, as in transformers, and gathers them again for
   // its recomputation. False: each unit contains checkpointed segments.

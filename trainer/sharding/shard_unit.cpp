@@ -342,7 +342,7 @@ void ShardUnit::AddGradient(ShardedParameter& parameter, at::Tensor gradient) {
     }
     return;
   }
-  // If an earlier gradient exists, the host waits for the copy, because it would add to it. The
+  // If an earlier gradient exists, the host waits for the copy, which it would then add. The
   // addition itself is left out, because nothing is computed.
   gradient = gradient.to(at::kCPU, /*non_blocking=*/!present.defined());
   if (present.defined()) return;

@@ -32,7 +32,7 @@ bool IsOneOf(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Passes an input that all ranks have on to a layer split by outputs. Backward sums its gradient.
+// The input of a layer split by outputs, which all ranks have. Backward sums its gradients.
 struct ToPart : torch::autograd::Function<ToPart> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
                             const TensorParallel* parallel) {

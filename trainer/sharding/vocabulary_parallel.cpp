@@ -17,7 +17,7 @@ TensorParallel& Of(AutogradContext* context) {
   return *reinterpret_cast<TensorParallel*>(context->saved_data["parallel"].toInt());
 }
 
-// Mask: which indices belong to other ranks. Indices: all of them, minus this rank's first one.
+// `mask`: which indices are other ranks'. `indices`: all indices, relative to this rank's first.
 struct Masked {
   at::Tensor mask, indices;
 };

@@ -52,7 +52,7 @@ class ProjectedAdam final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // Variables of the Python loop. Each keeps its tensor until the next parameter's is assigned.
+    // Variables of the Python loop. Each keeps its tensor until it is assigned again.
     at::Tensor gradient, denominator, update;
     for (const size_t i : order_) {
       at::Tensor& parameter = parameters_[i];

@@ -19,7 +19,7 @@ int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& 
 // Returns the text of this assumption, for the plan's list of assumptions.
 std::string HostStepAssumption();
 
-// Steps on the host, for offloaded shards. A plan computes nothing, but the step takes its time.
+// Steps on the host, for offloaded shards. In a plan, it computes nothing, but takes time.
 class HostStep final : public Optimizer {
  public:
   HostStep(const run::RunConfig& config, std::vector<at::Tensor> parameters)

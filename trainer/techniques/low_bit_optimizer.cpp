@@ -1,9 +1,9 @@
 // Adam's moments in 8 or 4 bits, like torchao's AdamW8bit and AdamW4bit (torchao/optim): each
 // moment has codes, an fp32 scale for each block, and a table of the codes' values. A block has 256
 // elements in 8 bits, or 128 in 4 bits (two codes per byte). Tensors that are small or do not
-// consist of whole blocks are not quantized. Inductor (torch 2.11) compiles the step. It first
-// writes both moments in fp32 and, in 4 bits, the codes as 64-bit numbers. If rows are not blocks,
-// it also writes the scales. Only 8 bits with rows that are blocks is one kernel.
+// consist of whole blocks are not quantized. Inductor (torch 2.11) compiles the step. In 8 bits, it
+// is one kernel if each row is a block. Otherwise, both moments are first written in fp32. In 4
+// bits, so are the codes, as 64-bit numbers. If rows are not blocks, so are the scales.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 

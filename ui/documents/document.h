@@ -80,8 +80,8 @@ class History {
   void GoTo(size_t at);
   // Returns the index of the newest entry with this configuration. kNone: there is none.
   size_t Find(const run::RunConfig& config) const;
-  // Returns the index of the newest result of `request`. kNone: none since the program's files last
-  // changed, after which the same request was run again.
+  // Returns the index of the newest result of `request`; kNone: none. Ignores results from before a
+  // change of the program's files, which shows as two equal requests in a row.
   size_t Find(const program::Request& request) const;
   void SetNotes(size_t at, const NoteList& notes);
   void SetFile(size_t at, std::string file) { entries_[at].file = std::move(file); }
@@ -125,11 +125,11 @@ class UndoSteps {
   const UndoStep& Redo() { return steps_[done_++]; }
   // Whether any undoable step changes the document itself, not just the form of a program.
   bool AnyOfDocument() const;
-  // Moves the undoable steps for the program `script` from `from` to here. `from` are the steps of
-  // the document that was shown when the user made these changes.
+  // Moves the undoable steps for the program `script` from `from` to here. `from`: the steps of the
+  // document that was shown when the user made these changes.
   void TakeProgram(UndoSteps& from, const std::string& script);
 
-  // The document that undo left to go to this one. Redo returns there after this one's own steps.
+  // The document from which undo came here. Redo returns there after this document's own steps.
   DocumentId redo_into = 0;
 
  private:

@@ -51,7 +51,7 @@ SavedDocument Save(const Document& document);
 void Restore(const SavedDocument& saved, Document* into);
 
 std::string ToJson(const SavedSession& session);
-// Returns kInvalidArgument for other JSON or an unknown version. Skips invalid documents.
+// Returns kInvalidArgument if it is not a session of this version. Skips invalid documents.
 absl::StatusOr<SavedSession> SavedSessionFromJson(std::string_view json);
 
 }  // namespace vramscope::ui

@@ -38,7 +38,7 @@ class StatePage : public ExplainPage {
   QWidget* side_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QTabWidget* tabs_ = nullptr;
-  // Tables of blocks by call site, by category and by pool, of the largest blocks, of statistics.
+  // Tables of blocks by call site, category and pool, of the largest blocks, and of statistics.
   static constexpr int kTables = 5;
   TableModel* tables_[kTables] = {};
   TableView* views_[kTables] = {};

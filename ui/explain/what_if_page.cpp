@@ -160,7 +160,7 @@ void WhatIfPage::Check() {
   } else if (!conf->ignored.empty()) {
     QStringList names;
     for (const std::string& name : conf->ignored) names << QString::fromStdString(name);
-    text = tr("Known settings without effect on memory: %1").arg(names.join(QStringLiteral(", ")));
+    text = tr("These settings do not affect memory: %1").arg(names.join(QStringLiteral(", ")));
   }
   problem_->setText(text);
   problem_->setVisible(!text.isEmpty());
@@ -254,9 +254,9 @@ void WhatIfPage::Show(const Found& found) {
   const uint64_t before = what.against()->peak_reserved, after = found.under->peak_reserved;
   const QString settings = conf_->text().isEmpty() ? tr("the default settings") : conf_->text();
   QString text = after == before
-                     ? tr("Under %1 the peak of reserved memory would stay at %2.")
+                     ? tr("Under %1, the peak of reserved memory would stay at %2.")
                            .arg(settings, QString::fromStdString(timeline::FormatBytes(after)))
-                     : tr("Under %1 the peak of reserved memory would be %2 instead of %3 (%4).")
+                     : tr("Under %1, the peak of reserved memory would be %2 instead of %3 (%4).")
                            .arg(settings, QString::fromStdString(timeline::FormatBytes(after)),
                                 QString::fromStdString(timeline::FormatBytes(before)),
                                 QString::fromStdString(timeline::FormatSignedBytes(
@@ -274,7 +274,7 @@ void WhatIfPage::Show(const Found& found) {
   // Add a sentence about how well the model reproduces this recording.
   const replay::Replayed& own = base_->own;
   if (own.addresses_total > 0)
-    text += tr(" Under the recorded settings the model places %1 of %2 blocks at their recorded "
+    text += tr(" Under the recorded settings, the model places %1 of %2 blocks at their recorded "
                "addresses.")
                 .arg(QString::fromStdString(timeline::FormatCount(own.addresses_equal)),
                      QString::fromStdString(timeline::FormatCount(own.addresses_total)));

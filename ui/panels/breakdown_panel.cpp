@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kSwatch = 11;
 constexpr int kShareWidth = 48;
-// With fewer events, the live set is computed on the UI thread instead of on a pool
+// Below this number of events, the live set is computed on the UI thread, not on a pool
 // thread.
 constexpr uint32_t kInline = 200'000;
 // The key of the job that computes the GPU's memory. The job of the live set has the default key.

@@ -174,7 +174,7 @@ QWidget* DeviceDialog::MakeTablePage() {
   table_->horizontalHeaderItem(3)->setToolTip(tr("Compute capability"));
   table_->horizontalHeaderItem(5)->setToolTip(tr("Dense 16-bit TFLOP/s"));
   table_->horizontalHeaderItem(6)->setToolTip(
-      tr("Values that have no source for this GPU and come from a similar one"));
+      tr("Values taken from a similar GPU, because this one has no source for them"));
   table_->verticalHeader()->hide();
   table_->setShowGrid(false);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);

@@ -34,8 +34,8 @@ enum class FactStyle { kRight, kRightMiddle, kLeft };
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
-// Boxes for use in a scrolling list. The wheel never changes the value of a combo box, and changes
-// that of a spin box only while the box has the focus.
+// Boxes for use in a scrolling list. The wheel never changes a combo box. It changes a spin box
+// only while the spin box has the focus.
 // An entry's kShortTextRole is the text that a combo box shows if the whole text does not fit.
 constexpr int kShortTextRole = Qt::UserRole + 16;
 QComboBox* MakeComboBox();

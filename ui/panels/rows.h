@@ -96,8 +96,8 @@ struct Digest {
   }
   // Whether a user's program was planned on an emulated GPU.
   bool program() const { return watched() && trace->info.backend == trace::Backend::kPlan; }
-  // Whether the trace is a recording or from another opened file. Not for planned programs and runs
-  // of the embedded loop.
+  // Whether the trace is a recording or another opened file. False for planned programs and for
+  // runs of the embedded loop.
   bool recorded() const { return !trace->info.has_config && !program(); }
 };
 // `file`: the opened file; empty for a run. `device`: the device to show. Without it, or if the

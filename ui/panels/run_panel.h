@@ -18,7 +18,7 @@ class RunPanel : public QWidget {
   explicit RunPanel(QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config);
   // `available`: whether the window can show a configuration. Empty: it can show all. Otherwise,
-  // presets whose configuration is unavailable are disabled, and so are all settings but presets.
+  // disables the presets with unavailable configurations, and all other settings.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void chooseDevice();  // opens the device dialog
 

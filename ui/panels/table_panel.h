@@ -38,7 +38,7 @@ class RowModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  protected:
-  // Call it while the layout changes. `to` maps the index of a row before to that after.
+  // Call it during a layout change. `to` maps the old index of a row to the new one.
   void MovePersistent(const std::function<int(int)>& to);
   QPixmap Swatch(trace::Category category) const;
   QVariant CellData(const Row& row, int column, int role) const;

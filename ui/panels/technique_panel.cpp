@@ -78,7 +78,7 @@ bool SwitchesARow(const std::string& key) {
 }
 
 // Gives the label a fixed size at least as wide as `text`, which never shrinks. Figures change
-// often, and the text of a label with a fixed size does not invalidate the layout.
+// often. In a label of fixed size, this does not invalidate the layout.
 void KeepSize(QLabel* label, const QString& text) {
   const QFontMetrics metrics(label->font());
   const int width = std::max(metrics.horizontalAdvance(text) + 2, label->minimumWidth());
@@ -86,8 +86,8 @@ void KeepSize(QLabel* label, const QString& text) {
     label->setFixedSize(width, metrics.height());
 }
 
-// Returns a technique's settings that have values no toggle sets, and no control in a toggle's row.
-// They have a row of their own, which is always open.
+// Returns the settings of a technique that have no control in a toggle's row, but have values that
+// no toggle sets. These settings have a row of their own, which is always open.
 std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
   std::vector<std::string> out;
   for (const run::SettingDeclaration& setting : technique.settings) {

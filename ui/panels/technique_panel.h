@@ -36,8 +36,8 @@ class WrappedLabel;
 class ToggleSwitch;
 
 // The effect of a technique if nothing else changes. `bytes` is the peak with it minus the peak
-// without it. `factor` is the time of the last step with it divided by that without it. Both are
-// the same whether the technique is on or off, so they stay when it is toggled.
+// without it. `factor` is the time of the last step with it divided by the time without it. Both
+// are the same whether the technique is on or off, so they stay when it is toggled.
 struct Saving {
   int64_t bytes = 0;
   double factor = 1;
@@ -50,9 +50,9 @@ class TechniquePanel : public QWidget {
   explicit TechniquePanel(QWidget* parent = nullptr);
 
   void setConfig(const run::RunConfig& config);
-  // `available` tells whether the window can show a configuration. Empty: it can show all.
-  // Otherwise, settings are disabled, and rows that would switch to an unavailable configuration.
-  // Tool tip: `why`.
+  // `available`: whether the window can show a configuration. Empty: it can show all. Otherwise,
+  // disables all settings, and rows whose switch leads to an unavailable configuration, with the
+  // tool tip `why`.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void setTheme(const timeline::Theme& theme);
   // If `saving` is nullopt, the row shows `instead`: "…" while the saving is computed, "–" after a

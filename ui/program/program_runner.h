@@ -1,6 +1,6 @@
 // Plans or records a user's program and reports its progress while it runs. Runs `vramscope plan --
-// PROGRAM`, `record` or `record --host user@box` as a process, because the launcher in it reaps
-// every child of its process. A pool thread reads the folder that it writes.
+// PROGRAM`, `record` or `record --host user@box` in a process of its own, because the launcher
+// reaps all children of its process. A pool thread reads what it writes.
 //
 //   auto* runner = new ProgramRunner(FindVramscope(), this);
 //   connect(runner, &ProgramRunner::partialTrace, this, ...);

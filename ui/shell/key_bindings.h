@@ -64,7 +64,7 @@ class KeyBindings : public QObject {
   QMap<QString, Keys> own_;
 };
 
-// Returns kInvalidArgument, with a reason, for other JSON, another version or an invalid key.
+// Returns kInvalidArgument, with a reason, if the format, the version or a key is invalid.
 absl::StatusOr<QMap<QString, KeyBindings::Keys>> KeysFromJson(const QByteArray& json);
 QByteArray KeysToJson(const QMap<QString, KeyBindings::Keys>& keys);
 

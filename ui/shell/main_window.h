@@ -1,5 +1,5 @@
-// The window. Documents (plans, runs, opened traces) are in tabs; the active one is in the middle.
-// Controls and its history are on the left, breakdown and selection on the right, tables below.
+// The window. Documents (plans, runs, opened traces) are in tabs. The active one is in the middle,
+// with controls and its history on the left, breakdown and selection on the right, tables below.
 //
 //   MainWindow window({.worker_program = FindWorker()});
 //   window.show();

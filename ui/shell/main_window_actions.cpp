@@ -90,9 +90,8 @@ void MainWindow::AddFileActions() {
        .text = tr("Plan or record a Python program …"),
        .shortcuts = Keys({"Ctrl+G"}),
        .run = [this] { openProgram(); },
-       .tip =
-           tr("Opens the settings for your own train.py, which can run on an emulated GPU, on this "
-              "computer or on another one"),
+       .tip = tr("Opens the settings for your own train.py, which can run on an emulated GPU, on "
+                 "this computer or on another one"),
        .words = {tr("ssh"), tr("host"), tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",
                 .menu = menu,

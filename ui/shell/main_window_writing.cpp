@@ -111,7 +111,7 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
   return dialog.selectedFiles().front();
 }
 
-// Returns true if the shown trace or the baseline was read from this file, after an error message.
+// Refuses the files of the shown trace and the baseline: shows an error and returns true.
 bool MainWindow::RefusesToWrite(const QString& path) {
   std::error_code none;
   const std::filesystem::path target(QFile::encodeName(path).toStdString());

@@ -50,8 +50,8 @@ void FitPage::SayWhatItIs() {
       now == run::ToJson(asked_) ||
       std::ranges::any_of(proposals_, [&](auto& each) { return now == run::ToJson(each); });
   Say(of_now ? found_
-             : tr("These results precede your last change. \"Use\" undoes that change; \"Make it "
-                  "fit\" plans again."));
+             : tr("These results are from before your last change. \"Use\" undoes that change; "
+                  "\"Make it fit\" plans again."));
 }
 
 void FitPage::makeItFit() {

@@ -106,7 +106,7 @@ ProgramFitPage::ProgramFitPage(const StudyPrograms& programs, QWidget* parent)
       fit_(new FitControls(
           this, controls_,
           {.name = "programFitBudget",
-           .budget_tip = tr("GPU memory that the program may need, such as 24GiB"),
+           .budget_tip = tr("GPU memory that the program may use, such as 24GiB"),
            .make_tip =
                tr("Plan the program with techniques switched on from outside, as `vramscope "
                   "fit -- PROGRAM` does; the search takes up to a minute"),

@@ -23,7 +23,7 @@ namespace vramscope::ui {
 class TableModel;
 class TableView;
 
-// A field for the budget, the button *Make it fit*, and a button that uses each proposal.
+// A field for the budget, the button *Make it fit*, and a button for each proposal.
 class FitControls : public QObject {
   Q_OBJECT
  public:

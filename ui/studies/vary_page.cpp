@@ -70,7 +70,7 @@ VaryPage::VaryPage(const StudyPrograms& programs, QWidget* parent)
   budget_->setObjectName(QStringLiteral("varyBudget"));
   budget_->setMaximumWidth(90);
   budget_->setPlaceholderText(tr("the GPU's"));
-  budget_->setToolTip(tr("GPU memory that the program may need, such as 24GiB"));
+  budget_->setToolTip(tr("GPU memory that the program may use, such as 24GiB"));
   budget_->setAccessibleName(tr("Budget"));
   auto* start = new QPushButton(tr("Vary"));
   start->setToolTip(tr("Plan the program with each value, as `vramscope fit --vary` does"));

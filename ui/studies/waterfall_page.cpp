@@ -67,7 +67,7 @@ void WaterfallPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
   Say(run::ToJson(config_) == run::ToJson(asked_)
           ? found_
-          : tr("These bars precede your last change. \"Draw\" plans again."));
+          : tr("These bars are from before your last change. \"Draw\" plans again."));
 }
 
 void WaterfallPage::draw() { DrawInOrder(bars_->order()); }

@@ -150,7 +150,7 @@ class TimelineWidget : public QWidget {
   // Marks things, for example those that a search found. Null: marks nothing. Ignores a marking of
   // another trace.
   void mark(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
-  // Flags on the ruler; null: none. Ignored if made for another trace; a new trace removes them.
+  // Sets the ruler's flags; null: none. Ignores those of another trace. A new trace removes them.
   void setNotes(const std::shared_ptr<const vramscope::ui::timeline::NoteMarks>& notes);
   void hideCategories(const std::bitset<trace::kCategoryCount>& hidden);
   // Unfolds the lane of the selection, and pans and zooms out until the selection is in view.

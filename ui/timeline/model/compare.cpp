@@ -53,8 +53,8 @@ TimeMap::TimeMap(const trace::Trace& a, const trace::Trace& b) {
   }
   std::sort(pairs.begin(), pairs.end());
   for (auto [x, y] : pairs) {
-    // The two runs may have phases in different orders. Skip a pair of times if either of the two
-    // comes before that of the last pair.
+    // The two runs may have phases in different orders. Skip a pair of times that would go back in
+    // either run.
     if (!a_.empty() && (x <= a_.back() || y < b_.back())) continue;
     a_.push_back(x);
     b_.push_back(y);

@@ -26,8 +26,8 @@ std::string FormatDuration(int64_t ns);
 std::string FormatEntry(int64_t entry);
 // Formats a duration or, if `times` is false, a number of entries.
 std::string FormatLength(int64_t ns, bool times);
-// Formats a time since the trace's begin with the precision of `resolution_ns`. The unit is one for
-// `magnitude_ns`, such as the end of the axis, or for the time itself if that is 0.
+// Formats a time since the trace's begin with the precision of `resolution_ns`. The unit suits
+// `magnitude_ns`, such as the end of the axis (0: it suits the time itself).
 std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns = 0);
 
 }  // namespace vramscope::ui::timeline

@@ -194,7 +194,7 @@ const Lane* LaneStack::Find(std::string_view key) const {
   return nullptr;
 }
 
-// Lanes in the settings' order. A lane that is not in it follows the lane before it in lanes_.
+// Returns the lanes in the settings' order. Lanes missing there follow their predecessor in lanes_.
 std::vector<const Lane*> LaneStack::Ordered() const {
   std::vector<const Lane*> out;
   for (const std::string& key : settings_->order)

@@ -47,7 +47,7 @@ struct SceneMemory {
     std::vector<uint64_t> allocated;      // highest value in each column
     std::vector<query::LaneRect> phases;  // only phases that are wide enough to be visible
   } overview;
-  // The parameters of a lane's queries. `answers` has them with the answers, while lanes exist.
+  // The parameters of a lane's queries. The elements of `answers` are valid while the lanes exist.
   struct Asked {
     Span view;
     float width = -1, height = -1;

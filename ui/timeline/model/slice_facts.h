@@ -14,7 +14,7 @@ namespace vramscope::ui::timeline {
 
 // Returns a slice's duration, peak, net change of memory, and the rule that inferred the slice.
 std::vector<LinkedFact> FiguresOfSlice(const TimelineData& data, uint32_t slice);
-// Returns these figures, and the slice's place, its largest allocations and its kernels.
+// Returns FiguresOfSlice(), and the slice's place, largest allocations and kernels.
 ActivityFacts FactsOfSlice(const TimelineData& data, uint32_t slice);
 
 }  // namespace vramscope::ui::timeline

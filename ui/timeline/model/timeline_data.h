@@ -49,7 +49,7 @@ class TimelineData {
   const query::AddressAxis& address_axis() const { return *address_axis_; }
   const query::BlockIndex& block_index() const { return *block_index_; }
 
-  // Kernels, memcpys, memsets, calls and the idle gaps; null: the trace has none.
+  // Indexes of activities (kernels, memcpys, memsets, calls) and idle gaps. Null: there are none.
   const query::ActivityIndex* activities() const { return activities_.get(); }
   const query::IdleGaps* idle() const { return idle_.get(); }
 

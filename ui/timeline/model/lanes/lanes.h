@@ -31,7 +31,7 @@ std::unique_ptr<const Lane> MakeActivityLane(const TimelineData& data, uint32_t 
                                              uint32_t last);
 std::string ActivityLaneKey(const TimelineData& data, uint32_t activity);
 std::string IdleLaneKey(const TimelineData& data, uint32_t gap);
-// `line`: the line of IdleGaps that is the device's.
+// `line`: the device's line in IdleGaps.
 std::unique_ptr<const Lane> MakeIdleLane(const TimelineData& data, uint32_t line);
 // The arguments of both functions must outlive the lane.
 std::unique_ptr<const Lane> MakeSeriesLane(const Series& series);
