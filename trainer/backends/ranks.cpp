@@ -103,7 +103,7 @@ class EqualRanks final : public c10d::Backend {
   }
 
  private:
-  // Replaces the tensor by the reduction of equal values from all ranks.
+  // Replaces the tensor with what a reduction gives if all ranks have equal values.
   void Reduce(at::Tensor& tensor, const c10d::ReduceOp& operation) const {
     if (operation == c10d::ReduceOp::SUM) tensor.mul_(getSize());
     if (operation == c10d::ReduceOp::PRODUCT) tensor.pow_(getSize());

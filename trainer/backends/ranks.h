@@ -1,5 +1,5 @@
-// Process groups for a process that acts as one rank of many: it does not communicate, and the
-// values of the other ranks are assumed.
+// Process groups for a process that acts as one of many ranks. It does not communicate, but assumes
+// the values of the other ranks.
 //
 //   auto store = MakeLoneStore();
 //   auto group = MakeProcessGroup(store, MakeEqualRanks(rank, ranks), c10::kCPU);
@@ -11,14 +11,14 @@
 
 namespace vramscope::trainer {
 
-// A store that returns the values that this rank has stored, and for all other keys as many zero
-// bytes as NCCL's unique id has.
+// Returns a store with the values that this rank has stored. For all other keys, it returns zeros,
+// as many bytes as NCCL's unique id has.
 c10::intrusive_ptr<c10d::Store> MakeLoneStore();
 
-// Collectives on host memory. They complete at once, as if all ranks had equal values.
+// Collectives on host memory. They complete at once, as if the values of all ranks were the same.
 c10::intrusive_ptr<c10d::Backend> MakeEqualRanks(int rank, int ranks);
 
-// Makes the group in the same way as torch.distributed.init_process_group makes the default group.
+// Makes the group just as torch.distributed.init_process_group makes the default group.
 c10::intrusive_ptr<c10d::ProcessGroup> MakeProcessGroup(
     const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend,
     c10::DeviceType device);

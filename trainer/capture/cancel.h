@@ -1,12 +1,12 @@
-// Stops a run at any time. The loop sets the flag, allocators and kernels of a backend poll it at
-// every call, and the outermost function of the loop converts the exception to kCancelled.
+// Stops a run at any time. A caller sets the flag. Allocators and kernels of a backend poll it in
+// every call and throw, and the outermost function of the loop turns the exception into kCancelled.
 //
 //   CancelScope scope(hooks.cancel);
 //   try { Train(); } catch (const CancelledError&) { return absl::CancelledError("..."); }
 //
-// RecordFunction callbacks can't be used for this, because LibTorch swallows their exceptions. A
-// std::exception thrown in autograd's device thread is rethrown, with its type, in the thread that
-// called backward().
+// RecordFunction callbacks could not do this, because LibTorch swallows their exceptions. If a
+// std::exception is thrown in autograd's device thread, LibTorch rethrows it with its type in the
+// thread that called backward().
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ inline void ThrowIfCancelled() {
   if (flag != nullptr && flag->load(std::memory_order_relaxed)) throw CancelledError();
 }
 
-// While this object exists, `flag` (may be null) can cancel the run. One per process at a time.
+// While this object exists, `flag` (may be null) can cancel the run. There may be only one.
 class CancelScope {
  public:
   explicit CancelScope(const std::atomic<bool>* flag) { internal::cancel_flag = flag; }

@@ -1,5 +1,5 @@
-// Work on the device that an API call caused, as a backend reports it to the recorder. The recorder
-// adds the operator, module and thread, and links the call to its work.
+// Work on the device that an API call caused. A backend reports it to the recorder, which adds the
+// operator, module and thread and links the call to its work.
 //
 //   recorder.OnDeviceWork({.what = {.kind = ActivityKind::kKernel, .begin_ns = 8000, ...},
 //                          .name = "void add(float*)", .call_name = "cudaLaunchKernel", ...});
@@ -22,8 +22,8 @@ struct DeviceWork {
   int64_t call_begin_ns = 0, call_end_ns = 0;
   bool waits = false;  // the call returned only when the work was done
   bool first = true;   // false: the previous work has the same call
-  // Whether the work advanced the virtual clock. If so, it belongs to the move that was reported
-  // last (Recorder::OnMove).
+  // Whether the work advanced the virtual clock. If so, it is a part of the last move that was
+  // reported (Recorder::OnMove).
   bool moved = false;
 };
 

@@ -23,7 +23,7 @@ constexpr int kExecuted = 4;
 constexpr int kFirst = 0, kMiddle = 1, kLateMiddle = 2, kLast = 3;  // indexes of the executed units
 constexpr uint64_t kNone = ExtendedTape::kNone;
 
-// A name relative to a unit: within layer `layer` of the unit that is `delta` units away.
+// A name, seen from a unit. It is in layer `layer` of the unit that is `delta` units further.
 struct Name {
   int delta = 0;
   int layer = -1;  // -1: the name contains no layer, and `text` is the whole name
@@ -31,7 +31,7 @@ struct Name {
   auto operator<=>(const Name&) const = default;
 };
 
-// An allocation relative to a unit.
+// An allocation, seen from a unit.
 struct Reference {
   bool in_stack = false;
   bool backward = false;
@@ -40,7 +40,7 @@ struct Reference {
   auto operator<=>(const Reference&) const = default;
 };
 
-// The fields in which events of the middle units must agree, besides names and allocations.
+// The fields that must be equal in the events of both middle units, besides names and allocations.
 auto Tie(const Event& e) {
   return std::tie(e.kind, e.bytes, e.category, e.detail, e.thread, e.stream);
 }
@@ -71,7 +71,7 @@ struct Item {
   }
 };
 
-// The tape's sections in order: before the layers, then the four units in forward and in backward.
+// The tape's sections, in order: what precedes the layers, and the units in forward and backward.
 struct Stretch {
   int unit;
   bool backward, in_stack;
@@ -130,7 +130,7 @@ class Extender {
     if (is_new) rests_.push_back(text);
     return it->second;
   }
-  // The executed unit to which a name belongs; -1: to none.
+  // Returns the executed unit that a name belongs to, or -1.
   int UnitOf(trace::StringId id) const {
     if (id.value >= located_.size() || located_[id.value].layer < 0) return -1;
     return located_[id.value].delta;
@@ -161,7 +161,7 @@ class Extender {
       if (unit < 0 || kStretches[stretch].backward != backward) continue;
       if (kStretches[stretch].unit != unit) continue;
       begins_[stretch] = i;
-      // The section includes the backward node and the modules in which it begins.
+      // If this event is in a backward node and in modules, the section begins with these.
       while (backward && (events[begins_[stretch] - 1].kind == EventKind::kOpBegin ||
                           events[begins_[stretch] - 1].kind == EventKind::kModuleBegin)) {
         --begins_[stretch];
@@ -248,7 +248,7 @@ class Extender {
                                      : Reference{false, false, 0, row};
     return true;
   }
-  // Adds a group of frees, in an order that does not depend on addresses.
+  // Adds a group of frees. Sorts them, so that their order does not depend on addresses.
   bool Group(size_t stretch, size_t first, size_t frees, int unit) {
     if (first + 2 * frees > begins_[stretch + 1]) return false;
     std::vector<Item> requested;
@@ -268,7 +268,7 @@ class Extender {
     items_[stretch].insert(items_[stretch].end(), requested.begin(), requested.end());
     return true;
   }
-  // Whether a unit can be copied: it must refer only to itself and to its neighbours.
+  // Returns whether a unit refers only to itself and its neighbours, so that it can be copied.
   static bool Reaches(const std::vector<Item>& items) {
     return std::all_of(items.begin(), items.end(), [](const Item& item) {
       return std::abs(item.reference.delta) <= 1 && std::abs(item.name.delta) <= 1 &&
@@ -285,7 +285,7 @@ class Extender {
       if (stretch.unit == kFirst || stretch.unit == kLast) {
         written = WriteStretch(s, Whole(stretch.unit));
       } else if (stretch.unit == (stretch.backward ? kLateMiddle : kMiddle)) {
-        // The two middle units and all omitted units between them.
+        // Writes the two middle units and all omitted units between them.
         for (size_t i = 1; i + 1 < count_ && written; ++i) {
           written = WriteStretch(s, stretch.backward ? count_ - 1 - i : i);
         }
@@ -334,8 +334,8 @@ class Extender {
     return true;
   }
 
-  // If a group frees allocations of both middle units, the written group frees the matching
-  // allocations of all units between.
+  // Writes a group of frees. If it frees an allocation in both middle units, it also frees the
+  // matching allocation of every unit between them.
   bool WriteGroup(std::span<const Item> items, size_t unit) {
     const size_t first = out_.tape.events.size();
     std::vector<std::pair<bool, uint64_t>> of_middle[2];
@@ -371,8 +371,8 @@ class Extender {
   }
 
   bool IsCopied(size_t unit) const { return unit != 0 && unit != count_ - 1; }
-  // Returns the unit of the whole model that is `delta` units away. nullopt if `unit` is the first
-  // or the last one, and the four executed units do not determine the result.
+  // Returns the unit of the whole model that is `delta` units further than `unit`. Returns nullopt
+  // if `unit` is the first or last and the four executed units do not show which unit it is.
   std::optional<size_t> Other(size_t unit, int delta) const {
     if (IsCopied(unit)) return unit + static_cast<size_t>(delta);
     const int executed = (unit == 0 ? kFirst : kLast) + delta;
@@ -415,7 +415,7 @@ class Extender {
   std::vector<Name> located_;  // indexed by string id; `delta` is the executed unit
   std::vector<std::string> rests_;
   base::HashMap<std::string, uint32_t> rest_ids_;
-  // value - 1 is the string id
+  // The new string ids plus 1; 0 means that there is none yet.
   base::HashMap<std::tuple<uint32_t, int, size_t>, uint32_t> renamed_;
   std::array<size_t, kStretchCount + 1> begins_{};
   std::vector<Item> items_[kStretchCount];

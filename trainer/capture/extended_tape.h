@@ -1,17 +1,17 @@
-// Computes the tape of a micro-batch of a deep model from a tape with only four executed units: the
-// first two and the last two. (A unit is a layer, or layers that are checkpointed together.) If the
-// two middle units behaved equally, all omitted units are assumed to behave like them. Otherwise
-// there is no result.
+// Computes the tape of a micro-batch of a deep model from a tape on which only four units were
+// executed: the first two and the last two. (A unit is a layer, or several layers that are
+// checkpointed together.) If the two middle units did the same, all omitted units are assumed to do
+// the same, too. Otherwise, there is no result.
 //
 //   std::optional<ExtendedTape> whole = Extend(tape, strings, units);
 //   whole->tape, whole->strings                       // events use the ids of the new strings
 //   whole->RowOf(row, 1, 7)  // the row of unit 7 that matches `row` of unit 1
 //
-// Method: the tape is divided into sections, a forward and a backward section for each unit. An
-// allocation is identified within its section by its properties (bytes, operator, module within the
-// unit) and by the number of allocations with equal properties before it. An event may refer to
-// allocations of its own unit, of neighbouring units, or from before the layers. With allocations
-// identified in this way, the sections of the two middle units are compared and copied.
+// Method: the tape is divided into sections: a forward and a backward section for each unit. In its
+// section, an allocation is identified by its properties (bytes, operator, module within the unit)
+// and by how many allocations with the same properties precede it. An event may refer to
+// allocations of its own unit, of neighbouring units, or from before the layers. Based on these
+// identities, the sections of the two middle units are compared and copied.
 //
 // Does not use LibTorch. Immutable after construction.
 #pragma once
@@ -31,12 +31,12 @@ struct ExtendedTape {
   Tape tape;  // rows count from 0
   std::vector<std::string> strings;
 
-  // Returns the row in unit `to` that matches `row` of the short tape in unit `from`; kNone if
-  // there is none. Both are unit numbers of the whole model, and `from` was executed. If `from` ==
-  // `to`, any row is accepted.
+  // Returns the row in unit `to` that matches `row` of the short tape, which is in unit `from`.
+  // Returns kNone if there is none. Both are unit numbers of the whole model, and `from` was
+  // executed. If `from` == `to`, `row` may be in any unit.
   uint64_t RowOf(uint64_t row, size_t from, size_t to) const;
 
-  // The place of a row of the short tape, relative to its unit.
+  // Where a row of the short tape is: its unit, and what identifies it there.
   struct Place {
     bool in_stack = false;
     bool backward = false;
@@ -45,12 +45,12 @@ struct ExtendedTape {
     uint64_t row = kNone;  // row in the extended tape
   };
   std::vector<Place> places;
-  // [forward or backward][unit of the whole stack][key]
+  // Indexed by [forward or backward][unit of the whole stack][key].
   std::vector<std::vector<uint64_t>> rows[2];
 };
 
-// `units`: the module paths of every unit's layers, as in the tape's events ("model.layers.3").
-// Returns nullopt for fewer than five units, or if the tape does not consist of these sections.
+// `units` are the module paths of the layers of each unit, as in the tape's events
+// ("model.layers.3"). Returns nullopt for fewer than five units, or if the tape has other sections.
 std::optional<ExtendedTape> Extend(const Tape& tape, const std::vector<std::string>& strings,
                                    const std::vector<std::vector<std::string>>& units);
 

@@ -1,5 +1,5 @@
-// A hash table from non-zero 64-bit keys to small values. The table is one array, which no longer
-// allocates when it has grown to the run's working set. The recorder looks up every allocation and
+// A hash table from non-zero 64-bit keys to small values. It is a single array, which does not
+// allocate any more once it is large enough for the run. The recorder looks up every allocation and
 // free in such a table.
 //
 //   FlatMap<int> map;
@@ -35,7 +35,7 @@ class FlatMap {
   }
   const Value* Find(uint64_t key) const { return const_cast<FlatMap*>(this)->Find(key); }
 
-  // Replaces the value if the key is present.
+  // If the key is present, replaces its value.
   Value& Insert(uint64_t key, const Value& value) {
     if ((size_ + 1) * 4 > slots_.size() * 3) Grow();
     size_t i = Home(key);
@@ -51,7 +51,7 @@ class FlatMap {
       if (slots_[i].key == 0) return false;
       i = Next(i);
     }
-    // Fills the gap with later entries, so that no markers for erased entries are needed.
+    // Moves later entries into the gap, so that erased entries need no markers.
     size_t hole = i;
     for (size_t j = Next(i); slots_[j].key != 0; j = Next(j)) {
       const size_t home = Home(slots_[j].key);
@@ -77,7 +77,7 @@ class FlatMap {
   };
 
   size_t Home(uint64_t key) const {
-    // Fibonacci hashing, because addresses differ only in their middle bits.
+    // Addresses differ only in their middle bits. Fibonacci hashing spreads these over all bits.
     return static_cast<size_t>((key * 0x9E3779B97F4A7C15ull) >> 32) & (slots_.size() - 1);
   }
   size_t Next(size_t i) const { return (i + 1) & (slots_.size() - 1); }

@@ -1,6 +1,6 @@
-// Some of LibTorch's containers, such as autocast's cache of casts, free tensors in the order of a
-// hash of pointers. A backend whose events must be reproducible defers these frees and then
-// performs them in a fixed order.
+// Some of LibTorch's containers, such as autocast's cache of casts, free tensors in an order that
+// depends on hashes of pointers. If the events of a backend must be reproducible, it defers these
+// frees and then makes them in a fixed order.
 //
 //   { FreeOrderScope scope; at::autocast::clear_cache(); }
 #pragma once
@@ -20,7 +20,7 @@ namespace internal {
 inline std::atomic<FreeOrder*> free_order{nullptr};  // set by the running backend; null: none
 }
 
-// No memory may be allocated inside of this scope.
+// Do not allocate memory within this scope.
 class FreeOrderScope {
  public:
   FreeOrderScope() : order_(internal::free_order.load()) {

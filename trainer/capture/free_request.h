@@ -1,11 +1,11 @@
-// Memory that another stream still uses is freed in two steps: when the free is requested, and when
-// the GPU has finished using it. An allocator that can distinguish the two steps reports them like
-// this:
+// If another stream still uses memory, it is freed in two steps: the free is requested, and is
+// completed when the GPU no longer uses the memory. An allocator that can tell these steps apart
+// reports them like this:
 //
 //   { FreeRequestScope scope; recorder.OnFree(key); }   // requested
 //   recorder.OnFree(key);                               // completed
 //
-// Without the first call, both steps are recorded at the time of the second call.
+// If the first call is left out, both steps are recorded at the second call.
 #pragma once
 
 #include <utility>

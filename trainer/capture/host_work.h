@@ -1,4 +1,4 @@
-// Host time in a plan. In a plan the host computes nothing, and its time passes on the emulated
+// Host time in a plan. The host does not really compute there, and its time passes on the emulated
 // platform's virtual clock.
 //
 //   SetHostTime(&PassOnTheClock, ...);  // called once by the backend; null: real time
@@ -13,8 +13,8 @@ using PassHostTime = void (*)(int64_t ns);
 using PassFirstStep = void (*)();
 void SetHostTime(PassHostTime pass, PassFirstStep first_step);
 void HostWorks(int64_t ns);
-// Call at the start of a run's first optimizer step, which takes additional time on the host. The
-// platform determines this time, as it does for users' programs (emulated/core/host_work.cpp).
+// Call this at the start of the first optimizer step of a run, which takes additional time on the
+// host. As in users' programs, the platform decides how much (emulated/core/host_work.cpp).
 void FirstOptimizerStep();
 
 }  // namespace vramscope::trainer

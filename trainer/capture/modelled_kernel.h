@@ -1,10 +1,10 @@
-// Library kernels that a plan models instead of running (bitsandbytes, torchao, Liger). They take
-// time on the device's clock and appear among the device's activities like real launches.
+// Kernels of libraries (bitsandbytes, torchao, Liger) that a plan models instead of running them.
+// Like real launches, they take time on the device's clock and are activities of the device.
 //
 //   SetKernelLauncher(&LaunchOnTheClock);   // called once by the backend; null: kernels really run
 //   LaunchModelled("bitsandbytes::dequantize_4bit", out, BytesOf(codes) + BytesOf(out));
 //
-// The launch belongs to the open operator (RECORD_FUNCTION). Thread-safe.
+// A launch belongs to the operator that is open (RECORD_FUNCTION). Thread-safe.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,11 +16,11 @@ namespace vramscope::trainer {
 using LaunchKernel = void (*)(const char* name, uint64_t bytes, double flops);
 void SetKernelLauncher(LaunchKernel launch);
 
-// Launches on the device of `on`; does nothing if that is not a GPU. `bytes`: total bytes read and
-// written. `flops`: operations in at most 16 bits.
+// Launches on the device of `on`, if that is a GPU. `bytes` is how much the kernel reads and writes
+// in all, and `flops` its number of operations with 16 or fewer bits.
 void LaunchModelled(const char* name, const at::Tensor& on, uint64_t bytes, double flops = 0);
 
-// Bytes of the tensor's elements; 0 if it is undefined.
+// Returns the bytes of the tensor's elements, or 0 if it is undefined.
 inline uint64_t BytesOf(const at::Tensor& tensor) { return tensor.defined() ? tensor.nbytes() : 0; }
 
 }  // namespace vramscope::trainer

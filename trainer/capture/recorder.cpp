@@ -64,7 +64,7 @@ void Recorder::OnFree(uint64_t key) {
     event.thread = thread;
   };
   const bool only_asks = FreeRequestScope::open();
-  // While a tape is recorded, a free's request and completion are both recorded at its completion.
+  // While a tape is recorded, both steps of a free are recorded when it completes.
   if (only_asks && impl_->tape.load() != nullptr) return;
   if (!std::exchange(allocation->asked_to_free, true)) push(EventKind::kFreeRequested);
   if (only_asks) return;
@@ -178,8 +178,8 @@ void Recorder::OnSaved(uint64_t key) {
   std::lock_guard lock(impl_->mutex);
   Live* allocation = impl_->live.Find(key);
   if (allocation == nullptr || allocation->saved++ > 0) return;
-  // A parameter or an input keeps its category. A tensor that would otherwise be freed becomes an
-  // activation.
+  // A parameter or an input keeps its category. A tensor that would otherwise be freed soon becomes
+  // an activation.
   const Category now = allocation->category;
   if (now == Category::kTemporary || now == Category::kAutogradDetail) {
     impl_->Tag(*allocation, Category::kActivation, impl_->Intern("saved for backward"));
@@ -282,8 +282,8 @@ void Recorder::BeginOp(std::string_view name, int64_t sequence_number, bool back
   if (sequence_number >= 0) {
     const uint64_t key = SequenceKey(forward_thread, sequence_number);
     if (!backward) {
-      // A composite op reports the same number as the first op in it, for which the node is
-      // created. The last op that reports a number therefore creates the node.
+      // A composite op reports the same number as the first op in it, and it is this inner op that
+      // creates the node. So the last op to report a number wins.
       impl_->module_of_sequence.Insert(key, op.module);
     } else if (const StringId* module = impl_->module_of_sequence.Find(key)) {
       op.module = *module;
@@ -307,8 +307,8 @@ void Recorder::EndOp() {
   if (std::uncaught_exceptions() > 0) impl_->NoteFailure(op.name, op.module);
   thread.ops.pop_back();
   if (!op.emitted) return;
-  // An op that took no (modelled) time and caused no event is a view. Views are left out, because a
-  // step would otherwise have tens of thousands of empty slices.
+  // If an op took no (modelled) time and caused no event, it is a view. Leaves views out, because a
+  // step would have tens of thousands of empty slices.
   std::vector<Event>& batch = impl_->batch;
   if (!batch.empty() && batch.back().kind == EventKind::kOpBegin &&
       batch.back().thread == thread.index && batch.back().time_ns == impl_->clock()) {

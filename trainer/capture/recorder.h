@@ -1,12 +1,12 @@
 // The recorder turns a training step into events. Allocators, RecordFunction callbacks,
-// saved-tensor hooks, modules and the loop all report to the recorder.
+// saved-tensor hooks, modules and the loop all report to it.
 //
 //   Recorder r(sink, clock);                 // installed as Recorder::Current()
 //   { PhaseScope p(Phase::kForward); ... }   // see scopes.h
 //
-// Threads: callbacks come from the loop's thread and from autograd's device thread. Where the order
-// of events matters, these two threads never work at the same time. A mutex protects the state.
-// No LibTorch types are used, so that tests need no LibTorch.
+// Threads: calls come from the loop's thread and from autograd's device thread. These never work at
+// the same time if the order of events matters. A mutex protects the state. Does not use LibTorch's
+// types, so that tests do not need LibTorch.
 //
 // An allocation's initial category is determined by the first rule that applies:
 //   CategoryScope of the thread -> its category (workspaces)
@@ -41,7 +41,7 @@ using Clock = std::function<int64_t()>;
 
 struct RecorderOptions {
   bool record_ops = true;  // record OpBegin/OpEnd events; if false, allocations still name their op
-  // Ops that are nested deeper than this in a thread get no slice.
+  // If ops of a thread are nested deeper than this, the inner ones get no slice.
   uint32_t max_op_depth = 64;
 };
 
@@ -52,41 +52,41 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   static Recorder* Current();  // null if nothing is recorded
-  // Identifies this recorder among all recorders of the process, for hooks that may outlive the
-  // recorder to which they reported.
+  // A number that no other recorder of this process has. Hooks may outlive a recorder, and use it
+  // to check whether the current recorder is still theirs.
   uint64_t serial() const;
 
-  // --- memory, reported by allocators. `key` is the data pointer, which identifies a tensor's
+  // --- memory: called by allocators. `key` is the data pointer, which identifies a tensor's
   // storage.
   void OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uint64_t address,
                uint32_t stream, trace::Pool pool);
   void OnFree(uint64_t key);  // unknown keys (allocated before the recording) are ignored
-  // `expandable`: `bytes` is the size of a range of addresses; OnSegmentMap and OnSegmentUnmap
-  // report its memory.
+  // If `expandable`, `bytes` only counts addresses. OnSegmentMap and OnSegmentUnmap then report the
+  // memory.
   void OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool,
                       bool expandable = false);
   void OnSegmentFree(uint64_t address);
   void OnSegmentMap(uint64_t segment, uint64_t address, uint64_t bytes);
   void OnSegmentUnmap(uint64_t segment, uint64_t address, uint64_t bytes);
-  // `like`: the tape event that is being repeated; null: the thread's open op allocates.
+  // `like` is the tape's event that is repeated. If it is null, this thread's open op allocates.
   void OnOutOfMemory(uint64_t bytes, uint64_t device_free, const trace::Event* like = nullptr);
-  // A kernel, a memcpy, a wait, or driver memory, with the call of this thread that caused it
-  // (device_work.h). `like`: as above.
+  // Called for a kernel, a memcpy, a wait or driver memory, with the call of this thread that
+  // caused it (device_work.h). `like` is as above.
   void OnDeviceWork(const DeviceWork& work, const trace::Event* like = nullptr);
-  // Activities that CUPTI or NVML reported. Names are ids from Intern(), and threads are system
-  // thread ids; unknown threads are added.
+  // Called for activities from CUPTI or NVML. Their names are ids from Intern(), and their threads
+  // system thread ids. New threads are added.
   void OnActivities(std::span<const trace::Activity> activities);
-  // The next allocations of this thread get `category` (for workspaces); see CategoryScope.
+  // Sets the category of this thread's next allocations (for workspaces); see CategoryScope.
   void PushCategory(trace::Category category);
   void PopCategory();
-  // The next allocations of this thread belong to `path` (a parameter's full name) instead of the
-  // open module; see OwnerScope. PushOwnerOf: to the owner of the live allocation at `key`.
+  // Makes this thread's next allocations belong to `path` (a parameter's full name) instead of the
+  // open module, or to the owner of the live allocation at `key`; see OwnerScope.
   void PushOwner(std::string_view path);
   void PushOwnerOf(uint64_t key);
   void PopOwner();
 
-  // --- categories: changes the category of the live allocation at `key`. Unknown keys and equal
-  // categories are ignored. `why` becomes the event's name ("saved for backward").
+  // --- categories: Retag() changes that of the live allocation at `key`. Does nothing if the key
+  // is unknown or the category the same. `why` becomes the event's name ("saved for backward").
   void Retag(uint64_t key, trace::Category category, std::string_view why);
   trace::Category CategoryOf(uint64_t key) const;
 
@@ -104,32 +104,32 @@ class Recorder {
   trace::Phase phase() const;
   void BeginModule(std::string_view name);  // the path begins with the open modules
   void EndModule();
-  // `sequence_number` < 0: none. A backward node gets the module of the forward op with the same
-  // number. Each thread counts its own numbers; `forward_thread` is the forward op's thread.
+  // `sequence_number` is < 0 if there is none. A backward node gets the module of the forward op
+  // with this number. Threads count separately; `forward_thread` is that of the forward op.
   void BeginOp(std::string_view name, int64_t sequence_number, bool backward,
                uint64_t forward_thread = 0);
   void EndOp();
   void Marker(std::string_view name);
   void BeginAnnotation(std::string_view name);  // a range that the program named
   void EndAnnotation();
-  // The place of the first exception that unwound an op or a module: "op aten::mm, module
-  // model.layers.3.mlp"; empty: none.
+  // Where the first exception left an op or a module: "op aten::mm, module model.layers.3.mlp".
+  // Empty if there was none.
   std::string failure() const;
   void Flush();
 
   // --- recording and playing of a tape (tape.h). A tape must outlive its recording.
   void BeginTape(Tape* tape);
   void EndTape();
-  // The next `frees` frees occur together, in order of address.
+  // Says that the next `frees` frees are made together, in order of address.
   void TapeSorted(size_t frees);
   // Reports a call that advanced the virtual clock (a move). Only the backend interprets `move`.
   void OnMove(int move, int64_t duration_ns);
-  // The id of the live allocation at `key`; ~0: none.
+  // Returns the id of the live allocation at `key`, or ~0 if there is none.
   uint64_t IdOf(uint64_t key) const;
-  // Returns this recorder's id of a string, for events that use another recorder's ids.
+  // Returns this recorder's id of a string. Needed for events that have another recorder's ids.
   trace::StringId Intern(std::string_view text);
-  // Repeats the tape's event `like`, with its name, module, category and thread, for this
-  // allocation. Play events in the tape's order. PlayFree() repeats both events of a free.
+  // Repeats the tape's event `like` for this allocation, with the same name, module, category and
+  // thread. Play the events in the tape's order. PlayFree() repeats both events of a free.
   void PlayAlloc(const trace::Event& like, uint64_t key, uint64_t bytes_rounded, trace::Pool pool);
   void PlayFree(const trace::Event& like, uint64_t key);
   void PlayRetag(const trace::Event& like, uint64_t key);

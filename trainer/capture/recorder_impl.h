@@ -1,4 +1,4 @@
-// The state of a Recorder: open ops and modules by thread, live allocations, the current batch.
+// The state of a Recorder: each thread's open ops and modules, live allocations, the current batch.
 // Internal to this folder: recorder.cpp records events, recorder_tape.cpp repeats them.
 #pragma once
 
@@ -27,8 +27,8 @@ using trace::Phase;
 using trace::StringId;
 
 inline constexpr size_t kBatchEvents = 4096;
-// The table from sequence number to module is cleared when it exceeds this size. A step of a
-// 100-layer model needs about 10,000 entries.
+// When the table from sequence numbers to modules exceeds this size, it is cleared. A step of a
+// model with 100 layers needs about 10,000 entries.
 inline constexpr size_t kMaxSequenceNumbers = size_t{1} << 22;
 inline constexpr size_t kMaxAddresses = size_t{1} << 16;
 
@@ -41,11 +41,11 @@ struct OpenOp {
   uint32_t modules = 0;  // number of open modules when the op began
 };
 
-// The open ops and modules of one thread. Autograd's device thread outlives recorders: `serial`
-// says to which recorder the state belongs.
+// The open ops and modules of one thread. `serial` says which recorder they belong to, because
+// autograd's device thread outlives recorders.
 struct ThreadState {
   uint64_t serial = 0;
-  // Threads are numbered in order of their first report; the loop's thread is 0.
+  // The thread's number: 0 for the loop's thread, others in the order in which they first report.
   uint32_t index = 0;
   std::vector<StringId> modules;
   std::vector<OpenOp> ops;
@@ -69,7 +69,7 @@ struct LiveSegment {
   trace::Pool pool = trace::Pool::kSmall;
 };
 
-// Ops that only allocate storage. An allocation in such an op is named after the op's
+// Returns whether the op only allocates storage. Its allocations are named after its
 // caller.
 inline bool AsksForStorageOnly(std::string_view name) {
   return name.starts_with("aten::empty") || name.starts_with("aten::new_empty") ||
@@ -102,10 +102,10 @@ struct Recorder::Impl {
   base::HashMap<std::string, uint32_t> string_ids;
   std::vector<std::string> strings = {""};  // indexed by id
   std::vector<std::string> new_strings;
-  // Keyed by the address of the characters, because names of operators and literals stay in place.
-  // A hit is verified, since a different name on the heap may later have the same address.
+  // The key is the address of the characters: names of operators and literals do not move. Each hit
+  // is verified, because another name on the heap may later be at the same address.
   FlatMap<StringId> id_at{1 << 12};
-  // (path so far, name) -> path, so that opening a module builds no string.
+  // Maps (path so far, name) to a path, so that opening a module does not build a string.
   FlatMap<StringId> module_paths;
 
   FlatMap<Live> live{1 << 14};
@@ -172,8 +172,8 @@ struct Recorder::Impl {
       sink.Activities(activities);
       activities.clear();
     }
-    // Ops that have only begun may turn out to be views. Their begin events remain in the batch, so
-    // that views are left out independently of where a batch ends.
+    // The last ops may turn out to be views, which are left out. So their begin events stay in the
+    // batch, or else it would matter where a batch ends.
     size_t n = batch.size();
     while (n > 0 && batch[n - 1].kind == EventKind::kOpBegin) --n;
     if (n == 0) return;
@@ -184,7 +184,7 @@ struct Recorder::Impl {
     batch.erase(batch.begin(), batch.begin() + static_cast<ptrdiff_t>(n));
   }
 
-  // Segment events are left out, because the allocator produces new ones when the tape is played.
+  // Leaves out segment events: when the tape is played, the allocator reports new ones.
   void Keep(Tape& to, std::span<const Event> events) {
     for (size_t i = 0; i < events.size(); ++i) {
       PlaceWorks(to, flushed_events + i);
@@ -238,7 +238,7 @@ struct Recorder::Impl {
   }
 
   StringId Module(const ThreadState& thread) const {
-    // Inside a backward node, the module is the forward op's module, unless the node recomputes a
+    // In a backward node, this is the module of the forward op, unless the node recomputes a
     // module.
     const StringId open = thread.modules.empty() ? StringId{} : thread.modules.back();
     if (thread.ops.empty()) return open;
@@ -246,8 +246,8 @@ struct Recorder::Impl {
     return thread.modules.size() > op.modules ? open : op.module;
   }
 
-  // The path that a newly opened module extends. In a node that runs a part of forward again, the
-  // outermost module has the whole path as its name.
+  // Returns the path to which a newly opened module is appended. It is empty if a backward node
+  // recomputes forward: there, the name of the outermost module is its whole path.
   StringId ModuleAround(const ThreadState& thread) const {
     for (size_t i = thread.ops.size(); i-- > 0;) {
       if (!thread.ops[i].backward) continue;
@@ -296,8 +296,8 @@ struct Recorder::Impl {
     }
   }
 
-  // Records the call, then the device's work. A call with several works is recorded only with the
-  // first one (`first`).
+  // Records the call and then the device's work. If a call causes several pieces of work, it is
+  // only recorded with the first (`first`).
   void PushWork(trace::Activity call, trace::Activity what, bool first = true) {
     if (activities.size() >= kBatchEvents) FlushLocked();
     call.correlation = what.correlation = first ? ++correlations : correlations;

@@ -1,4 +1,4 @@
-// Scopes that mark what the loop is doing. Each is a no-op if nothing is recorded.
+// Scopes that mark what the loop is doing. They do nothing if nothing is recorded.
 //
 //   StepScope step(i);
 //   {
@@ -6,7 +6,7 @@
 //     ModuleScope module("layers.3");   // allocations, ops: "model.layers.3"
 //   }
 //
-// Scopes must be strictly nested, begin and end on the same thread, and not outlive the Recorder.
+// Scopes must be nested, must begin and end on the same thread, and must not outlive the Recorder.
 #pragma once
 
 #include <string_view>
@@ -90,7 +90,7 @@ class ModuleScope {
   Recorder* recorder_;
 };
 
-// Sets the initial category of this thread's allocations inside of the scope.
+// Within the scope, sets the initial category of this thread's allocations.
 class CategoryScope {
  public:
   explicit CategoryScope(trace::Category category) : recorder_(Recorder::Current()) {
@@ -106,14 +106,14 @@ class CategoryScope {
   Recorder* recorder_;
 };
 
-// Sets the parameter to which this thread's allocations inside of the scope belong: its storage or
-// its optimizer state.
+// Within the scope, this thread's allocations belong to the given parameter, because they are its
+// storage or its optimizer state.
 class OwnerScope {
  public:
   explicit OwnerScope(std::string_view path) : recorder_(Recorder::Current()) {
     if (recorder_) recorder_->PushOwner(path);
   }
-  // Takes the owner of the live allocation at `key`.
+  // Uses the owner of the live allocation at `key`.
   explicit OwnerScope(uint64_t key) : recorder_(Recorder::Current()) {
     if (recorder_) recorder_->PushOwnerOf(key);
   }

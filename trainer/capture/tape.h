@@ -1,7 +1,7 @@
-// The recorded events of one micro-batch, kept so that they can be repeated. If nothing is
-// computed, a later micro-batch that starts from the same state makes the same allocations in the
-// same order, so it need not be executed. Sizes, names, categories and order come from the tape.
-// Addresses, segments and allocation ids are new each time the tape is played.
+// The recorded events of one micro-batch, which can be repeated. If nothing is computed, a later
+// micro-batch that begins in the same state makes the same allocations in the same order, so it
+// need not be executed. Sizes, names, categories and order come from the tape. Addresses, segments
+// and ids of allocations are new each time it is played.
 //
 //   Tape tape;
 //   recorder.BeginTape(&tape);  ...  recorder.EndTape();
@@ -17,23 +17,23 @@
 
 namespace vramscope::trainer {
 
-// A move of the clock (Recorder::OnMove) that happened before the event `first`.
+// A move of the clock (Recorder::OnMove) that precedes the event with index `first`.
 struct TapeWork {
   size_t first = 0;
   int move = 0;
   int64_t duration_ns = 0;
-  // The device work of the move, if it was reported (Recorder::OnDeviceWork). Its times and
-  // correlation are new each time the tape is played. Only kind and name of `call` are used.
+  // The device's work that belongs to the move, if any was reported (Recorder::OnDeviceWork). It
+  // gets new times and a new correlation when played. Only kind and name of `call` are used.
   bool reported = false;
   bool waits = false;
   trace::Activity what, call;
 };
 
 struct Tape {
-  // Contains no segment and out-of-memory events, because the allocator produces these again.
+  // Does not contain segment and out-of-memory events, because the allocator reports them again.
   std::vector<trace::Event> events;
   uint64_t first_allocation = 0, end_allocation = 0;  // range of the ids assigned during recording
-  // The `frees` frees that begin at event `first` occurred together, in order of address.
+  // Says that `frees` frees, beginning with event `first`, were made together, in address order.
   struct Sorted {
     size_t first = 0;
     size_t frees = 0;
@@ -42,8 +42,8 @@ struct Tape {
   std::vector<TapeWork> works;
   std::vector<bool> skipped;  // indexed by allocation; true: a workspace that remains
 
-  // Returns whether the tape can be played: it changes no older allocation, and at its end only
-  // workspaces and `kept` (ascending ids) are still allocated. Fills `skipped`.
+  // Returns whether the tape can be played. It must not change older allocations, and only
+  // workspaces and `kept` (ascending ids) may be left at its end. Fills `skipped`.
   bool Check(const std::vector<uint64_t>& kept) {
     using trace::EventKind;
     skipped.assign(end_allocation - first_allocation, false);

@@ -18,8 +18,8 @@ namespace {
 std::atomic<bool> g_saved_tensors{false};
 std::atomic<uint64_t> g_packed{0}, g_unpacked{0}, g_released{0};
 
-// The packer of this thread, and the tensors that it has packed. Several nodes may save different
-// views of one tensor.
+// The packer of this thread, and the tensors that it has packed. It remembers these, because
+// several nodes may save different views of one tensor.
 struct Packing {
   struct Packed {
     c10::weak_intrusive_ptr<at::StorageImpl> storage;
@@ -33,7 +33,7 @@ struct Packing {
 };
 thread_local Packing t_packing;
 
-// A tensor without gaps and overlaps is packed in memory order, so all its views share the result.
+// Packs a tensor without gaps and overlaps in memory order, so that its views share the result.
 std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
   if (t_packing.packer == nullptr || !tensor.defined() || !tensor.has_storage() ||
       !t_packing.packer->Takes(tensor)) {
@@ -57,7 +57,7 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
     }
     if (std::shared_ptr<PackedTensor> packed = p.packed.lock()) return packed;
   }
-  // The packer is off here, so that tensors that it computes are not packed.
+  // Switches the packer off meanwhile, so that tensors that it computes are not packed.
   SavedTensorPacker* packer = std::exchange(t_packing.packer, nullptr);
   std::shared_ptr<PackedTensor> packed;
   {
@@ -74,7 +74,7 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
 
 thread_local const SavedHooksScope::Make* t_make_hooks = nullptr;
 
-// There is one hook per saved tensor. The graph destroys it when it releases the tensor.
+// Each saved tensor has one such hook. The graph destroys it when it releases the tensor.
 class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
  public:
   void call_pack_hook(const at::Tensor& tensor) override {
@@ -84,7 +84,7 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
       if (tensor.is_non_overlapping_and_dense()) strides_ = tensor.strides().vec();
       return;
     }
-    // Stores only the data: if a node saved its own output, the graph would keep itself alive.
+    // Stores only the data. Otherwise, a node that saves its own output would keep the graph alive.
     // tensor_data() bypasses the dispatcher, so it is not recorded as an op.
     tensor_ = at::Tensor(tensor.tensor_data());
     mark_.emplace(tensor_);
@@ -106,7 +106,7 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
   std::optional<SavedMark> mark_;         // destroyed before the tensor
 };
 
-// LibTorch's interface for default hooks takes Python objects; from C++, hooks are set by
+// LibTorch's interface for default hooks takes Python objects. From C++, they can only be set by
 // overriding a virtual method of the engine.
 class HookingEngine final : public torch::autograd::Engine {
  public:
@@ -123,7 +123,7 @@ void InstallEngine() {
   static std::once_flag once;
   std::call_once(once, [] {
     torch::autograd::set_default_engine_stub([]() -> torch::autograd::Engine& {
-      // Never destroyed, because its threads may still use it at process exit.
+      // The engine is never destroyed: its threads may still use it when the process exits.
       static auto* engine = new HookingEngine();
       return *engine;
     });
@@ -191,7 +191,7 @@ SavedMark::~SavedMark() {
   if (key_ == 0) return;
   g_released.fetch_add(1, std::memory_order_relaxed);
   Recorder* recorder = Recorder::Current();
-  // This precedes the tensor's release, so that the retag is recorded before a free.
+  // The tensor is released only after this, so a retag is recorded before the free.
   if (recorder != nullptr && recorder->serial() == serial_) recorder->OnSavedReleased(key_);
 }
 

@@ -1,12 +1,12 @@
 // Reports LibTorch's own events to the recorder: every operator and backward node (RecordFunction),
-// every tensor that autograd saves and releases (saved-tensor hooks), every accumulated gradient.
-// Backends report allocations.
+// every tensor that autograd saves and releases (saved-tensor hooks), and every gradient that is
+// accumulated. Backends report allocations.
 //
 //   Taps taps({.ops = true});            // while it exists, reports to Recorder::Current()
 //   TagStorage(weight, trace::Category::kParameter, "parameter");
 //   WatchGradients(model->parameters());
 //
-// One Taps per process at a time, created and destroyed while no op or backward runs.
+// There may be only one Taps in a process. Create and destroy it while no op or backward runs.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,7 +26,7 @@ namespace vramscope::trainer {
 
 struct TapOptions {
   bool ops = true;  // if false, allocations name no op and backward finds no modules
-  // With hooks, LibTorch skips its check that a saved tensor was not changed in place.
+  // Uses hooks. With these, LibTorch no longer checks whether saved tensors were changed in place.
   bool saved_tensors = true;
 };
 
@@ -41,21 +41,21 @@ class Taps {
   at::CallbackHandle callback_ = 0;
 };
 
-// The recorder's key of a tensor's storage; 0: none.
+// Returns the recorder's key of the tensor's storage, or 0 if there is no storage.
 inline uint64_t StorageKey(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.has_storage()) return 0;
   return reinterpret_cast<uint64_t>(tensor.storage().data());
 }
 
-// Sets the category of the whole storage. Undefined tensors are ignored.
+// Sets the category of the tensor's whole storage. Does nothing if the tensor is undefined.
 void TagStorage(const at::Tensor& tensor, trace::Category category, std::string_view why);
 
-// Whenever autograd has accumulated into one of these leaves, tags the storage of its gradient as
-// Gradient and calls `then` with the leaf. A second call for a parameter replaces the first.
+// Whenever autograd has accumulated a gradient of one of these leaves, tags the gradient's storage
+// as Gradient and calls `then` with the leaf. A second call for a parameter replaces the first.
 void WatchGradients(const std::vector<at::Tensor>& parameters,
                     std::function<void(const at::Tensor& leaf)> then = nullptr);
 
-// While a SavedMark exists, its tensor counts as saved for backward.
+// While this object exists, its tensor counts as saved for backward.
 class SavedMark {
  public:
   explicit SavedMark(const at::Tensor& tensor);
@@ -67,8 +67,8 @@ class SavedMark {
   uint64_t key_ = 0, serial_ = 0;
 };
 
-// While this scope exists, `make` creates the hooks of tensors saved on this thread, in place of
-// the default hooks. The hooks must report what they save (SavedMark).
+// While this scope exists, `make` creates the hooks of tensors that are saved on this thread. They
+// replace the default hooks, and must report what they save (SavedMark).
 class SavedHooksScope {
  public:
   using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;
@@ -82,14 +82,14 @@ class SavedHooksScope {
   const Make* outer_;
 };
 
-// The form in which a technique keeps a tensor that autograd saves.
+// A tensor that autograd saves, in the form in which a technique keeps it.
 class PackedTensor {
  public:
   PackedTensor() = default;
   virtual ~PackedTensor() = default;
   PackedTensor(const PackedTensor&) = delete;
   PackedTensor& operator=(const PackedTensor&) = delete;
-  // called in backward; returns the elements that were packed, in the same order
+  // Called in backward. Returns the elements that were packed, in the same order.
   virtual at::Tensor Unpack() = 0;
 };
 class SavedTensorPacker {
@@ -98,10 +98,10 @@ class SavedTensorPacker {
   virtual ~SavedTensorPacker() = default;
   SavedTensorPacker(const SavedTensorPacker&) = delete;
   SavedTensorPacker& operator=(const SavedTensorPacker&) = delete;
-  // Whether the tensor is packed; false: it is saved as it is.
+  // Returns whether to pack the tensor. If not, it is saved as it is.
   virtual bool Takes(const at::Tensor& tensor) const = 0;
-  // `tensor`: the elements in one dimension, in memory order; of a view with gaps, a copy without
-  // them. A tensor that several nodes save is passed only once.
+  // `tensor` has one dimension, with the elements in memory order. (A view with gaps is copied to
+  // close them.) If several nodes save a tensor, it is passed only once.
   virtual std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) = 0;
 };
 // While this scope exists, `packer` packs the tensors that are saved on this thread.
@@ -113,7 +113,7 @@ class PackerScope {
   PackerScope& operator=(const PackerScope&) = delete;
 };
 
-// For tests: how often hooks packed, unpacked and were released in this process.
+// For tests: how often hooks of this process packed, unpacked, and were released.
 struct SavedTensorCounts {
   uint64_t packed = 0, unpacked = 0, released = 0;
 };

@@ -53,7 +53,7 @@ void DataSource::Next(int step, int micro_batch, Batch& batch) {
     }
     return;
   }
-  // Batches are created on the host, as by a data loader, and then moved to the device.
+  // Creates a batch on the host, as a data loader does, and then moves it to the device.
   const std::vector<InputSpec> specs = model_.Inputs(options_.batch, options_.seq);
   std::vector<at::Tensor> host = Host(specs, 0), moved;
   for (at::Tensor& tensor : host) {
@@ -61,7 +61,7 @@ void DataSource::Next(int step, int micro_batch, Batch& batch) {
     if (pins) tensor = tensor.pin_memory();
     moved.push_back(tensor.to(options_.device, /*non_blocking=*/pins));
   }
-  // The old tensors are replaced, and so freed, only when all new ones are complete.
+  // The old tensors are freed when they are replaced, which is only after all new ones exist.
   for (size_t i = 0; i < specs.size(); ++i) batch.Set(specs[i].name, std::move(moved[i]));
 }
 

@@ -1,5 +1,5 @@
-// The model's input data: batches of the tensors that its family names, with values of a task that
-// can be learned.
+// The model's input data: batches with the tensors that its family names. The values are those of a
+// task that can be learned.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,7 +19,7 @@ struct DataOptions {
   int steps = 1;
   c10::Device device = c10::Device(c10::kCPU);
   bool values = true;  // false: memory is allocated, but not filled
-  // host tensors are in page-locked memory, as from a loader with pin_memory=True
+  // If true, host tensors are page-locked, as from a data loader with pin_memory=True.
   bool pinned = false;
   uint64_t seed = 0;
   TrainingScript script;
@@ -29,24 +29,24 @@ class DataSource {
  public:
   // `model` must outlive the source.
   DataSource(const Model& model, const DataOptions& options);
-  // Call before the first step. If the script has its inputs up front, creates all inputs.
+  // Call before the first step. If the script makes its inputs up front, this creates all of them.
   void Prepare();
-  // Sets the shape of the following batches. Not for scripts with inputs up front.
+  // Sets the shape of the next batches. Not for scripts that make their inputs up front.
   void SetShape(int64_t rows, int64_t seq) {
     options_.batch = rows;
     options_.seq = seq;
   }
-  // Replaces the tensors of `batch`. Each old tensor is freed when the new one replaces it.
+  // Replaces the tensors of `batch`. An old tensor is freed when its replacement is set.
   void Next(int step, int micro_batch, Batch& batch);
 
  private:
-  // Host tensors of `specs`; a nonzero `steps` adds a first dimension of that size.
+  // Returns host tensors for `specs`. If `steps` is not 0, that is their first dimension.
   std::vector<at::Tensor> Host(const std::vector<InputSpec>& specs, int64_t steps);
 
   const Model& model_;
   DataOptions options_;
   std::mt19937_64 random_;
-  // An input up front: one tensor for the last step, and one for all steps before it.
+  // An input made up front: one tensor for all steps but the last, and one for the last step.
   struct UpFront {
     std::string name;
     at::Tensor steps = {}, last = {};

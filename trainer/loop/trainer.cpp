@@ -37,7 +37,7 @@ trace::Backend TraceBackend(run::Backend backend) {
   return trace::Backend::kPlan;
 }
 
-// LibTorch's message without its backtrace and its advice for Python users.
+// Returns LibTorch's message without the backtrace and without advice for Python users.
 std::string FirstParagraph(std::string_view text) {
   const size_t end = std::min(text.find("\nException raised from"), text.find("\n\n"));
   std::string out(text.substr(0, std::min(end, size_t{2000})));
@@ -45,7 +45,7 @@ std::string FirstParagraph(std::string_view text) {
   return out;
 }
 
-// Runs `body` and converts all its exceptions to a status.
+// Runs `body` and turns any exception into a status.
 template <class Body>
 absl::Status Guard(const Body& body) {
   try {
@@ -65,7 +65,7 @@ absl::Status Guard(const Body& body) {
     return absl::UnimplementedError(FirstParagraph(error.what_without_backtrace()));
   } catch (const c10::Error& error) {
     std::string text = FirstParagraph(error.what_without_backtrace());
-    // LibTorch's CPU allocator has no special exception type for this failure.
+    // LibTorch's CPU allocator throws no special type of exception if memory is short.
     if (text.find("can't allocate memory") != std::string::npos) {
       return absl::ResourceExhaustedError(std::move(text));
     }
@@ -79,14 +79,14 @@ absl::Status Guard(const Body& body) {
   }
 }
 
-// Adds the op and module in which the failure occurred, unless the run was cancelled.
+// Adds to the message in which op and module the run failed, unless it was cancelled.
 absl::Status WithPlace(const absl::Status& status, const std::string& place) {
   if (status.ok() || place.empty() || absl::IsCancelled(status)) return status;
   return absl::Status(status.code(),
                       fmt::format("{} (in {})", std::string(status.message()), place));
 }
 
-// Bytes of host memory that are available without swapping; 0: unknown.
+// Returns how many bytes of host memory are available without swapping, or 0 if unknown.
 uint64_t HostBytesAvailable() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
@@ -97,7 +97,7 @@ uint64_t HostBytesAvailable() {
   return 0;
 }
 
-// Linux does not refuse memory but kills processes, so runs that cannot fit are refused here.
+// Linux does not refuse memory but kills processes. So this refuses runs that cannot fit.
 absl::Status CheckHostMemory(const Totals& totals) {
   const uint64_t available = HostBytesAvailable();
   const uint64_t needed = totals.bytes + totals.trainable * 4;  // at least weights and gradients
@@ -126,8 +126,8 @@ constexpr char kWarmUpModel[] = R"({"architectures": ["LlamaForCausalLM"], "voca
 struct Trainer::Impl {
   bool warm = false;
 
-  // One step of a tiny model. It registers the device, calls each operator for the first time, and
-  // starts autograd's thread.
+  // Runs one step of a tiny model, in which the device is registered, each operator is called for
+  // the first time, and autograd's thread starts.
   void WarmUp() {
     if (warm) return;
     warm = true;
@@ -138,7 +138,7 @@ struct Trainer::Impl {
     config.seq = 2;
     config.steps = 1;
     NullSink sink;
-    // The status is ignored: a failure here will also occur in the real run.
+    // Ignores the status: if this fails, the real run will fail, too, and report it.
     Run(config, sink, {}).IgnoreError();
   }
 
@@ -160,7 +160,7 @@ struct Trainer::Impl {
     return status;
   }
 
-  // Refuses everything that can be refused before recording, and fills the header.
+  // Checks all that can be checked before the recording begins, and fills the header.
   absl::Status Prepare(const run::RunConfig& config, trace::TraceInfo& info, Techniques& techniques,
                        std::unique_ptr<Model>& model) {
     if (config.backend == run::Backend::kCuda) {
@@ -190,8 +190,8 @@ struct Trainer::Impl {
       return absl::FailedPreconditionError(
           "backend=plan: this process was not started on the emulated platform");
     }
-    // LibTorch counts devices in the first backward, which may be in a run on the CPU. If that
-    // fails, the next plan reports it.
+    // LibTorch counts devices in the first backward, even in a run on the CPU. If preparing for
+    // this fails, the next plan reports it.
     if (config.backend == run::Backend::kCpu && OnEmulatedPlatform()) {
       CudaBackend().Prepare().IgnoreError();
     }

@@ -54,12 +54,12 @@ std::vector<std::unique_ptr<Held>> AroundRun(Techniques& techniques, const run::
   return held;
 }
 
-// Reports progress and the expected length of the run. Calls within a step are at least
-// kBetweenSayings apart.
+// Reports progress and the expected length of the run. Within a step, at least kBetweenSayings pass
+// between two calls.
 using Say = std::function<void(int step, const std::string& text)>;
 constexpr std::chrono::milliseconds kBetweenSayings{200};
 
-// Estimates the length of the run from the events of a part of it.
+// Estimates how many events the run will have from the events of a part of it.
 class RunLength {
  public:
   explicit RunLength(const run::RunConfig& config) : config_(config) {}
@@ -77,7 +77,7 @@ class RunLength {
         "a micro-batch). From the second step and the second micro-batch on, memory use repeats",
         config_.steps, config_.micro_batches, millions_, kMaxRunEvents / 1'000'000))};
   }
-  // Refuses the run if a technique's own work, which would produce `whole` events, is too long.
+  // Refuses the run if the work of a technique itself is too long: it would give `whole` events.
   void Saw(double whole) {
     if (whole <= static_cast<double>(kMaxRunEvents)) return;
     throw RunRefused{absl::InvalidArgumentError(
@@ -95,7 +95,7 @@ class RunLength {
   double millions_ = 0;
 };
 
-// State of one run of the loop.
+// The state of one run of the loop.
 class Loop {
  public:
   Loop(const run::RunConfig& config, Model& model, Techniques& techniques, Backend& backend,
@@ -129,8 +129,8 @@ class Loop {
       auto* measures = dynamic_cast<MeasuresGradients*>(technique.get());
       if (measures != nullptr && sharing_ != nullptr) measures->Join(*sharing_);
     }
-    // A script that keeps outputs frees those of one micro-batch within the next one, so
-    // micro-batches cannot be repeated.
+    // If a script keeps outputs, a micro-batch frees the outputs of the one before. Such
+    // micro-batches cannot be repeated from a tape.
     if (!hooks.repeat_from_tape || script_.keeps_outputs || !All(&Technique::repeats)) return;
     if (rehearsal != nullptr && Adopt(*rehearsal)) return;
     if (config_.steps * config_.micro_batches == 1) return;
@@ -143,7 +143,7 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Executes the micro-batches with the shortened layers. Returns false if they cannot be repeated.
+  // Executes each kind of micro-batch with fewer layers. Returns false if they cannot be repeated.
   bool Rehearse(Rehearsal& rehearsal) {
     SetUp();
     ShortenStack(rehearsal.stack);
@@ -171,7 +171,7 @@ class Loop {
     for (auto& technique : techniques_) {
       if (technique->loads_as()) options.dtype = technique->loads_as();
     }
-    // A technique (sharding) may already have moved the model to the GPU, unit by unit.
+    // Sharding may have moved the model to the GPU unit by unit. Then its tensors exist already.
     if (!model_.Parameters().front()->tensor.defined()) Materialize(model_, options);
     for (auto& technique : techniques_) technique->AfterLoad(context_, model_);
     trained_ = TrainedTensors(model_);
@@ -182,7 +182,7 @@ class Loop {
     for (auto& technique : techniques_) technique->AfterSetUp(context_, model_, trained_);
     model_.layer_runner = nullptr;
     model_.inputs_require_grad = false;
-    // The scope of the first technique is the outermost.
+    // Goes backwards, so that the first technique becomes the outermost.
     std::for_each(techniques_.rbegin(), techniques_.rend(), [&](auto& technique) {
       model_.layer_runner =
           technique->AroundLayers(context_, model_, std::move(model_.layer_runner));
@@ -241,7 +241,7 @@ class Loop {
   std::string LengthText() const { return length_.Text(); }
 
   // A script that keeps its outputs frees them between steps: gradients after each step but the
-  // last, logits and loss only before the last step, so that the state at the end can be inspected.
+  // last, and logits and loss only before the last step. So the state at the end can be inspected.
   void BetweenSteps(int next_step) {
     if (!script_.keeps_outputs) return;
     PhaseScope phase(Phase::kZeroGrad);
@@ -261,7 +261,7 @@ class Loop {
       ModuleScope module("loss");
       at::Tensor loss = loss_function_(model_, made, batch_);
       Release(held);
-      // The previous batch's logits and loss are kept until the new ones are complete.
+      // Keeps the logits and loss of the previous batch until the new ones exist.
       logits = std::move(made);
       return loss;
     };
@@ -280,7 +280,7 @@ class Loop {
     while (!held.empty()) held.pop_back();
   }
 
-  // Gives a technique access to the loop for work that the run does `times` times.
+  // Gives a technique access to the loop for work that it does `times` times in the run.
   LoopAccess Access(int times) {
     return {.hold = [this] { return Hold(); },
             .done =
@@ -317,7 +317,7 @@ class Loop {
     optimizer_->ZeroGrad(KeepsGradients() ? ZeroGradMode::kZero : ZeroGradMode::kNone);
   }
 
-  // The first micro-batch allocates the gradients, later ones accumulate into them.
+  // There are two kinds of micro-batches: the first allocates gradients, others add to them.
   int KindsOfMicroBatches() const {
     const bool kept = KeepsGradients() && config_.steps > 1;
     return config_.micro_batches > 1 || kept ? 2 : 1;
@@ -333,7 +333,7 @@ class Loop {
     return true;
   }
 
-  // Leaves only the layers of the first two and the last two units to the current runner.
+  // Makes the current runner run only the layers of the first two and the last two units.
   void ShortenStack(const ShortenedStack& stack) {
     std::vector<size_t> chosen;
     size_t layer = 0;
@@ -352,7 +352,7 @@ class Loop {
     };
   }
 
-  // Returns the micro-batch's share of the step's mean loss if values are computed.
+  // If values are computed, returns what the micro-batch adds to the step's mean loss.
   double MicroBatch(int step, int k) {
     {
       PhaseScope phase(Phase::kData);
@@ -365,8 +365,8 @@ class Loop {
       data_.SetShape(shape.rows, shape.seq);
       data_.Next(step, k, batch_);
     }
-    // The first micro-batch allocates the gradients, and later ones accumulate into them. These two
-    // kinds have separate tapes.
+    // The first micro-batch allocates the gradients, and later ones add to them, so each kind has a
+    // tape of its own.
     MicroBatchTape* tape = tapes_[HasGradients() ? 1 : 0].get();
     if (tape == nullptr) return Execute();
     if (tape->ready()) {
@@ -396,10 +396,10 @@ class Loop {
       PhaseScope phase(Phase::kLoss);
       ModuleScope module("loss");
       loss_ = loss_function_(model_, logits_, batch_);
-      // The forward call has returned, and only its loss is still in use.
+      // In a program, forward has returned now, and only its loss is still in use.
       if (!script_.keeps_outputs) logits_.reset();
       Release(held);
-      // This is outside of autocast, as in transformers' Trainer.
+      // As in transformers' Trainer, this is outside of autocast.
       if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
     }
     if (micro_batch_ == 0 && ZeroesLate()) {
@@ -416,8 +416,8 @@ class Loop {
     return value;
   }
 
-  // Waits for the device, so that its work counts in this phase. With several ranks there is no
-  // wait: a real program's host continues while a collective keeps its inputs allocated.
+  // Waits for the device, so that its work counts as part of this phase. Does not wait with several
+  // ranks: a real program's host continues while a collective keeps its inputs.
   void FinishPhase() {
     if (sharing_ == nullptr) backend_.FinishWork();
   }
@@ -456,8 +456,8 @@ class Loop {
   std::unique_ptr<MicroBatchTape> tapes_[2];  // without and with existing gradients
 };
 
-// Returns the units of the layers. Empty if the middle units differ, or if there are too few units
-// or several stacks.
+// Returns the layers of each unit. Empty if the middle units differ, there are too few units, or
+// the model has several stacks.
 std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, Model& model) {
   constexpr size_t kFewest = 6;  // four of them are executed
   if (model.Stacks().size() != 1) return {};
@@ -473,7 +473,7 @@ std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, M
   if (units.size() < kFewest) return {};
   for (size_t i = 0; i < layers.size(); ++i) units[i / size].push_back(path_of[layers[i]]);
 
-  // each layer's kind and parameters, as text
+  // The kind and the parameters of each layer, as text, to compare layers.
   std::vector<std::string> parameters(layers.size());
   const std::vector<Parameter*> all = model.Parameters();
   auto next = all.begin();
@@ -494,7 +494,7 @@ std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, M
   return units;
 }
 
-// Keeps the strings and discards everything else.
+// A sink that keeps the strings and discards all else.
 class NamesSink final : public trace::EventSink {
  public:
   void Begin(const trace::TraceInfo&) override {}
@@ -507,7 +507,7 @@ class NamesSink final : public trace::EventSink {
   std::vector<std::string> names;
 };
 
-// Releases every tensor of the model.
+// Releases all tensors of the model.
 void Dematerialize(Model& model) {
   for (Parameter* parameter : model.Parameters()) parameter->tensor.reset();
   model.Visit([](Module& module, const std::string&) {

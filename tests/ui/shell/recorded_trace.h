@@ -1,4 +1,4 @@
-// A made-up recording for tests of the window. It has older blocks, call stacks, inferred
+// Makes up a recording for tests of the window. It has older blocks, call stacks, inferred
 // categories and steps, annotations, holes that pin segments, and an out-of-memory event at the
 // end.
 #pragma once
@@ -36,7 +36,7 @@ class RecordedTrace {
         Stack({{"step", "/usr/lib/python3/dist-packages/torch/optim/adamw.py", 80},
                {"step", "/home/me/run/train.py", 12}});
     const auto leaky = Stack({{"log", "/home/me/run/metrics.py", 5}});
-    // A segment with a parameter is older than the recording.
+    // This segment, with a parameter in it, is older than the recording.
     Segment(o_.weight_bytes + (48 << 20));
     const auto weight = Alloc(o_.weight_bytes, Category::kParameter, 1, trace::StackId{});
     (void)weight;

@@ -1,10 +1,10 @@
-// Kills the window, its worker and a program that it runs with kill -9 at many times. The next
-// window must restore everything that had arrived: documents, histories, toggles, notes, and the
+// Kills (with SIGKILL) the window, its worker or a program that it runs, at many different times.
+// The next window must restore all that had arrived: documents, histories, toggles, notes, and the
 // program's data.
 //
 // A window in a separate process (session_restore_test.h) performs a list of actions. After each
-// action, it prints its contents once they are on disk. $VRAMSCOPE_KILLS=50 makes more attempts
-// than CI.
+// action, it waits until its contents are on disk and prints them. $VRAMSCOPE_KILLS sets the number
+// of attempts; 50 are more than CI makes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class SessionKills : public testing::ProgramWindow {
   }
 };
 
-// Compares a document after the restart with what was printed about it before the kill.
+// Compares a restored document with what was printed about it before the kill.
 void ExpectRestored(const QJsonObject& printed, const Document& document, const QString& what) {
   const std::string of = what.toStdString();
   EXPECT_EQ(static_cast<int>(document.source.kind), printed["kind"].toInt()) << of;
@@ -71,7 +71,7 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
   std::mt19937 random(3232);
   int restored = 0, programs = 0, notes = 0, workers = 0;
   for (int kill = 0; kill < Kills(); ++kill) {
-    // Each attempt has its own folders.
+    // Each attempt has folders of its own.
     const QTemporaryDir folder(QStringLiteral("/dev/shm/session-kills-XXXXXX"));
     const auto path = [&](const char* name) { return folder.filePath(QLatin1String(name)); };
     QDir().mkpath(path("tmp"));
@@ -90,10 +90,10 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
     script.close();
     const QStringList commands =
         Commands(write("a.trace", 1), write("b.trace", 2), path("train.py"));
-    // The first process that is killed. The window is always killed.
+    // Which process is killed first. If it is not the window, the window is killed later.
     enum Victim { kWindow, kWorker, kProgram };
     const auto victim = static_cast<Victim>(kill % 3);
-    // After a single plan without changes, the next window does not offer to restore anything.
+    // Performs at least two actions: after one unchanged plan, there is nothing to restore.
     std::uniform_int_distribution<int> any_command(2, static_cast<int>(commands.size()));
     const int first = victim == kProgram ? 10 : any_command(random);
     const int wait_ms = std::uniform_int_distribution<int>(0, kLatestMs)(random);
@@ -130,7 +130,7 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
       ASSERT_TRUE(next()) << done;
       if (done != first || victim == kWindow) continue;
       QThread::msleep(static_cast<unsigned long>(wait_ms));
-      // Kills the program's launcher or the script itself.
+      // Kills either the launcher of the program or the script itself.
       QFile script_pid(path("pid"));
       const bool script_itself = kill % 2 == 0 && script_pid.open(QIODevice::ReadOnly);
       const auto pid =
@@ -142,7 +142,7 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
     if (victim == kWindow) QThread::msleep(static_cast<unsigned long>(wait_ms));
     ::kill(static_cast<pid_t>(driver.processId()), SIGKILL);
     ASSERT_TRUE(driver.waitForFinished());
-    // If the next action was also completed before the kill, its result must be restored.
+    // If the window completed another action before the kill, its result must be restored, too.
     while (driver.canReadLine()) {
       const QJsonObject last = QJsonDocument::fromJson(driver.readLine().mid(5)).object();
       if (!last.isEmpty()) printed = last;
@@ -166,8 +166,8 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
       const QJsonObject of = before[i].toObject();
       const Document& document = documents.at(static_cast<size_t>(i));
       ExpectRestored(of, document, QStringLiteral("document %1: ").arg(i));
-      // The document can be shown: its file is read again, or its plan is made again, or the data
-      // of its program are shown.
+      // It must be possible to show the document: by reading its file, by making its plan again, or
+      // from the data of its program.
       window_->showDocument(document.id());
       ASSERT_TRUE(Idle());
       if (window_->digest() == nullptr) {
@@ -197,7 +197,7 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
     }
     ++restored;
     window_.reset();
-    // The program may outlive its window, but must not outlive its test.
+    // The program may live longer than its window, but not longer than this test.
     QFile pid(path("pid"));
     if (pid.open(QIODevice::ReadOnly)) ::kill(pid.readAll().toInt(), SIGKILL);
     EXPECT_TRUE(program::ScratchFolder::Make().ok());

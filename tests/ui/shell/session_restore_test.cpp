@@ -1,5 +1,5 @@
-// A window in a separate process opens files, changes plans, runs a program, and is killed at any
-// time. The next window restores everything that had arrived.
+// A window in a separate process opens files, changes plans and runs a program, and is killed at
+// any time. The next window must restore everything that had arrived.
 #include "tests/ui/shell/session_restore_test.h"
 
 #include <gmock/gmock.h>
@@ -28,8 +28,8 @@ namespace vramscope::ui {
 
 namespace {
 
-// The window's contents, which are all on disk: documents with their histories, notes by file,
-// running programs.
+// Returns the contents of the window as JSON: documents with their histories, the notes of each
+// file, and running programs. All of these are on disk.
 QByteArray StateOf(const MainWindow& window, const QMap<QString, QStringList>& notes) {
   QJsonArray documents;
   for (size_t i = 0; i < window.documents().size(); ++i) {
@@ -93,7 +93,7 @@ int DriveWindow(const QStringList& arguments) {
       QTest::keyClick(window.notesPage()->edit(), Qt::Key_Return);
       if (!wait([&] { return !window.noteStore()->busy(); })) return 1;
       notes[QString::fromStdString(window.documents().active().source.file)] << value;
-      // The history, which shows the number of notes, must be stored, too.
+      // Also waits until the history is stored, because it shows the number of notes.
       if (!wait([&] { return window.settled() && window.sessionStored(); })) return 1;
     } else if (command.startsWith(QLatin1String("run="))) {
       window.openProgram(value);
@@ -125,7 +125,7 @@ class SessionRestore : public testing::ProgramWindow {
         trace::WriteTraceFile(*MakeRecordedTrace({.steps = steps}), path.toStdString(), {}).ok());
     return path;
   }
-  // Kills the window after it has executed the given number of commands.
+  // Lets a window execute the given number of commands, and then kills it.
   void KillAfter(int done, const QStringList& commands) {
     QProcess driver;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
@@ -166,7 +166,7 @@ TEST_F(SessionRestore, RestoresDocumentsAfterAKillBetweenAnyCommands) {
     EXPECT_EQ(Banner("kind"), "restore");
     Restore();
     const DocumentList& documents = window_->documents();
-    // Restores the plan with its entries, the files, and any results that arrived meanwhile.
+    // The plan with its entries and the files must be restored, and any results that arrived later.
     ASSERT_GE(documents.size(), static_cast<size_t>(std::min(done, 4) - 1));
     const auto plan = [&](size_t i) { return documents.at(i).source.kind == SourceKind::kPlan; };
     ASSERT_TRUE(plan(0));
@@ -182,7 +182,7 @@ TEST_F(SessionRestore, RestoresDocumentsAfterAKillBetweenAnyCommands) {
     ASSERT_TRUE(Idle());
     EXPECT_EQ(window_->digest()->trace->info.config.batch, window_->config().batch);
     EXPECT_GE(window_->config().batch, 4);
-    // After a normal close, the next start does not offer to restore anything.
+    // After the window was closed normally, the next one must not offer to restore anything.
     window_.reset();
     Open();
     EXPECT_EQ(Banner("kind"), "");
@@ -194,13 +194,13 @@ TEST_F(SessionRestore, RestoresDataOfAProgramThatOutlivedTheWindow) {
   const QString script =
       Script("about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nabout(ended='end')\n");
   KillAfter(1, {QStringLiteral("run=") + script});
-  // A command that runs before the next window does not delete data that can be restored.
+  // Another command may run before the next window. It must not delete data that can be restored.
   ASSERT_TRUE(program::ScratchFolder::Make().ok());
   Open();
   ASSERT_EQ(Banner("kind"), "restore");
   EXPECT_THAT(Banner("text"), HasSubstr("train.py"));
   EXPECT_TRUE(StoredFiles().isEmpty());
-  // A program that is started before the next window does not delete them either.
+  // A program that is started before the data are restored must not delete them, either.
   ASSERT_TRUE(program::ScratchFolder::Make().ok());
   window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
   ASSERT_TRUE(Idle());
@@ -208,7 +208,7 @@ TEST_F(SessionRestore, RestoresDataOfAProgramThatOutlivedTheWindow) {
   EXPECT_EQ(window_->documents().active().Title(), "train.py");
   ASSERT_EQ(StoredFiles().size(), 1);
   EXPECT_EQ(window_->documents().active().FileOfResult(), StoredFiles().front().toStdString());
-  // The program outlived its window; the next launcher removes its folder.
+  // The program, which outlived its window, ends now. The next launcher must remove its folder.
   Touch("more");
   Touch("go");
   EXPECT_TRUE(ProgramEnded());
@@ -224,7 +224,7 @@ TEST_F(SessionRestore, RestoresDataOfAProgramThatOutlivedTheWindow) {
 TEST_F(SessionRestore, UnrestoredDocumentsSurviveFurtherKills) {
   const QString a = Write(QStringLiteral("a.trace"), 1);
   KillAfter(1, {QStringLiteral("open=") + a});
-  // The next window is also killed, before the user decided about restoring.
+  // The next windows are killed, too, before the user has decided whether to restore.
   const QString b = Write(QStringLiteral("b.trace"), 1);
   KillAfter(1, {QStringLiteral("open=") + b});
   KillAfter(1, {QStringLiteral("edit=7")});
@@ -237,8 +237,8 @@ TEST_F(SessionRestore, UnrestoredDocumentsSurviveFurtherKills) {
     if (const std::string& file = window_->documents().at(i).source.file; !file.empty())
       files.push_back(file);
   EXPECT_THAT(files, ::testing::ElementsAre(a.toStdString(), b.toStdString()));
-  // The new window owns the restored documents. After it has closed normally, the next window does
-  // not offer to restore them.
+  // The new window now owns the restored documents. After it was closed normally, the next window
+  // must not offer to restore them.
   window_.reset();
   Open();
   EXPECT_EQ(Banner("kind"), "");
@@ -289,7 +289,7 @@ TEST(SessionFileTest, EachWindowHasItsFileWithTheLastSave) {
   SessionFile first(folder.path()), second(folder.path());
   EXPECT_EQ(first.left(), "49");
   EXPECT_EQ(second.left(), "second");
-  // If the folder cannot be written, all calls do nothing.
+  // If the folder is not writable, all calls must do nothing.
   SessionFile nowhere(QStringLiteral("/proc/none"));
   nowhere.save([] { return QByteArray("x"); });
   nowhere.flush();

@@ -1,4 +1,4 @@
-// Tests the keys that the user assigns to commands, the settings dialog, and the tour in the real
+// Tests keys that the user assigns to commands, the settings dialog, and the tour, in the real
 // window.
 #include <gmock/gmock.h>
 
@@ -55,7 +55,7 @@ class SettingsWindow : public testing::ShellWindow {
   W* In(QWidget* page, const char* name) {
     return page->findChild<W*>(QString::fromLatin1(name));
   }
-  // Chooses the command, presses the key and clicks the button, as a user does.
+  // Like a user, chooses the command, presses the key and clicks the button.
   void AssignKey(KeysPage* page, const char* id, Qt::Key key, Qt::KeyboardModifiers modifiers,
                  const char* button = "keySet") {
     page->choose(QString::fromLatin1(id));
@@ -76,7 +76,7 @@ TEST_F(SettingsWindow, KeyChangeAppliesAtOnceAndAfterRestart) {
   EXPECT_EQ(Action("go.peak")->shortcuts(), (QList<QKeySequence>{Key("Ctrl+J"), Key("F11")}));
   EXPECT_THAT(ReadKeys().toStdString(), HasSubstr("\"go.peak\""));
   EXPECT_EQ(ReadKeys().count("\": ["), 1) << "only keys that differ from the defaults";
-  // The new key works in the window, and the old key does not.
+  // In the window, the new key must work, and the old key must not.
   RunDefault();
   window_->timelineWidget()->zoomIn();
   ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
@@ -87,16 +87,16 @@ TEST_F(SettingsWindow, KeyChangeAppliesAtOnceAndAfterRestart) {
   QTest::keyClick(window_->timelineWidget(), Qt::Key_J, Qt::ControlModifier);
   QTest::keyClick(window_->timelineWidget(), Qt::Key_P, Qt::ControlModifier);
   EXPECT_EQ(peaks, 1);
-  // The list of shortcuts shows the new keys.
+  // The list of shortcuts must show the new keys.
   Action("help.shortcuts")->trigger();
   QStringList texts;
   for (const QLabel* label : window_->findChild<ShortcutSheet*>()->findChildren<QLabel*>())
     texts << label->text();
   EXPECT_TRUE(texts.contains(QStringLiteral("Ctrl+J or F11"))) << texts.join('|').toStdString();
-  // The keys of the timeline are listed, too.
+  // It must also list the keys of the timeline.
   for (const char* keys : {"F", "P", "R", "[ / ]", "C / T / H", "Alt+Up / Alt+Down", "Ctrl+drag"})
     EXPECT_TRUE(texts.contains(QLatin1String(keys))) << keys;
-  // No key is cut off on the right.
+  // No key may be cut off on the right.
   const auto* list = window_->findChild<ShortcutSheet*>()->findChild<QScrollArea*>();
   QCoreApplication::processEvents();
   EXPECT_LE(list->widget()->width(), list->viewport()->width());
@@ -120,7 +120,7 @@ TEST_F(SettingsWindow, ReassigningAKeyRemovesItFromTheOtherCommand) {
   QTest::mouseClick(In<QPushButton>(page, "keySet"), Qt::LeftButton);
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+F")});
   EXPECT_TRUE(Action("edit.find")->shortcuts().isEmpty()) << "no key has two commands";
-  // A key that the canvas uses is allowed, with a note.
+  // A key that the canvas uses must be accepted, but with a note.
   page->choose(QStringLiteral("go.largest"));
   edit->setFocus();
   QTest::keyClick(edit, Qt::Key_W);
@@ -134,7 +134,7 @@ TEST_F(SettingsWindow, ReassigningAKeyRemovesItFromTheOtherCommand) {
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+P")});
   EXPECT_EQ(Action("go.largest")->shortcuts(), QList<QKeySequence>{Key("Ctrl+L")});
   EXPECT_FALSE(In<QPushButton>(page, "keysResetAll")->isEnabled());
-  // The list is searched by name and by key.
+  // The list can be searched by name and by key.
   In<QLineEdit>(page, "keysFilter")->setText(QStringLiteral("ctrl+l"));
   auto* view = In<TableView>(page, "keysTable");
   EXPECT_EQ(view->model()->rowCount(), 1);
@@ -211,7 +211,7 @@ TEST_F(SettingsWindow, ScaleAndAnimationSettingAreStored) {
   window_->setThemeChoice(ThemeChoice::kDark);
   Open(false);
   EXPECT_FALSE(Action("view.animations")->isChecked()) << "the setting was stored";
-  // A stored value that is not a valid scale is ignored.
+  // If the stored value is not a valid scale, it must be ignored.
   QSettings odd(folder_.filePath(QStringLiteral("odd.ini")), QSettings::IniFormat);
   for (const QVariant& value : {QVariant(7), QVariant(-100), QVariant(QStringLiteral("huge"))}) {
     odd.setValue(QStringLiteral("ui-scale"), value);
@@ -246,7 +246,7 @@ class TourWindow : public testing::ShellWindow {
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
     QApplication::setActiveWindow(window_.get());
   }
-  // The tour lies inside the window, and the border around the described part is visible.
+  // Expects the tour inside the window, and a visible border around the part that it describes.
   void ExpectInside() {
     QTest::qWait(20);
     EXPECT_TRUE(window_->rect().contains(window_->tour()->geometry()))
@@ -286,7 +286,7 @@ TEST_F(TourWindow, TourHasFiveStepsAndIsOfferedOnce) {
   EXPECT_EQ(window_->tour(), nullptr);
   OpenWithSamples();
   EXPECT_FALSE(window_->offerTour()) << "nor at the next start";
-  // The menu starts the tour on the shown document. Esc ends it.
+  // The menu must start the tour on the shown document, and Esc must end it.
   RunDefault();
   window_->actionRegistry()->Find(QStringLiteral("help.tour"))->trigger();
   ASSERT_NE(window_->tour(), nullptr);

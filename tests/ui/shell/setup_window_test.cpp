@@ -1,4 +1,4 @@
-// Tests the window without LibTorch: shipped runs, the available toggles, the download.
+// Tests the window without LibTorch: shipped runs, which toggles are available, and the download.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -88,7 +88,7 @@ TEST_F(SetupWindow, ToggleShowsItsShippedRunAndUndoReverts) {
   const double before = Peak();
   const QJsonObject lora = Technique("lora");
   ASSERT_TRUE(lora["enabled"].toBool());
-  // The toggle's saving is shown before the click, and equals the result.
+  // The saving of the toggle must be shown before the click, and must equal the result.
   const double saving = lora["saving_bytes"].toDouble();
   EXPECT_LT(saving, -1e9);
   Click("lora");
@@ -96,7 +96,7 @@ TEST_F(SetupWindow, ToggleShowsItsShippedRunAndUndoReverts) {
   EXPECT_EQ(Peak(), before + saving);
   EXPECT_TRUE(State()["ghost"].toBool());
   EXPECT_EQ(State()["undo"].toString(), QStringLiteral("LoRA on"));
-  // Switches to another shipped run and back.
+  // Switches to another shipped run and back again.
   ASSERT_TRUE(Technique("checkpoint-layer")["enabled"].toBool());
   Click("checkpoint-layer");
   Settle();
@@ -232,8 +232,8 @@ TEST_F(SetupWindow, CancelledDownloadKeepsItsPart) {
 
 TEST_F(SetupWindow, ClosingTheWindowStopsTheDownload) {
   Start();
-  // Each connection is cut, and continued with another request, so the download lasts until the
-  // window is closed.
+  // Each connection is cut and continued by another request, so that the download is still running
+  // when the window is closed.
   index_.server[testing::kFile].cut_after = 10;
   ClickButton();
   ASSERT_TRUE(WaitFor([this] { return index_.server.requested.size() >= 2; }));
@@ -241,7 +241,7 @@ TEST_F(SetupWindow, ClosingTheWindowStopsTheDownload) {
   EXPECT_TRUE(data.exists());
   window_.reset();
   QTest::qWait(100);  // a request that was already sent arrives
-  // Nothing continues in the background: no more requests, and nothing was installed.
+  // Nothing may continue in the background: there are no more requests, and nothing is installed.
   const auto requested = index_.server.requested.size();
   QTest::qWait(300);
   EXPECT_EQ(index_.server.requested.size(), requested);

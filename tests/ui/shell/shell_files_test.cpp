@@ -1,4 +1,4 @@
-// Tests files in the window: saved, opened again, exported, dropped, damaged, on a full disk.
+// Tests files in the window: saving, opening again, exports, dropped and damaged files, full disks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -135,12 +135,12 @@ TEST_F(ShellFilesTest, FullDiskKeepsTheOldFile) {
   if (!QFile::exists(QStringLiteral("/dev/full"))) GTEST_SKIP() << "no /dev/full here";
   RunDefault();
   QSignalSpy done(window_.get(), &MainWindow::fileDone);
-  // No file can be created in that folder, as on a disk that is full or read-only.
+  // In /proc, no file can be created, just as on a disk that is full or read-only.
   window_->saveTrace(QStringLiteral("/proc/run.trace"));
   ASSERT_TRUE(WaitFor([&] { return done.size() == 1; }));
   EXPECT_FALSE(done[0][1].toBool());
   EXPECT_EQ(Banner("kind"), "save-failed");
-  // A limit of the file size has the same effect as a full disk.
+  // A limit of the file size stands for a full disk.
   const QString path = folder_.filePath(QStringLiteral("kept.trace"));
   QFile old(path);
   ASSERT_TRUE(old.open(QIODevice::WriteOnly));

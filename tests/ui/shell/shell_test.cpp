@@ -1,4 +1,4 @@
-// Tests the real window: runs, techniques, settings, selection, actions. Runs under Xvfb (see
+// Tests the real window: runs, techniques, settings, selection and actions. Runs under Xvfb (see
 // CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -130,7 +130,7 @@ TEST_F(ShellTest, SavingIsShownBeforeTheToggleIsClicked) {
   EXPECT_EQ(Peak() - before, promised);
 }
 
-// The configurations that a search finds are planned before the rest.
+// If a search shows some techniques, their savings must be planned before all others.
 TEST_F(ShellTest, SavingsOfShownTechniquesAreComputedFirst) {
   Open(true);
   window_->openTechniques(QStringLiteral("group:allocator"));

@@ -1,4 +1,4 @@
-// A fixture with the real window and fake_worker.cpp, whose runs are made up.
+// A fixture with the real window and the worker of fake_worker.cpp, whose runs are made up.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class ShellWindow : public ::testing::Test {
     window_->resize(1400, 900);
     window_->show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
-    // Activates the window, because there is no window manager.
+    // Activates the window, because no window manager does it.
     QApplication::setActiveWindow(window_.get());
   }
 

@@ -1,5 +1,5 @@
 // Tests the window with a worker that is killed, refuses requests, gets impossible requests, or is
-// missing; and with the real worker.
+// missing. Also tests it with the real worker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ TEST_F(ShellWorkerTest, WorkerKilledDuringARunIsReplaced) {
   ASSERT_TRUE(WaitFor([this] { return Banner("kind") == "worker-lost"; }));
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("kill"));
   ASSERT_TRUE(Idle());
-  // The received part is kept: two or three of 200 steps.
+  // The part that had arrived must be kept: two or three of 200 steps.
   EXPECT_TRUE(State()["partial"].toBool());
   EXPECT_FALSE(State()["trace"].toObject()["complete"].toBool());
   ASSERT_TRUE(WaitFor([this] { return window_->worker()->running(); }));
@@ -85,7 +85,7 @@ TEST_F(ShellWorkerTest, ReportsHowMuchMemoryIsMissing) {
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "does-not-fit");
   EXPECT_THAT(Banner("title").toStdString(), ::testing::HasSubstr("GiB too much"));
-  // The peaks of reserved and allocated bytes are at different times.
+  // Reserved and allocated bytes have their peaks at different times, so both are stated.
   EXPECT_THAT(Banner("text").toStdString(),
               ::testing::AllOf(::testing::HasSubstr("reserves up to"),
                                ::testing::HasSubstr("allocated peak is in")));
@@ -105,7 +105,7 @@ TEST_F(ShellWorkerTest, ReportsMissingWorker) {
   ASSERT_TRUE(Idle());
 }
 
-// Shows a real plan with the real worker.
+// Shows a plan that the real worker makes.
 TEST_F(ShellWorkerTest, RealWorkerPlansAndCanvasIsDrawnBeforePanels) {
   const QString built = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   const QString worker = built.isEmpty() ? qEnvironmentVariable("VRAMSCOPE_WORKER") : built;
@@ -119,7 +119,7 @@ TEST_F(ShellWorkerTest, RealWorkerPlansAndCanvasIsDrawnBeforePanels) {
   RunDefault();
   EXPECT_EQ(window_->digest()->trace->info.model.parameter_count, 494032768u);
   const double before = Peak();
-  // The canvas is drawn before the panels are filled.
+  // The canvas must be drawn before the panels are filled.
   const auto frames = [&] {
     return window_->timelineWidget()->dumpState()["frames"].toObject()["all"].toInt();
   };

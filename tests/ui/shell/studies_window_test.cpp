@@ -1,5 +1,5 @@
-// Tests the pages that run a command of vramscope in the real window: what fits, the waterfall,
-// published experiments. Skipped without a worker. Runs under Xvfb (see CMakeLists.txt).
+// Tests the pages of the real window that run a command of vramscope: what fits, the waterfall, and
+// published experiments. Skipped if there is no worker. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,14 +131,14 @@ TEST_F(StudiesWindow, WaterfallHasOneReorderableBarPerTechnique) {
   ASSERT_EQ(order.size(), 2);
   EXPECT_EQ(order[0].toString(), second);
   EXPECT_EQ(order[1].toString(), first);
-  // The bar is still selected, so the next key press moves it further.
+  // The bar must still be selected, so that pressing the key again moves it further.
   EXPECT_EQ(title(1), moved);
   EXPECT_EQ(view->currentIndex().row(), 1);
   for (QShortcut* key : window_->waterfallPage()->findChildren<QShortcut*>())
     if (key->key() == QKeySequence(Qt::ALT | Qt::Key_Down)) Q_EMIT key->activated();
   ASSERT_TRUE(Settled());
   EXPECT_EQ(title(2), moved);
-  // Drags a bar to its place. The order is baseline, two bars, current run.
+  // Drags a bar to another place. The bars are: baseline, two bars, current run.
   auto* bars = window_->findChild<QWidget*>(QStringLiteral("waterfallBars"));
   QTest::mousePress(bars, Qt::LeftButton, Qt::NoModifier, QPoint(300, 57));
   QTest::mouseMove(bars, QPoint(300, 40));

@@ -1,5 +1,5 @@
-// Tests the window's techniques, group by group, and a run on this computer's GPU, with a worker
-// whose runs are made up. Runs under Xvfb (see CMakeLists.txt).
+// Tests the window's techniques, group by group, and a run on this computer's GPU. The runs of the
+// worker are made up. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ class TechniquesWindow : public ::testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-// Each group is found by its name, and the groups have different contents.
+// The name of each group must find exactly its rows, and each group must look different.
 TEST_F(TechniquesWindow, SearchByGroupShowsExactlyItsRows) {
   std::set<QString> groups;
   std::set<QByteArray> images;
@@ -106,8 +106,8 @@ TEST_F(TechniquesWindow, SearchByGroupShowsExactlyItsRows) {
   }
 }
 
-// A technique's rows are found by words of its description. Without a match, a message names the
-// place at which sizes are set.
+// The words of a technique's description must find its rows. If nothing matches, a message must say
+// where sizes are set.
 TEST_F(TechniquesWindow, SearchFindsWordsOfTheDescription) {
   const auto found = [&](const char* words) {
     window_->openTechniques(QLatin1String(words));
@@ -121,7 +121,7 @@ TEST_F(TechniquesWindow, SearchFindsWordsOfTheDescription) {
   EXPECT_TRUE(found("strategy=zero2").contains(QLatin1String("zero2")));
   EXPECT_FALSE(found("strategy=zero2").contains(QLatin1String("zero1")));
   EXPECT_TRUE(found("8-bit").contains(QLatin1String("activation-int8")));
-  // The names that other libraries have for them.
+  // Names that other libraries use must find the techniques, too.
   const std::pair<const char*, const char*> others[] = {
       {"gradient checkpointing", "checkpoint-layer"},
       {"zero-2", "zero2"},
@@ -142,8 +142,8 @@ TEST_F(TechniquesWindow, SearchFindsWordsOfTheDescription) {
   EXPECT_TRUE(hint_shown);
 }
 
-// Running again, or moving the cursor to where the same categories have memory, does not replace
-// the rows of the breakdown.
+// The rows of the breakdown must stay the same widgets after another run, and when the cursor moves
+// to a time at which the same categories have memory.
 TEST_F(TechniquesWindow, BreakdownRowsStayAfterARerunAndAtTheCursor) {
   const auto names = [&] {
     QSet<QWidget*> out;
@@ -163,7 +163,7 @@ TEST_F(TechniquesWindow, BreakdownRowsStayAfterARerunAndAtTheCursor) {
   EXPECT_EQ(names(), before);
 }
 
-// A disabled row states the reason, and the setting that would have to change.
+// A disabled row must state the reason, and which setting would have to change.
 TEST_F(TechniquesWindow, DisabledTechniquesStateTheReason) {
   for (const QJsonObject& row : Rows())
     if (!row["enabled"].toBool()) {
@@ -177,7 +177,7 @@ TEST_F(TechniquesWindow, DisabledTechniquesStateTheReason) {
   EXPECT_THAT(reason("flash"), HasSubstr("16-bit"));
 }
 
-// A row that is switched on shows its settings with the values of the run.
+// A row that is switched on must show its settings, with the values of the run.
 TEST_F(TechniquesWindow, ActiveTechniquesShowTheirSettings) {
   size_t on = 0;
   for (const run::ToggleRow& each : run::Toggles()) {
@@ -212,8 +212,8 @@ TEST_F(TechniquesWindow, ActiveTechniquesShowTheirSettings) {
   EXPECT_GE(on, 5u);
 }
 
-// Every setting of a run has a control in the list of techniques or in the form of the run.
-// Exceptions are listed here with the reason.
+// Each setting of a run must have a control, in the list of techniques or in the form of the run.
+// The exceptions are listed with their reasons.
 TEST_F(TechniquesWindow, EverySettingOfARunHasAControl) {
   const std::set<std::string_view> none = {
       "custom_device.memory",     // figures of the device, in the window's dialog
@@ -222,7 +222,7 @@ TEST_F(TechniquesWindow, EverySettingOfARunHasAControl) {
       "seed",                     // only changes random lengths: set it on the command line
       "backend",                  // running on the GPU is an action
   };
-  // Settings that only a row sets, for example by a choice.
+  // Some settings have no field, because a row sets them, for example by a choice.
   const auto by_rows = [](const run::KeyInfo& key) {
     const std::string name(key.key);
     const run::RunConfig plain;
@@ -259,8 +259,8 @@ TEST_F(TechniquesWindow, EverySettingOfARunHasAControl) {
   }
 }
 
-// The field next to the batch accepts one length, or a list of lengths (a setting of the Data
-// group).
+// The field next to the batch must accept one length or a list of lengths, which is a setting of
+// the Data group.
 TEST_F(TechniquesWindow, SequenceFieldAcceptsAListOfLengths) {
   auto* box = window_->findChild<QComboBox*>(QStringLiteral("seq"));
   ASSERT_NE(box, nullptr);
@@ -283,7 +283,7 @@ TEST_F(TechniquesWindow, SequenceFieldAcceptsAListOfLengths) {
   EXPECT_EQ(window_->config().seq, 64);
 }
 
-// Settings without a toggle can be typed, within their limits.
+// Users can type values of settings that have no toggle. The limits of a setting must hold.
 TEST_F(TechniquesWindow, SettingsWithoutAToggleCanBeTyped) {
   const auto type = [&](QLineEdit* edit, const char* text) {
     ASSERT_NE(edit, nullptr);
@@ -316,7 +316,7 @@ TEST_F(TechniquesWindow, SettingsWithoutAToggleCanBeTyped) {
   EXPECT_EQ(box->minimum(), dropout->low);
 }
 
-// The user types names. If none matches, the error lists the existing names.
+// The user types names of layers. If none matches, the error must list the names that exist.
 TEST_F(TechniquesWindow, LoraTargetsAreCheckedAgainstTheModel) {
   window_->techniquePanel()->toggle(QStringLiteral("lora"))->click();
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
@@ -343,14 +343,14 @@ TEST_F(TechniquesWindow, RunsOnTheInstalledGpuAndComparesWithThePlan) {
   EXPECT_EQ(info.backend, trace::Backend::kCuda);
   EXPECT_EQ(info.config.backend, run::Backend::kCuda);
   EXPECT_EQ(State()["chips"].toObject()["backend"].toString(), "cuda · measured");
-  // The worker was started for the run, with the folders that were found. Its log arrives shortly
-  // after.
+  // The run must have started the worker with the folders that were found. Its log arrives a little
+  // later.
   const QString started =
       QStringLiteral("--backend cuda --cuda-libraries /opt/cuda one:/opt/cuda two");
   EXPECT_TRUE(WaitFor([&] { return State()["log"].toString().contains(started); }));
   EXPECT_TRUE(State()["baseline"].toBool());
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Compare");
-  // The next toggle makes a new plan.
+  // The next toggle must make a plan, not another recording.
   EXPECT_EQ(window_->config().backend, run::Backend::kPlan);
   window_->techniquePanel()->toggle(QStringLiteral("checkpoint-layer"))->click();
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));

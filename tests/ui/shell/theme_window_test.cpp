@@ -1,4 +1,4 @@
-// A change of theme affects all parts of the window, also those that are shown later.
+// Tests that a change of theme affects all parts of the window, also parts that are shown later.
 #include <gmock/gmock.h>
 
 #include <QDialog>
@@ -25,7 +25,7 @@ class ThemeWindowTest : public testing::RecordedWindow {
   static QColor TextOf(const QWidget* widget) {
     return widget->palette().color(QPalette::Active, QPalette::Text);
   }
-  // The colour of a corner of the widget, where there is no text.
+  // Returns the colour of a corner of the widget, where there is no text.
   static QColor Ground(QWidget* widget) {
     const QImage image = widget->grab().toImage();
     return image.pixelColor(image.width() - 3, image.height() - 3);
@@ -48,7 +48,7 @@ TEST_F(ThemeWindowTest, HiddenPagesChangeThemeWhenShown) {
   EXPECT_EQ(TextOf(sites), Text(false));
   EXPECT_LT(ThemeZones::Instance().stale(), before);
   EXPECT_EQ(Ground(sites->viewport()), ToQColor(timeline::Theme::Light().panel));
-  // The page does not change if the theme is switched and switched back while it is hidden.
+  // If the theme is switched and switched back while the page is hidden, the page must not change.
   window_->openPage(QStringLiteral("phases"));
   window_->setThemeChoice(ThemeChoice::kDark, false);
   window_->setThemeChoice(ThemeChoice::kLight, false);
@@ -56,7 +56,7 @@ TEST_F(ThemeWindowTest, HiddenPagesChangeThemeWhenShown) {
   EXPECT_EQ(TextOf(sites), Text(false));
 }
 
-// A page has the colors of the theme before there is a run.
+// Pages must have the colours of the theme even before there is a run.
 TEST_F(ThemeWindowTest, EmptyPagesUseTheTheme) {
   window_->setThemeChoice(ThemeChoice::kLight, false);
   window_->openPage(QStringLiteral("fragmentation"));
@@ -96,7 +96,7 @@ TEST_F(ThemeWindowTest, NewWidgetsUseTheCurrentTheme) {
   EXPECT_EQ(label->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Light().dim));
   window_->setThemeChoice(ThemeChoice::kDark, false);
   EXPECT_EQ(label->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Dark().dim));
-  // A theme also applies to a window without a parent and to its contents.
+  // The theme must also apply to a window without a parent and to its contents.
   QWidget alone;
   auto* inside = new QLabel(QStringLiteral("text"), &alone);
   inside->setProperty("role", "faint");
@@ -121,7 +121,7 @@ TEST_F(ThemeWindowTest, StyleSheetsAreNotNested) {
   EXPECT_GE(ThemeZones::Instance().zones(), styled);
 }
 
-// A theme is applied to the shown page of the left dock, and to other pages when they are shown.
+// A theme is applied to the left dock's shown page at once, and to other pages when shown.
 TEST_F(ThemeWindowTest, HiddenPagesOfTheLeftDockKeepTheirSheetUntilShown) {
   OpenRecorded();
   auto* tabs = Find<QTabBar>("controlsTabs");

@@ -1,8 +1,8 @@
-// Draws the window as `vramscope --screenshot` does, without the code of the command line:
+// Saves an image of the window, as `vramscope --screenshot` does, without the command line's code.
 //
 //   window_shot OUT.png STATE.json [dark|light] [WxH] [SCALE] [FILE...]
 //
-// $VRAMSCOPE_SHOT_PAGE is a tab to open ("fragmentation", "reclaim", ...).
+// $VRAMSCOPE_SHOT_PAGE is the page to open ("fragmentation", "reclaim", ...).
 #include <cstdlib>
 
 #include "ui/shell/window_main.h"

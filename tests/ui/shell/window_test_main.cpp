@@ -1,4 +1,4 @@
-// The default main() of window tests. Uses a display, or Qt's offscreen platform if there is none.
+// The default main() of window tests. Uses Qt's offscreen platform if there is no display.
 #include <gtest/gtest.h>
 
 #include <QApplication>

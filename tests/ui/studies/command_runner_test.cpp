@@ -1,4 +1,4 @@
-// Tests commands that the window runs. Cancelling returns at once, even if the command does not
+// Tests commands that the window runs. Cancel must return at once, even if the command does not
 // end.
 #include "ui/studies/command_runner.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 class CommandRunnerTest : public ::testing::Test {
  protected:
-  // Writes a script that runs in place of vramscope.
+  // Writes a script that is run instead of vramscope. Returns its path.
   QString Program(const QByteArray& script) {
     QFile file(folder_.filePath(QStringLiteral("program.sh")));
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
@@ -133,7 +133,7 @@ TEST_F(CommandRunnerTest, CancelDoesNotWaitForTheCommand) {
   EXPECT_FALSE(runner.busy());
   EXPECT_EQ(error, QStringLiteral("cancelled"));
   EXPECT_EQ(kill(pid, 0), 0) << "cancel() waited until the command ended";
-  // A process that does not end is killed.
+  // If the process does not end, it must be killed after a while.
   ASSERT_TRUE(QTest::qWaitFor([&] { return kill(pid, 0) != 0; }, 60'000));
 }
 

@@ -62,7 +62,7 @@ class ActivityLanesTest : public ::testing::Test {
       if (a.kind[row] == kind && (stream == UINT32_MAX || a.stream[row] == stream)) return row;
     return query::kNoRow;
   }
-  // Zooms to an activity. Returns the position of its middle.
+  // Selects an activity and zooms to it. Returns the position of its middle.
   Point ZoomTo(uint32_t row) {
     model_.SelectActivity(row);
     model_.ZoomToSelection(0);
@@ -113,7 +113,7 @@ TEST_F(ActivityLanesTest, EveryStreamAndThreadHasALane) {
 }
 
 TEST_F(ActivityLanesTest, UnfreedBlocksLastUntilTheGpuFinishes) {
-  // A GPU that is slower than the host ends after the last event.
+  // The GPU is slower than the host, so it finishes after the last event.
   Show(testing::MakeSyntheticTrace(
       {.layers = 3, .steps = 2, .activities = {.streams = 1, .speed = 1.6}}));
   const auto end = static_cast<int64_t>(data_->duration_ns());
@@ -128,7 +128,7 @@ TEST_F(ActivityLanesTest, UnfreedBlocksLastUntilTheGpuFinishes) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->value, alive);
   EXPECT_TRUE(data_->address_axis().AddressAt(offset, late).has_value());
-  // Freed blocks are not found at their old addresses.
+  // A freed block must not be found at its address after its free.
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.free_event[row] == trace::kNoEvent) continue;
     const auto there = data_->block_index().At(late, data_->address_axis().OffsetOf({row}));
@@ -207,7 +207,7 @@ TEST_F(ActivityLanesTest, KernelFactsLinkToCallOpAndAllocations) {
   EXPECT_EQ(model_.state().selection.value, made.row);
   EXPECT_EQ(model_.state().selected_activity, query::kNoRow);
   EXPECT_EQ(trace_->String(trace_->allocations.op[made.row]), "aten::mm");
-  // Links also lead from the block to the kernel.
+  // There must also be links from the block to kernels.
   const std::vector<LinkedFact> kernels = KernelsOf(*data_, {made.row});
   EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(), [&](const LinkedFact& f) {
     return f.link.to == Link::To::kActivity && f.link.row == kernel;
@@ -241,7 +241,7 @@ TEST_F(ActivityLanesTest, ModuleFactsListAllocationsAndLaunches) {
   const Link launched = LinkOf(facts.facts, Link::To::kActivity);
   ASSERT_EQ(launched.to, Link::To::kActivity);
   EXPECT_EQ(data_->activities()->SliceOf(launched.row, trace::SliceKind::kModule), module);
-  // A step shows these facts, too, and its peak.
+  // A step must show these facts and, in addition, its peak.
   for (uint32_t i = 0; i < s.size(); ++i)
     if (s.kind[i] == trace::SliceKind::kStep) {
       EXPECT_EQ(FactsOfSlice(*data_, i).subtitle, "step");
@@ -250,7 +250,7 @@ TEST_F(ActivityLanesTest, ModuleFactsListAllocationsAndLaunches) {
     }
 }
 
-// If the operands of kernels are known, links lead from the kernel to the block and back.
+// If operands of kernels are known, there must be links from a kernel to its blocks and back.
 TEST_F(ActivityLanesTest, OperandsLinkKernelsAndBlocksBothWays) {
   auto with_operands = std::make_shared<trace::Trace>(*trace_);
   const trace::ActivityTable& a = with_operands->activities;
@@ -323,7 +323,7 @@ TEST_F(ActivityLanesTest, IdleGapsShowTheirCauseAndEvidence) {
   const auto view = idle.Query(*line, trace_->begin_ns(), trace_->end_ns(), 1'000'000, 1);
   ASSERT_THAT(view.rects, Not(IsEmpty()));
   const query::IdleGap gap = idle.Gap(view.rects[2].row);
-  // A selected gap shows its facts with links; Escape deselects it.
+  // A selected gap must show its facts with links. Escape must deselect it.
   model_.SelectGap(view.rects[2].row);
   EXPECT_TRUE(model_.TakeChanges().selection);
   const ActivityFacts facts = FactsOfSelection(model_.state());
@@ -363,7 +363,7 @@ TEST_F(ActivityLanesTest, PinnedMemoryHasItsOwnLane) {
   EXPECT_EQ(MakeTooltip(model_.state(), hit).title, FormatBytes(uint64_t{8} << 20));
 }
 
-// The lanes of a GPU's clock and of only 4 bytes of pinned memory are shown folded.
+// The lanes of the GPU's clock and of pinned memory, if it is only 4 bytes, must start folded.
 TEST_F(ActivityLanesTest, CountersAndSmallPinnedMemoryStartFolded) {
   trace::TraceBuilder builder;
   ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{"", "SM clock"}).ok());
@@ -447,7 +447,7 @@ TEST_F(ActivityLanesTest, ShowsOneMemoryLanePerDevice) {
   EXPECT_GT(data_->devices()[2].peak, data_->devices()[1].peak);
 }
 
-// All rectangles, columns and curves of a draw list.
+// Returns the numbers of all rectangles, columns and curves of a draw list.
 std::vector<double> Numbers(const DrawList& list) {
   std::vector<double> numbers;
   const auto add = [&](const auto&... values) {
@@ -466,7 +466,7 @@ std::vector<double> Numbers(const DrawList& list) {
   return numbers;
 }
 
-// After the view has moved, only the part that became visible is queried. The result equals a query
+// When the view moves, only the part that becomes visible is queried. The result must equal a query
 // of the whole view.
 TEST_F(ActivityLanesTest, PannedViewDrawsLikeAFreshOne) {
   Show(testing::MakeSyntheticTrace({.layers = 6, .steps = 8, .activities = {.streams = 3}}));

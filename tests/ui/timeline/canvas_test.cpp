@@ -1,4 +1,4 @@
-// Tests the canvas without Qt on synthetic traces: scene, hit test, interaction, tooltips, morph.
+// Tests the canvas without Qt on synthetic traces: scene, hit test, input, tooltips, animations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ class CanvasTest : public ::testing::Test {
     for (const TextPrim& t : list.texts()) out.emplace_back(list.text(t));
     return out;
   }
-  // Draws; returns the box around the text of the peak.
+  // Draws the canvas and returns the box around the text of the peak.
   Rect Callout() {
     Draw();
     const std::string title = "peak " + FormatBytes(data_->peak().allocated);
@@ -54,7 +54,7 @@ class CanvasTest : public ::testing::Test {
           if (box.rect.Contains(t.box.x, t.box.y)) found = box.rect;  // the last one drawn
     return found;
   }
-  // An allocation whose rectangle can be hit in the current view.
+  // Returns an allocation whose rectangle can be hit in the current view.
   trace::AllocationId SomeBlock() {
     const trace::AllocationTable& a = trace_->allocations;
     for (uint32_t i = 0; i < a.size(); ++i) {
@@ -71,7 +71,7 @@ class CanvasTest : public ::testing::Test {
   DrawList list_;
 };
 
-// The overview is queried once for a trace and a width. Results for another trace are not used.
+// The overview is queried once for a trace and a width. Another trace needs a new query.
 TEST_F(CanvasTest, OverviewDependsOnTheTraceNotTheView) {
   const auto overview = [&](TimelineModel& m) {
     m.BuildData(measure_, &list_);
@@ -101,8 +101,8 @@ TEST_F(CanvasTest, StackHeightEqualsAllocatedBytes) {
   ASSERT_EQ(s.columns, counts.columns);
   auto edges = list_.edges(s);
   const Span& v = state().viewport.view();
-  // The stack has one more column than there are pixels, for a view that begins within a column.
-  // That column is empty here.
+  // The stack has one column more than there are pixels, because a view may begin within a column.
+  // Here, it does not, so the last column is empty.
   auto c = data_->curve_index().Query(data_->ToTrace(v.begin), data_->ToTrace(v.end),
                                       static_cast<int>(s.columns) - 1);
   c.allocated_max.push_back(0);
@@ -116,7 +116,7 @@ TEST_F(CanvasTest, StackHeightEqualsAllocatedBytes) {
   }
 }
 
-// In a view of 20 ns in a run of seconds, the number of columns up to the run's end exceeds an int.
+// If 20 ns of a run of seconds are shown, there are more columns up to its end than an int holds.
 TEST_F(CanvasTest, StackIsDrawnAtEveryZoomLevel) {
   const auto run =
       TimelineData::Build(testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .speed = 1000}));
@@ -171,7 +171,7 @@ TEST_F(CanvasTest, MarksThePeakAtItsTimeAndHeight) {
   EXPECT_NEAR(list_.circles()[0].x, state().viewport.ToX(time), 0.01);
   const double peak = static_cast<double>(data_->peak().allocated);
   EXPECT_NEAR(list_.circles()[0].y, state().BytesToY(peak, Body("memory")), 0.01);
-  // Outside the view, the peak has no mark. P moves the view to it.
+  // If the peak is outside the view, it must have no mark. The key P must move the view to it.
   Span away = time > data_->duration_ns() / 2 ? Span{0, time * 0.3}
                                               : Span{time * 1.5, data_->duration_ns()};
   model_.SetRange(away);
@@ -183,7 +183,7 @@ TEST_F(CanvasTest, MarksThePeakAtItsTimeAndHeight) {
   EXPECT_NEAR(*state().cursor, time, 1);
 }
 
-// Regression test: in a small window, the peak's callout hid most of the curve.
+// Regression test: in a small window, the text of the peak hid most of the curve.
 TEST_F(CanvasTest, PeakCalloutIsOneLineInALowLane) {
   ASSERT_GE(Body("memory").h, 150);
   EXPECT_FLOAT_EQ(Callout().h, 42);
@@ -223,7 +223,7 @@ TEST_F(CanvasTest, LabelsStepsAndPhasesWithDurations) {
     if (t.kind[i] != trace::SliceKind::kPhase) continue;
     const std::string label =
         std::string(data_->SliceName(i)) + " " + FormatDuration(t.end_ns[i] - t.begin_ns[i]);
-    // A label is only drawn if its slice is wide enough for it and the space beside it.
+    // A label is only drawn if it fits into its slice with some space beside it.
     if (SliceRectOf(state(), i).w < measure_.Width(label, Font::kSmallBold) + 20) continue;
     EXPECT_THAT(texts, ::testing::Contains(label));
     ++wide;
@@ -318,7 +318,7 @@ TEST_F(CanvasTest, DragSelectsARange) {
   EXPECT_TRUE(model_.TakeChanges().range);
   model_.KeyPress(Key::kZoomSelection, false, 0);
   EXPECT_NEAR(state().range->width() / state().viewport.view().width(), 0.8, 1e-6);
-  // A drag backwards and out of the window is clamped. The range is not empty.
+  // If the mouse is dragged to the left and out of the window, the range must begin with the view.
   model_.Press({.x = 600, .y = y, .button = Button::kLeft}, 0);
   model_.Move({.x = -5000, .y = y}, 0);
   model_.Release({.x = -5000, .y = y, .button = Button::kLeft}, 0);
@@ -354,7 +354,7 @@ TEST_F(CanvasTest, CtrlDragZoomsToTheTimeRange) {
   model_.Release({.x = 300, .y = y, .button = Button::kLeft}, 0);
   EXPECT_EQ(state().viewport.view(), all);
   EXPECT_EQ(state().range, range);
-  // Without a drag it is a click.
+  // Pressing and releasing without a drag is a click.
   Click(300, y);
   EXPECT_TRUE(state().cursor);
 }
@@ -523,7 +523,7 @@ TEST_F(CanvasTest, NewTraceAnimatesAndKeepsAxisAndSelection) {
   m.BuildData(measure_, &list_);
   EXPECT_FALSE(m.Animate(5000));
   EXPECT_FALSE(m.data_dirty()) << "nothing moves any more";
-  // Without animations, the change is immediate.
+  // If animations are off, the change must be immediate.
   m.SetAnimations(false);
   m.SetData(data_, true, 6000);
   EXPECT_FALSE(m.animating());
@@ -582,7 +582,7 @@ TEST_F(CanvasTest, EmptyCanvasShowsHintsLoadingAndErrors) {
   Draw();
   EXPECT_THAT(Texts(list_),
               ::testing::IsSupersetOf({"Could not read", "bad checksum", "Try another"}));
-  // Input on an empty canvas does nothing.
+  // On an empty canvas, input must do nothing.
   Click(100, 300);
   model_.Wheel({.x = 1, .y = 1, .dy = 120}, 0);
   EXPECT_FALSE(model_.KeyPress(Key::kZoomIn, false, 0));
@@ -651,7 +651,7 @@ TEST_F(CanvasTest, DifferenceEndsWithAShorterBaseline) {
   const SceneCounts counts = Draw();
   EXPECT_LT(counts.difference_end, counts.columns / 2 + 2);
   EXPECT_GT(counts.difference_end, counts.columns / 3);
-  // The steps that both runs have are the same.
+  // The runs have equal steps, but one has more. The difference must be small until the other ends.
   EXPECT_LT(counts.difference_highest, static_cast<double>(data_->peak().allocated) / 20);
   EXPECT_THAT(Texts(list_), ::testing::Contains(HasSubstr("the other run ends earlier")));
   EXPECT_THAT(Texts(list_), ::testing::Contains("baseline b.trace ends here"));
@@ -674,7 +674,7 @@ TEST_F(CanvasTest, ByteAxisFitsTraceAndBaseline) {
   EXPECT_GE(state().axis.max, large->peak().allocated) << "both are drawn on one axis";
   model_.SetBaselineTrace(nullptr, "");
   EXPECT_EQ(state().axis.max, own);
-  // A small recording that is opened after a large run has its own scale.
+  // If a small recording is opened after a large run, it must get a scale of its own.
   model_.SetData(large, false, 0);
   auto small = std::make_shared<trace::Trace>(*trace_);
   small->info.title = "another file";

@@ -85,7 +85,7 @@ TEST_F(ContentTest, TraceWithoutTimesShowsEntryNumbers) {
   hit.allocation = {3};
   for (const TooltipRow& row : MakeTooltip(model_.state(), hit).rows)
     EXPECT_THAT(row.value, Not(ContainsRegex(kTime))) << row.label;
-  // The same trace with times shows times.
+  // The same trace with times must show times.
   Show(MakeRecordedTrace());
   EXPECT_THAT(Texts(), ::testing::Contains(ContainsRegex(kTime)));
 }
@@ -104,7 +104,7 @@ TEST_F(ContentTest, SnapshotTextIsNotElidedInANarrowCanvas) {
   }
 }
 
-// With fewer entries than pixels, every column shows the value at its time.
+// If there are fewer entries than pixels, every column must still show the value at its time.
 TEST_F(ContentTest, CurveHasNoGapsBetweenEntries) {
   const auto trace = WithoutTimes(*MakeRecordedTrace());
   Show(trace);
@@ -133,7 +133,7 @@ TEST_F(ContentTest, SnapshotWithoutHistoryShowsSummaryNotLanes) {
   for (const std::string& text : texts) EXPECT_THAT(text, Not(ContainsRegex(kTime)));
   EXPECT_EQ(counts_.columns, 0u);
   EXPECT_EQ(counts_.block_rects, 0u);
-  // Nothing can be hit, dragged or zoomed.
+  // It must not be possible to hit, drag or zoom anything.
   const Span before = model_.state().viewport.view();
   model_.Wheel({.x = 600, .y = 400, .dy = 120}, 0);
   model_.Press({.x = 300, .y = 400, .button = Button::kLeft}, 0);
@@ -174,7 +174,7 @@ TEST_F(ContentTest, TooltipShowsUserMetadataAndElidesLongFrames) {
   EXPECT_THAT(all, ::testing::HasSubstr("user metadata|expert 3 of layer 7\n"));
   EXPECT_THAT(all, ::testing::HasSubstr("compile context|0/2\n"));
   EXPECT_THAT(all, ::testing::HasSubstr("VeryLongKernelName"));
-  // The drawn text keeps both ends of the frame and is not wider than the tooltip.
+  // The text must show both ends of the frame and not be wider than the tooltip.
   const std::string shown =
       ElideMiddle(measure_, vramscope::testing::kLongFrame, Font::kSmall, 420);
   EXPECT_LE(measure_.Width(shown, Font::kSmall), 420);

@@ -1,6 +1,6 @@
 // Tests the OpenGL renderer on a display with OpenGL 3.3 (a desktop, or xvfb-run with Mesa). It
-// draws the same as the raster renderer, keeps the data layer while hovering, and works after a new
-// window was created.
+// must draw the same as the raster renderer, keep the data layer while the mouse hovers, and work
+// after a new window was created.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -68,7 +68,7 @@ TEST_F(TimelineGlTest, DrawsAlmostTheSameAsTheRasterRenderer) {
         different += far;
       }
     }
-    // Text and the edges of the stack are antialiased differently.
+    // Text and the edges of the stack may differ, because the renderers antialias differently.
     EXPECT_LT(different, a.width() * a.height() / 40);
     EXPECT_EQ(raster->dumpState()["drawn"].toObject()["block_rects"],
               gl->dumpState()["drawn"].toObject()["block_rects"]);
@@ -114,7 +114,7 @@ TEST_F(TimelineGlTest, SurvivesMovingToAnotherWindow) {
   EXPECT_EQ(w->dumpState()["renderer"].toString(), "gl");
 }
 
-// The atlas starts with the characters of English. Other characters are added when they are needed.
+// At first, the atlas only has the characters of English. Others must be added when needed.
 TEST_F(TimelineGlTest, DrawsChineseTextLikeTheRasterRenderer) {
   if (QFontDatabase::families(QFontDatabase::SimplifiedChinese).isEmpty())
     GTEST_SKIP() << "no font with Chinese characters is installed";
@@ -140,7 +140,7 @@ TEST_F(TimelineGlTest, DrawsChineseTextLikeTheRasterRenderer) {
     EXPECT_GT(raster, 0) << title;
     EXPECT_NEAR(gl / raster, 1, 0.25) << title;
   }
-  // Different characters look different, so they are not drawn as boxes.
+  // Different characters must look different. Missing characters would all be boxes.
   EXPECT_GT(std::abs(ink("gl", "一一一一一一") - ink("gl", "囊囊囊囊囊囊")), 1000);
 }
 

@@ -1,5 +1,5 @@
-// Tests the positions of lanes: shortened lanes, scrolling, and the user's arrangement. Uses the
-// interface of the stack with lanes that draw nothing, and the model with mouse and keys.
+// Tests the positions of lanes: shortened lanes, scrolling, and the user's arrangement. Tests the
+// stack directly, with lanes that draw nothing, and the model with mouse and keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class PlainLane : public Lane {
   LaneWants wants_;
 };
 
-// A stack like the canvas's, with lanes that can be shortened, and ten streams.
+// A stack with the same lanes as the canvas, some of which can be shortened, and ten streams.
 class LaneStackTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -189,7 +189,7 @@ TEST(LaneSettingsTest, SkipsInvalidLinesAndClampsValues) {
   EXPECT_EQ(LaneSettings::FromText("order\ta\norder\ta\n").order.size(), 1u);
 }
 
-// The real lanes, with mouse and keys.
+// The model with real lanes, controlled by mouse and keys.
 class StackInputTest : public ::testing::Test {
  protected:
   void SetUp() override {

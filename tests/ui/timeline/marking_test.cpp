@@ -1,4 +1,4 @@
-// Tests the marked blocks, the targets of links, and the entries of context menus.
+// Tests which blocks are marked, where links lead, and which entries context menus have.
 #include "ui/timeline/model/marking.h"
 
 #include <gmock/gmock.h>
@@ -55,14 +55,14 @@ TEST_F(MarkingTest, MarkedBlocksDimOthersButMarkedKernelsDoNot) {
   EXPECT_TRUE(
       std::is_sorted(model_.state().marking->times.begin(), model_.state().marking->times.end()));
   EXPECT_FALSE(model_.state().faint(0));
-  // Selecting a kernel keeps the marks. Esc removes them.
+  // The marks must stay when a kernel is selected. Esc must remove them.
   model_.SelectActivity(FirstKernel());
   EXPECT_NE(model_.state().marking, nullptr);
   model_.Clear();
   EXPECT_EQ(model_.state().marking, nullptr);
 }
 
-// The memory lane stacks the remaining categories; the figures of the legend do not change.
+// If a category is hidden, the memory lane stacks only the others, and its blocks are dimmed.
 TEST_F(MarkingTest, HiddenCategoryIsDimmedAndNotHit) {
   uint32_t block = 0;
   while (trace_->allocations.main_category[block] != trace::Category::kActivation) ++block;
@@ -78,7 +78,7 @@ TEST_F(MarkingTest, HiddenCategoryIsDimmedAndNotHit) {
       const Hit hit = model_.HitTest(body.x + x * body.w, body.y + y * body.h);
       EXPECT_NE(hit.category, trace::Category::kActivation);
     }
-  // The block can still be selected elsewhere, which does not remove marks.
+  // Tables can still select the block. This must not remove marks.
   model_.Mark(std::make_shared<const Marking>(
       MarkBlocks(trace_, std::vector<trace::AllocationId>{{block}})));
   model_.Select({block});
@@ -92,13 +92,13 @@ TEST_F(MarkingTest, IgnoresMarksOfAnotherTrace) {
   model_.Mark(std::make_shared<const Marking>(
       MarkBlocks(other, std::vector<trace::AllocationId>{{0}, {1}})));
   EXPECT_EQ(model_.state().marking, nullptr);
-  // Duplicate ids count once, invalid ids do not count.
+  // Repeated ids must count once, and invalid ids not at all.
   const Marking marking = MarkBlocks(
       trace_, std::vector<trace::AllocationId>{{1}, {1}, {}, {trace_->allocations.size()}});
   EXPECT_EQ(marking.count, 1u);
 }
 
-// A link to something in a collapsed or hidden lane shows that lane.
+// If a link leads into a collapsed or hidden lane, the lane must be shown.
 TEST_F(MarkingTest, FollowLinkUnfoldsTheTargetLane) {
   const uint32_t kernel = FirstKernel();
   const uint32_t call = data_->activities()->CallOf(kernel);

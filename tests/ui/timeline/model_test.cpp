@@ -1,4 +1,4 @@
-// Tests view, axes, layout, text and comparison, which need no trace or only tables of a trace.
+// Tests view, axes, layout, text and comparison. These need no trace or only tables of one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -157,7 +157,7 @@ TEST(TicksTest, AreFarEnoughApartWithDistinctLabels) {
   }
 }
 
-// For the longest trace that a file can state, the end exceeds an int64_t if it is stored as a
+// The end of the longest trace that a file can contain exceeds int64_t when rounded to a
 // double.
 TEST(TicksTest, StayInsideTheLongestPossibleTrace) {
   for (const double begin : {0.0, 0x1p62, 0x1p63 - 1e6, 0x1p63 - 2048}) {
@@ -318,7 +318,7 @@ TEST(CompareTest, BaselineEndsWithAShorterRun) {
   const double share =
       static_cast<double>(shorter->end_ns() - shorter->begin_ns()) / static_cast<double>(length);
   EXPECT_NEAR(baseline.end, share * 1000, 2);
-  // In a view that lies entirely after the shorter run, nothing is compared.
+  // If the whole view is after the end of the shorter run, nothing must be compared.
   EXPECT_EQ(
       BaselineUnder(*longer, *shorter, index, map, EdgesOf(*longer, length * 9 / 10, length, 50))
           .end,

@@ -1,6 +1,6 @@
-// When drawing a frame takes too long, the widget moves the previous frame with the view, and shows
-// it until the exact frame is drawn. Compares moved pixels with their definition, and checks the
-// widget's frames.
+// If it takes too long to draw a frame, the widget shows the previous frame, moved with the view,
+// until the exact frame is drawn. Compares the moved pixels with their definition. Also checks
+// which frames the widget draws.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -49,7 +49,7 @@ TEST(MovePixels, MatchesPixelwiseDefinition) {
           ASSERT_EQ(to[at], 7u) << "outside the area";
           continue;
         }
-        // The position of this pixel's middle in the previous frame.
+        // Where the middle of this pixel was in the previous frame.
         const double there = (begin + (end - begin) * (u - x + 0.5) / w) * w;
         const double edge = std::abs(there - std::round(there));
         if (edge < 1e-9) continue;
@@ -116,7 +116,7 @@ TEST_F(MovedFrame, IsShownUntilTheExactFrameIsDrawn) {
   const QImage now = moved_.grab().toImage();
   EXPECT_EQ(now, exact_.grab().toImage());
   EXPECT_NE(now, stretched);
-  // Meanwhile, a similar frame was shown, with the curve stretched by half.
+  // Until then, the previous frame was shown, stretched by half. It must have been similar.
   const QRect memory = Body(moved_, "memory").adjusted(0, 20, 0, 0);
   ASSERT_GT(memory.height(), 50);
   int alike = 0, all = 0;

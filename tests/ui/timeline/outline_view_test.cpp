@@ -1,5 +1,5 @@
-// Compares the preview of a file that is being read, which is drawn from its index, with the file's
-// contents. Nothing in the preview can be clicked.
+// While a file is read, a preview is drawn from its index. Compares this preview with the contents
+// of the file. Nothing in the preview may be clickable.
 #include "ui/timeline/model/outline_view.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST_F(OutlineView, ShowsCurveAndPhasesOfTheFile) {
   const StackPrim& stack = list_.stacks()[0];
   const auto edges = list_.edges(stack);
   const Rect plot = OutlinePlot(model_.state());
-  // The curve is never below the allocated bytes, and its maximum equals theirs.
+  // The preview's curve must never be below the allocated bytes, and must have the same maximum.
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*trace_);
   const uint64_t peak = *std::max_element(curves.allocated.begin(), curves.allocated.end());
   EXPECT_EQ(outline_->peak_allocated(), peak);
@@ -102,14 +102,14 @@ TEST_F(OutlineView, IgnoresInputUntilTheTraceIsLoaded) {
   EXPECT_EQ(model_.HitTest(500, 300).kind, HitKind::kNone);
   model_.BuildData(measure_, &list_);
   EXPECT_TRUE(ShowsText("25 % read"));
-  // The loaded trace replaces the preview.
+  // The trace, when loaded, must replace the preview.
   model_.SetData(TimelineData::Build(trace_), false, 0);
   EXPECT_EQ(model_.state().outline, nullptr);
   model_.BuildData(measure_, &list_);
   EXPECT_FALSE(ShowsText("25 % read"));
 }
 
-// An index without batches, times or steps, also on a canvas without space.
+// An index may have no batches, times or steps, and the canvas may have no space.
 TEST_F(OutlineView, AcceptsEmptyAndMinimalOutlines) {
   trace::Outline nothing;
   for (const float height : {0.0f, 60.0f, 700.0f}) {
@@ -125,7 +125,7 @@ TEST_F(OutlineView, AcceptsEmptyAndMinimalOutlines) {
     model_.SetOutline(std::make_shared<const trace::Outline>(one));
     model_.BuildData(measure_, &list_);
     EXPECT_TRUE(ShowsText(" events"));
-    // The curve is drawn if there is space for it.
+    // The curve must be drawn only if there is space for it.
     ASSERT_EQ(list_.stacks().size(), height > 100 ? 1u : 0u) << height;
     if (list_.stacks().empty()) continue;
     const Rect plot = OutlinePlot(model_.state());

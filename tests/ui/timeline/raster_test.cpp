@@ -1,5 +1,5 @@
 // The raster renderer divides a frame into bands of rows for several threads, and fills shapes
-// without QPainter. The result is the same as with QPainter.
+// without QPainter. The result must be the same as with QPainter.
 #include <gtest/gtest.h>
 
 #include <QImage>
@@ -60,7 +60,7 @@ TEST(RasterRendererTest, BandsAndThreadsDoNotChangePixels) {
   }
 }
 
-// Antialiased edges equal QPainter's, except for invisible differences.
+// Antialiased edges may only have invisible differences from QPainter's.
 TEST(RasterRendererTest, ShapesMatchQPainter) {
   DrawList list;
   const Color red{220, 40, 40}, glass{40, 90, 220, 120};
@@ -100,7 +100,7 @@ TEST(RasterRendererTest, ShapesMatchQPainter) {
       }
     }
     EXPECT_GT(touched, 5000 * scale);
-    // The differences are in texts, which begin at whole pixels, and in rounded corners.
+    // Texts differ, because they begin at whole pixels, and so do rounded corners.
     EXPECT_LT(far, touched / 25) << scale;
   }
 }
@@ -120,8 +120,8 @@ struct CountingLane : Lane {
   mutable int asked = 0, seen = 0;
 };
 
-// Only changes of the view and its size cause a query. Colours, the selection and the position of a
-// lane do not.
+// A lane must be queried when the view or its size changes, but not when colours, the selection or
+// the position of the lane change.
 TEST(SceneTest, QueriesALaneOncePerView) {
   Crew crew(0);
   const RasterRenderer renderer(&crew);

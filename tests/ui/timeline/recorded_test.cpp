@@ -1,5 +1,5 @@
-// Tests the parts of the canvas that only recorded files have: annotations, inferred steps and
-// phases, call stacks.
+// Tests what the canvas shows only for recorded files: annotations, inferred steps and phases, call
+// stacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,14 +66,14 @@ TEST(RecordedLanesTest, TooltipShowsRuleAndStack) {
 
 TEST(OriginTest, CallSiteIsTheProgramsInnermostFrame) {
   const auto trace = vramscope::testing::MakeRecordedTrace();
-  // The innermost frame is PyTorch's optimizer; the program's own frame is the next one.
+  // The innermost frame is in PyTorch's optimizer. The next is the program's own.
   EXPECT_EQ(CallSite(*trace, {2}), "train.py:12 step");
   EXPECT_EQ(CallSite(*trace, {0}), "");
   EXPECT_EQ(CallSite(*trace, {99}), "");
   EXPECT_TRUE(StackLines(*trace, {99}, 0).empty());
 }
 
-// Regression test: without a stack, a block was called "allocation 958".
+// Regression test: a block without a stack was called "allocation 958".
 TEST(OriginTest, BlockWithoutAStackIsNamedAfterItsCategoryAndPhase) {
   trace::TraceBuilder builder;
   using Kind = trace::EventKind;

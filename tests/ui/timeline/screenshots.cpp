@@ -1,4 +1,4 @@
-// Saves images of the canvas in its states, for visual checks. It is not a test.
+// Saves images of the canvas in different states, for visual checks. This is not a test.
 //   timeline_screenshots OUT_DIR [F.trace [BASELINE.trace]]
 #include <QApplication>
 #include <QDir>
@@ -113,7 +113,7 @@ int Run(int argc, char** argv) {
     Save(&w, dir.filePath(name + "-small.png"));
     w.resize(1600, 1000);
     Save(&w, dir.filePath(name + "-large.png"));
-    // Draws kernels, memcpys and API calls; then a selected kernel, and an idle gap under the
+    // Draws kernels, memcpys and API calls, then a selected kernel and an idle gap under the
     // mouse.
     w.setBaselineTrace(nullptr);
     w.setTrace(argc > 2 ? trace

@@ -1,5 +1,5 @@
 // Generates GPU activities for the operators of a synthetic run: runtime calls, kernels on streams,
-// memcpys from pinned memory, collectives in the backward pass, the driver's allocations,
+// memcpys from pinned memory, collectives in backward, allocations of the driver, and
 // synchronizations. The result is deterministic. By default, the GPU is faster than the host and
 // waits for it.
 #pragma once
@@ -18,7 +18,7 @@ struct ActivityOptions {
   int streams = 0;         // number of streams, which kernels use in turn; 0: no activities
   int kernels_per_op = 2;  // each kernel has a call
   double speed = 0.7;      // GPU time divided by host time; below 1, the GPU is faster
-  // Time of a last query of the GPU's memory, after the last event; 0: no such query.
+  // How long after the last event the GPU's memory is queried once more; 0: it is not queried.
   int64_t asked_after_ns = 0;
 };
 

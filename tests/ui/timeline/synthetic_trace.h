@@ -1,6 +1,6 @@
-// Generates a deterministic training trace for tests, images and benchmarks: parameters and
-// optimizer states, steps of forward, loss, backward and optimizer with nested modules and
-// operators, activations that the backward pass frees in reverse order, gradients, retags,
+// Generates a deterministic training trace for tests, images and benchmarks. It has parameters
+// and optimizer states, steps (forward, loss, backward, optimizer) with nested modules and
+// operators, activations that backward frees in reverse order, gradients, retags, and
 // segments.
 //
 //   auto trace = MakeSyntheticTrace({.layers = 24, .steps = 1});
@@ -82,7 +82,7 @@ class SyntheticRun {
     return events_.back();
   }
 
-  // First fit in segments of 64 MiB, or of the allocation's size. This is similar enough to an
+  // Places the block by first fit, in segments of 64 MiB or more. Similar enough to an
   // allocator.
   uint64_t Place(uint64_t bytes) {
     for (auto it = free_.begin(); it != free_.end(); ++it) {

@@ -1,4 +1,4 @@
-// Readers with deuteranopia, protanopia or tritanopia can also distinguish the colours.
+// Tests that readers with deuteranopia, protanopia or tritanopia can distinguish the colours, too.
 #include "ui/timeline/theme.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using Vector = std::array<double, 3>;
 using Matrix = std::array<Vector, 3>;
 
-// Machado, Oliveira and Fernandes (2009), severity 1.0, on linear RGB.
+// The matrices are from Machado, Oliveira and Fernandes (2009), for severity 1.0 and linear RGB.
 constexpr Matrix kSeesAll = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 constexpr Matrix kDeuteranopia = {{{0.367322, 0.860646, -0.227968},
                                    {0.280085, 0.672501, 0.047413},
@@ -33,7 +33,7 @@ double Linear(uint8_t v) {
   return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
 }
 
-// CIE L*a*b* (D65) of the colour that a reader sees.
+// Returns the colour that a reader sees in CIE L*a*b* (D65).
 Vector Lab(Color color, const Matrix& reader) {
   const Vector rgb = {Linear(color.r), Linear(color.g), Linear(color.b)};
   const auto times = [](const Matrix& m, const Vector& v) {
@@ -53,7 +53,7 @@ Vector Lab(Color color, const Matrix& reader) {
   return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
 }
 
-// CIEDE2000 (Sharma, Wu and Dalal 2005).
+// Returns the distance of two colours by CIEDE2000 (Sharma, Wu and Dalal 2005).
 double Distance(const Vector& p, const Vector& q) {
   constexpr double kPi = std::numbers::pi, k25To7 = 6103515625.0;
   const auto radians = [](double degrees) { return degrees * kPi / 180; };
@@ -88,12 +88,12 @@ double Distance(const Vector& p, const Vector& q) {
 }
 
 TEST(ThemeTest, DistanceMatchesCiede2000TestData) {
-  // Two pairs of the published test data.
+  // Checks Distance() with two pairs of the published test data.
   EXPECT_NEAR(Distance({50, 2.6772, -79.7751}, {50, 0, -82.7485}), 2.0425, 1e-4);
   EXPECT_NEAR(Distance({22.7233, 20.0904, -46.6940}, {23.0331, 14.9730, -42.5619}), 2.0373, 1e-4);
 }
 
-// Compares any two of the colours, for every reader.
+// Expects that every reader can distinguish any two of the colours.
 void ExpectApart(const std::vector<Color>& colors) {
   for (size_t i = 0; i < colors.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -135,8 +135,8 @@ TEST(ThemeTest, StatusColoursAreDistinguishableAndReadable) {
   }
 }
 
-// The outline of the baseline is a solid line; reserved memory is a dashed line in the colour of
-// text. Their colours must differ, too.
+// The baseline is a solid line, and reserved memory is a dashed line in the colour of text. Not
+// only the style but also the colours must differ.
 TEST(ThemeTest, BaselineColourDiffersFromReserved) {
   for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
     EXPECT_GE(Distance(Lab(t.baseline, kSeesAll), Lab(t.text, kSeesAll)), 14);

@@ -1,5 +1,5 @@
 // Tests the widget with the raster renderer on the offscreen platform: pixels of the lanes, and
-// signals. It only draws when something changes.
+// signals. The widget must draw only when something changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -262,7 +262,7 @@ TEST_F(TimelineWidgetTest, FreesLargeTracesThatAreNoLongerShown) {
   const auto alive = [&] {
     return std::ranges::count_if(seen, [](const auto& trace) { return !trace.expired(); });
   };
-  // Earlier traces are freed later, on another thread.
+  // Earlier traces are freed a little later, on another thread.
   EXPECT_TRUE(QTest::qWaitFor([&] { return alive() <= 3; }, 10'000))
       << alive() << " traces are kept: more than the shown one and a million events of others";
   EXPECT_FALSE(seen.back().expired());

@@ -1,5 +1,5 @@
-// Assembles a trace from the frames of a worker, without a worker. Frames are late, missing or
-// damaged, or arrive while the assembly is destroyed.
+// Assembles traces from frames as a worker would send them. Some frames are late, missing or
+// damaged, or arrive while the assembly is being destroyed.
 #include "ui/worker/assembly.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using trace::FrameType;
 using trace::Trace;
 namespace streams = trace::testing;
 
-// The frames of the stream as a worker sends them, in batches of `piece` events.
+// Returns the frames that a worker would send for the stream, with batches of `piece` events.
 std::vector<Frame> FramesOf(const streams::Stream& stream, size_t piece) {
   trace::FrameDecoder decoder;
   auto writer = trace::TraceWriter::ToSink([&](std::string_view bytes) {
@@ -45,7 +45,7 @@ std::vector<Frame> FramesOf(const streams::Stream& stream, size_t piece) {
   return frames;
 }
 
-// The frame as it arrives, with an unverified checksum.
+// Returns the frame in the form in which it arrives, with its checksum not yet verified.
 trace::RawFrame Sent(const Frame& frame) {
   trace::FrameDecoder decoder;
   decoder.Append(trace::EncodeFrame(frame.type, frame.payload, trace::Compression::kFast));
@@ -81,7 +81,7 @@ TEST(Assembly, CompleteStreamYieldsTheWholeTrace) {
   EXPECT_EQ(streams::Difference(*trace, *streams::Build(run)), "");
 }
 
-// Activities may arrive before or after the events to which they belong.
+// Activities may arrive before or after the events that they belong to.
 TEST(Assembly, AcceptsActivitiesBeforeTheirEvents) {
   const streams::Stream run = RunOf(5'000);
   std::vector<Frame> frames = FramesOf(run, 700);
@@ -96,8 +96,8 @@ TEST(Assembly, AcceptsActivitiesBeforeTheirEvents) {
   EXPECT_EQ(streams::Difference(*trace, *streams::Build(run)), "");
 }
 
-// Events must arrive in order. After a missing, duplicate, misplaced or truncated batch, only the
-// events before it are kept.
+// Events must arrive in order. If a batch is missing, duplicate, misplaced or truncated, only the
+// events before it may be kept.
 TEST(Assembly, KeepsEventsBeforeAnOutOfOrderBatch) {
   const streams::Stream run = RunOf(5'000);
   const std::vector<Frame> all = FramesOf(run, 700);
@@ -136,7 +136,7 @@ TEST(Assembly, StreamWithoutEndYieldsIncompleteTrace) {
   EXPECT_EQ(Assembly({}).Finish(""), nullptr);
 }
 
-// Each partial trace is a prefix of the whole trace, and has more events than the previous one.
+// Each partial trace must be a prefix of the whole trace and have more events than the one before.
 TEST(Assembly, PartialTracesArePrefixesOfTheTrace) {
   const streams::Stream run = RunOf(30'000);
   std::vector<std::shared_ptr<const Trace>> partials;
@@ -159,8 +159,8 @@ TEST(Assembly, PartialTracesArePrefixesOfTheTrace) {
   }
 }
 
-// FinishLater() calls `done` on the assembly's thread after all frames, so that the window's thread
-// never waits.
+// FinishLater() must call `done` on the assembly's thread after all frames. So the window's thread
+// never has to wait.
 TEST(Assembly, FinishLaterRunsOnItsThreadAfterAllFrames) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
   struct Result {
@@ -198,8 +198,8 @@ TEST(Assembly, FinishLaterRunsOnItsThreadAfterAllFrames) {
   EXPECT_EQ(finish({}, "").trace, nullptr);
 }
 
-// The assembly's thread verifies checksums and decompresses. Add() therefore reports no error, and
-// frames after a damaged one are dropped.
+// Checksums are verified on the assembly's thread, so Add() reports no error. After a damaged
+// frame, all others must be dropped.
 TEST(Assembly, DetectsDamagedFramesOnItsThread) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
   for (const bool checksum : {true, false}) {
@@ -231,7 +231,7 @@ TEST(Assembly, DetectsDamagedFramesOnItsThread) {
   }
 }
 
-// While the thread is busy, adding more frames never waits (otherwise this test would not end).
+// While the thread is busy, Add() must not wait. Otherwise, this test would never end.
 TEST(Assembly, AddNeverWaitsForABusyThread) {
   std::promise<void> busy, go_on;
   std::atomic<bool> first = true;
@@ -254,7 +254,7 @@ TEST(Assembly, AddNeverWaitsForABusyThread) {
   EXPECT_EQ(assembly.Settle().code(), absl::StatusCode::kDataLoss);
 }
 
-// A sanitizer would report an access of the thread to the destroyed object.
+// If the thread accessed the destroyed object, a sanitizer would report it.
 TEST(Assembly, CanBeDestroyedWhileDecoding) {
   const std::vector<Frame> frames = FramesOf(RunOf(20'000), 100);
   for (int round = 0; round < 20; ++round) {
@@ -264,7 +264,7 @@ TEST(Assembly, CanBeDestroyedWhileDecoding) {
   }
 }
 
-// The thread may be in a callback, which uses objects of its owner: the destructor waits for it.
+// The thread may be in a callback that uses objects of the owner, so the destructor must wait.
 TEST(Assembly, DestructorWaitsForTheThread) {
   const std::vector<Frame> frames = FramesOf(RunOf(3'000), 200);
   std::promise<void> busy;

@@ -1,7 +1,7 @@
-// Speaks the worker's protocol without LibTorch: replies to a run with a made-up trace, or
-// misbehaves on demand.
+// A worker without LibTorch. Replies to a run with a made-up trace, or misbehaves on
+// demand.
 //
-// The model's name (RunConfigBuilder::SetModelConfig sets any) chooses the behaviour:
+// The name of the model (RunConfigBuilder::SetModelConfig sets it) chooses the behaviour:
 //   crash-mid-run, crash-at-run
 //   hang           never replies, ignores Cancel
 //   garble         sends bytes that are not a frame
@@ -61,7 +61,7 @@ void SendFrame(FrameType type, const google::protobuf::MessageLite& message) {
 
 class Input {
  public:
-  // Waits at most `timeout_ms` (< 0: forever) for a request; ends the program at end of input.
+  // Waits at most `timeout_ms` (< 0: forever) for a request. Ends the program when the input ends.
   std::optional<proto::Request> Next(int timeout_ms) {
     while (true) {
       auto frame = decoder_.Next();
@@ -84,7 +84,7 @@ class Input {
   trace::FrameDecoder decoder_;
 };
 
-// A reader may still wait for the rest of a truncated frame, so the process ends in any case.
+// Always ends the process, because the reader may wait for the rest of a truncated frame.
 [[noreturn]] void SendHostile(std::string_view seed_text, uint64_t tag,
                               const run::RunConfig& config) {
   uint64_t seed = 0;
@@ -158,8 +158,8 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
     hooks.before_step = [&](int step) {
       writer->Flush();
       if (model == "crash-mid-run" && step == 1) {
-        // Waits until the log has arrived, because the test is about the lines that the client
-        // keeps, not about lines that are lost in a pipe.
+        // Waits until the client has read the log. The test is about lines that the client keeps,
+        // not about lines that are lost in the pipe.
         std::this_thread::sleep_for(milliseconds(50));
         std::abort();
       }
@@ -201,7 +201,7 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
 int main(int argc, char** argv) {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
   if (std::ranges::find(arguments, "--stdio") == arguments.end()) return 2;
-  // Like the first line of the worker's log.
+  // Prints its arguments, as the first line of the real worker's log does.
   for (const std::string_view a : arguments)
     std::fprintf(stderr, "%.*s ", static_cast<int>(a.size()), a.data());
   std::fprintf(stderr, "\n");

@@ -21,7 +21,7 @@ std::string Message(FrameType type, const google::protobuf::MessageLite& message
   return trace::EncodeFrame(type, message.SerializeAsString(), Compression::kNone);
 }
 
-// A whole run's frames, one per flush.
+// Returns all frames of a run, in the pieces in which they would be written.
 std::vector<std::string> TraceBytes(const run::RunConfig& config) {
   std::vector<std::string> pieces;
   auto writer = trace::TraceWriter::ToSink([&pieces](std::string_view bytes) {
@@ -101,7 +101,7 @@ class Hostile {
   size_t Below(size_t n) { return n == 0 ? 0 : random_() % n; }
 
  private:
-  // Usually the tag of the current run.
+  // Returns the tag of the current run in most cases, or a random one.
   uint64_t Tag() { return Below(4) == 0 ? random_() : tag_; }
 
   std::mt19937_64 random_;

@@ -11,9 +11,9 @@
 
 namespace vramscope::testing {
 
-// The result only depends on the arguments. Each frame is written separately, so that it may arrive
-// separately. The run and the last frame may be incomplete, so the process must end after writing
-// the bytes.
+// Depends only on the arguments. Write each element of the result separately, so that frames may
+// arrive one by one. The run and the last frame may be incomplete, so the process must end after it
+// has written everything.
 std::vector<std::string> HostileBytes(uint64_t seed, uint64_t tag, const run::RunConfig& config);
 
 }  // namespace vramscope::testing

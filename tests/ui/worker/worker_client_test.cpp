@@ -1,4 +1,4 @@
-// Tests the worker's client with a worker that crashes, hangs, sends garbage or is slow on demand.
+// Tests the client with a worker that, on demand, crashes, hangs, sends garbage, or is slow.
 #include "ui/worker/worker_client.h"
 
 #include <gmock/gmock.h>
@@ -107,7 +107,7 @@ TEST_F(WorkerClientTest, NewRunReplacesTheOneInProgress) {
   EXPECT_TRUE(lost_.isEmpty());
 }
 
-// A process that cannot make a run requests its replacement; the new process makes the run.
+// A process that cannot make a run requests its replacement. The new process must make the run.
 TEST_F(WorkerClientTest, ReplacesProcessOnRequestWithoutAnError) {
   WorkerClient& client = Make();
   client.start();
@@ -126,7 +126,7 @@ TEST_F(WorkerClientTest, ReplacesProcessOnRequestWithoutAnError) {
   EXPECT_FALSE(client.busy());
 }
 
-// A worker that always requests its replacement is not restarted forever.
+// A worker that always requests its replacement must not be restarted forever.
 TEST_F(WorkerClientTest, ReplacesProcessAtMostOncePerRun) {
   WorkerClient& client = Make();
   client.start();
@@ -163,7 +163,7 @@ TEST_F(WorkerClientTest, CancelBeforeStartEndsTheRun) {
   EXPECT_FALSE(client.busy());
 }
 
-// The window uses the user's language, but other users may read the trace.
+// The window uses the user's language, but other users may read the trace, so it must be English.
 TEST_F(WorkerClientTest, EndMessageOfATraceIsNotTranslated) {
   i18n::SetTranslator([](const std::string& english) -> std::string {
     return english == "an abort" ? "SIGABRT (translated)" : "";
@@ -192,7 +192,7 @@ TEST_F(WorkerClientTest, CrashKeepsReceivedEventsAndRestarts) {
   ASSERT_EQ(lost_.size(), 1);
   EXPECT_TRUE(lost_[0].contains(QLatin1String("abort"))) << lost_[0].toStdString();
   EXPECT_TRUE(lost_[0].contains(QLatin1String("A new one is being started")));
-  // The trace, which can be saved, does not contain the sentence about the restart.
+  // The trace can be saved, so it must not contain the sentence about the restart.
   EXPECT_NE(ends_[0].trace->end_message.find("abort"), std::string::npos);
   EXPECT_EQ(ends_[0].trace->end_message.find("A new one"), std::string::npos)
       << ends_[0].trace->end_message;
@@ -275,7 +275,7 @@ TEST_F(WorkerClientTest, ReportsOutputThatIsNotAFrame) {
   EXPECT_EQ(lost_.size(), 1);
 }
 
-// Another thread verifies the checksum. Nevertheless, the client does not wait for the rest of the
+// The checksum is verified on another thread, but the client must not wait for the rest of the
 // run.
 TEST_F(WorkerClientTest, WrongChecksumEndsTheWorker) {
   WorkerClient& client = Make();
@@ -322,8 +322,8 @@ TEST_F(WorkerClientTest, KeepsOnlyTheEndOfALongLog) {
   EXPECT_LE(client.log().size(), 64 << 10);
 }
 
-// For any output and any end of the worker, the run ends once, and the client can start another
-// run.
+// Whatever the worker writes, and however it ends, the run must end exactly once, and the client
+// must be able to start another.
 TEST_F(WorkerClientTest, HostileBytesEndOnlyTheirRun) {
   WorkerClient& client = Make();
   constexpr uint64_t kSeeds = 60;
@@ -332,7 +332,7 @@ TEST_F(WorkerClientTest, HostileBytesEndOnlyTheirRun) {
     const quint64 tag = client.run(Named(("hostile-" + std::to_string(seed)).c_str()));
     ASSERT_TRUE(WaitForEnds(1)) << "seed " << seed;
     EXPECT_EQ(ends_[0].tag, tag) << "seed " << seed;
-    // If there is a trace, it is valid.
+    // If there is a trace, it must be valid.
     if (ends_[0].trace != nullptr) {
       EXPECT_GE(analysis::ComputeCurves(*ends_[0].trace).size(), 1u) << "seed " << seed;
     }

@@ -1,6 +1,6 @@
 // The cpu backend wraps LibTorch's CPU allocator. It records the allocations of all threads between
-// Start and Stop. The host allocator returns separate blocks, so every block is recorded as a
-// segment of its own: reserved equals allocated, and there is no fragmentation.
+// Start and Stop. The host allocator returns separate blocks, so each is recorded as a segment of
+// its own. Therefore, reserved equals allocated, and there is no fragmentation.
 #include <c10/core/Allocator.h>
 #include <fmt/format.h>
 
@@ -18,13 +18,13 @@
 namespace vramscope::trainer {
 namespace {
 
-// LibTorch's alignment of CPU blocks (c10/core/alignment.h). A block's size is the requested size
-// rounded up to this alignment.
+// LibTorch's alignment of CPU blocks (c10/core/alignment.h). Requested sizes are rounded up to a
+// multiple of it.
 constexpr uint64_t kAlignment = 64;
 
 uint64_t RoundUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Maps the address of each live block that this run allocated to its size.
+// For each live block that this run allocated, maps the address to the size.
 class LiveBlocks {
  public:
   // If `recorder` is null, nothing is recorded.
@@ -34,7 +34,7 @@ class LiveBlocks {
     blocks_.clear();
     bytes_ = 0;
   }
-  // Stops recording. Returns the number of remaining blocks, and their bytes.
+  // Stops recording. Returns how many blocks are left, and their bytes.
   std::pair<size_t, uint64_t> Close() {
     std::lock_guard lock(mutex_);
     recorder_ = nullptr;
@@ -66,7 +66,7 @@ class LiveBlocks {
   }
 
  private:
-  // the recorder is also called under this lock, so that events of a reused address stay in order
+  // The recorder is called under this lock, too, so that events of a reused address are in order.
   std::mutex mutex_;
   Recorder* recorder_ = nullptr;
   std::unordered_map<uint64_t, uint64_t> blocks_;
@@ -86,8 +86,8 @@ void Delete(void* block) {
   g_base_deleter(block);
 }
 
-// Returns the base allocator's DataPtr with a replaced deleter. Its data and context pointers must
-// be equal, because oneDNN uses raw_allocate().
+// Returns the DataPtrs of the base allocator with another deleter. Their data and context pointers
+// must be equal, because oneDNN uses raw_allocate().
 class WrappingAllocator final : public c10::Allocator {
  public:
   explicit WrappingAllocator(c10::Allocator* base) : base_(base) {}

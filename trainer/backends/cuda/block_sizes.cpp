@@ -55,7 +55,7 @@ void BlockSizes::OnFree(uint64_t address) {
   Join(piece);
 }
 
-// Merges the piece with the free pieces before and after it.
+// Merges a free piece with the free pieces directly before and after it.
 void BlockSizes::Join(Pieces::iterator piece) {
   const auto join = [&](Pieces::iterator first, Pieces::iterator second) {
     if (first->second.used || second->second.used || second->second.begins_segment ||

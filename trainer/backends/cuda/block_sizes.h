@@ -1,14 +1,14 @@
-// Computes the sizes of the caching allocator's blocks. The allocator's trace contains only
-// requested sizes. A block has at least the requested size, rounded. If it was cut from a free
-// block and the remainder is too small for a block of its own, it includes the remainder. So this
-// class tracks free blocks by the allocator's rules (profiler/allocator/rules.h).
+// Computes the sizes of the caching allocator's blocks, because the allocator's trace contains only
+// requested sizes. A block has at least the requested size, rounded up. If what remains of the free
+// block that it is cut from is too small for another block, it includes that as well. So this class
+// tracks free blocks by the allocator's rules (profiler/allocator/rules.h).
 //
 //   BlockSizes blocks(conf);
 //   blocks.OnSegment(address, bytes, pool);
 //   BlockSizes::Block block = blocks.OnAlloc(address, bytes_requested);  // bytes and pool
 //   blocks.OnFree(address);
 //
-// Does not use LibTorch. Not locked: the allocator reports a device's events under its own lock.
+// Does not use LibTorch. Has no lock: the allocator reports the events of a device under its own.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ class BlockSizes {
     trace::Pool pool = trace::Pool::kSmall;
   };
 
-  // A new segment, or a newly mapped range of an expandable segment, which is all free. It is
-  // merged with adjacent ranges only if `expandable` is true.
+  // Adds a new segment or a newly mapped range of an expandable segment; all of it is free. Only if
+  // `expandable`, it is merged with adjacent ranges.
   void OnSegment(uint64_t address, uint64_t bytes, trace::Pool pool, bool expandable = false);
-  // A freed segment, or an unmapped range. Its free pieces are removed.
+  // Call this for a freed segment or an unmapped range. Removes the free pieces in it.
   void OnSegmentGone(uint64_t address, uint64_t bytes);
-  // A block outside of the known segments gets the rounded size.
+  // If the block is in no known segment, its size is the rounded size.
   Block OnAlloc(uint64_t address, uint64_t bytes_requested);
   void OnFree(uint64_t address);
 

@@ -68,14 +68,14 @@ using cuda::CudaLibrary;
 using cuda::Emulated;
 using cuda::RecordedRun;
 
-// If a text does not name a setting, LibTorch resets it, or for some settings keeps the previous
-// run's value. So this text always names settings of the second kind.
+// Returns the settings as text. LibTorch resets most settings that a text does not name, but keeps
+// the previous run's value of some. So this text always names the latter.
 std::string Settings(const run::AllocConf& conf) {
   const std::string text = run::ToString(conf);
   const auto unless_named = [&](std::string_view key, std::string_view value) {
     return text.find(key) == std::string::npos ? fmt::format("{}:{},", key, value) : std::string();
   };
-  // LibTorch refuses values below the segment size.
+  // LibTorch refuses a max_non_split_rounding_mb that is below the segment size.
   const std::string rounding =
       fmt::format("{}", std::max<uint64_t>(20, conf.large_segment_size >> 20));
   std::string all = unless_named("expandable_segments", "False") +
@@ -99,7 +99,7 @@ absl::StatusOr<const CudaLibrary*> LoadLibrary() {
   return entry();
 }
 
-// The tracker stays attached for the life of the process. It reports to this run, if there is one.
+// The current run, if any. The tracker, which stays attached until the process ends, reports to it.
 std::atomic<RecordedRun*> g_run{nullptr};
 
 void Track(const AllocatorEntry& entry) {
@@ -111,7 +111,7 @@ void Granted(void*, int, uint64_t bytes, uint64_t device_free) {
   }
 }
 
-// The platform's listener stays attached in the same way, and passes work to the current run.
+// The platform's listener also stays attached. It passes the work of the GPU to the current run.
 constexpr emulated::Listener kListener{
     .work =
         [](const emulated::Activity& activity, uint64_t stream) {
@@ -136,7 +136,7 @@ class Cuda final : public Backend {
     if (Emulated().there()) {
       return [] { return static_cast<int64_t>(Emulated().now_ns()); };
     }
-    // the clock that the GPU's activities use, too
+    // The activities of the GPU use the same clock.
     const cupti::ClockFunction now = cupti::ClockOfProcess();
     origin_ns_ = static_cast<int64_t>(now());
     return [now, origin = origin_ns_] { return static_cast<int64_t>(now()) - origin; };
@@ -155,7 +155,7 @@ class Cuda final : public Backend {
     }
     library_->clear_workspaces(device_);
     library_->empty_cache(device_);
-    // If the previous run left memory allocated (which was reported), addresses cannot be reset.
+    // If the previous run left memory allocated, which it has reported, addresses cannot be reset.
     if (Emulated().there() && library_->allocated_bytes(device_) == 0) Emulated().reset(device_);
     library_->set_allocator_settings(Settings(conf).c_str());
     library_->set_memory_fraction(conf.memory_fraction > 0 ? conf.memory_fraction : 1.0, device_);
@@ -177,7 +177,7 @@ class Cuda final : public Backend {
   bool rehearses() const override { return Emulated().there(); }
   void FinishWork() override {
     if (Emulated().there() && library_ != nullptr) library_->finish_work(device_);
-    // On a real GPU the host need not wait, because each activity contains its own times.
+    // With a real GPU, the host need not wait: each activity has its own times.
     if (activities_) activities_->Now();
   }
 
@@ -207,8 +207,8 @@ class Cuda final : public Backend {
   }
 
  private:
-  // Waits, for up to a second, until autograd's thread has freed the graph of a run that ended with
-  // an exception (a cancelled run). Before that, the next run's segments would get other addresses.
+  // Waits up to a second until autograd's thread has freed the graph of a run that ended with an
+  // exception (was cancelled). Before that, segments of the next run would get other addresses.
   void AwaitLastFrees() const {
     using namespace std::chrono_literals;
     const auto until = std::chrono::steady_clock::now() + 1s;
@@ -241,9 +241,9 @@ class Cuda final : public Backend {
     return absl::OkStatus();
   }
 
-  // LibTorch reads the properties of a device only once, so each kind of GPU gets its own device
-  // number, in order of first use. Number 0 is not used: LibTorch may read its properties before
-  // the first run chooses a GPU. The memory size is read every time and may differ between runs.
+  // LibTorch reads the properties of a device only once, so each kind of GPU gets a device number
+  // of its own, in order of first use. Number 0 is not used: LibTorch may read its properties
+  // before a run chooses a GPU. The memory size is always read again and may differ between runs.
   absl::Status ChooseGpu(const run::DeviceProfile& profile) {
     run::DeviceProfile kind = profile;
     kind.memory_bytes = 1;

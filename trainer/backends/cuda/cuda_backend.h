@@ -1,26 +1,26 @@
 // The cuda backend runs PyTorch's own libtorch_cuda, whose caching allocator reports every
 // decision. With the real CUDA libraries, a run becomes a recording. With the emulated platform
-// (emulated/), whose libraries present a GPU but compute nothing, a run becomes a plan. The host
-// code is the same, so the allocations are the same, including every operator's workspaces.
+// (emulated/), whose libraries act as a GPU but compute nothing, it becomes a plan. Both run the
+// same host code, so they allocate the same, including the workspaces of all operators.
 //
-// The choice between the two is made when the process starts (emulated/README.md, "Redirection");
-// see OnEmulatedPlatform().
+// Which of the two it is depends on how the process was started (emulated/README.md,
+// "Redirection"); see OnEmulatedPlatform().
 //
-// Used on the run's thread. The tracker is called from every thread that allocates.
+// Call it on the run's thread. Every thread that allocates calls the tracker.
 #pragma once
 
 #include "trainer/backends/backend.h"
 
 namespace vramscope::trainer {
 
-// Whether this process was started on the emulated platform.
+// Returns whether this process was started on the emulated platform.
 bool OnEmulatedPlatform();
 
 // Declares that the process has the CUDA libraries of a real GPU, so that runs are recordings. Call
-// it before anything else. Tests without a GPU call it with the emulated platform's libraries.
+// it first. Tests without a GPU call it although they have the emulated platform's libraries.
 void UseInstalledGpu();
 
-// One per process. Start() returns kFailedPrecondition if libtorch_cuda can't be loaded.
+// Exists once per process. If libtorch_cuda cannot be loaded, Start() returns kFailedPrecondition.
 Backend& CudaBackend();
 
 }  // namespace vramscope::trainer

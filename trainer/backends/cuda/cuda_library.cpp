@@ -11,7 +11,7 @@
 
 #include "trainer/backends/cuda/nccl_backend.h"
 
-// Declared in ATen/cuda/CUDAContextLight.h, which includes cuBLAS's headers.
+// ATen/cuda/CUDAContextLight.h declares these, but includes cuBLAS's headers.
 namespace at::cuda {
 void clearCublasWorkspaces();
 size_t getChosenWorkspaceSize();

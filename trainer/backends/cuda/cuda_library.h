@@ -1,7 +1,7 @@
-// The functions of libtorch_cuda that the loop needs, as plain function pointers. So the worker
-// does not link libtorch_cuda, and a process loads libtorch_cuda only for a run that needs it.
-// `cuda_library.cpp` is a separate module (libvramscope_torch_cuda.so). cuda_backend.cpp loads it
-// after the CUDA libraries have been chosen: the real ones, or the emulated platform's.
+// The functions of libtorch_cuda that the loop needs, as function pointers. Thus the worker does
+// not link libtorch_cuda, and a process loads it only for a run that needs it. `cuda_library.cpp`
+// is a separate module (libvramscope_torch_cuda.so). cuda_backend.cpp loads this module after the
+// CUDA libraries were chosen: either the real ones or those of the emulated platform.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>
@@ -36,18 +36,18 @@ struct AllocatorEntry {
 // Called from every thread that allocates, with the allocator's lock held.
 using AllocatorTracker = void (*)(const AllocatorEntry& entry);
 
-// Sizes of the workspaces that a thread's first matrix product allocates. The workspaces remain
-// until clear_workspaces().
+// The sizes of the workspaces that the first matrix product of a thread allocates. They stay
+// allocated until clear_workspaces().
 struct WorkspaceBytes {
   uint64_t cublas = 0, cublas_lt = 0;
 };
 
 struct CudaLibrary {
   int (*device_count)();
-  // Attached for the life of the process, because LibTorch cannot detach a tracker.
+  // Attaches a tracker until the process ends, because LibTorch cannot detach it.
   void (*attach)(AllocatorTracker tracker);
-  // `text`: in the syntax of PYTORCH_CUDA_ALLOC_CONF, with every key whose value differs from
-  // LibTorch's default or from the previous setting. Throws c10::Error.
+  // `text` has the syntax of PYTORCH_CUDA_ALLOC_CONF. It must contain every key whose value differs
+  // from LibTorch's default or from the previous value. Throws c10::Error.
   void (*set_allocator_settings)(const char* text);
   void (*set_memory_fraction)(double fraction, int device);
   WorkspaceBytes (*workspace_bytes)(int device);  // depends on the GPU: larger on Hopper
@@ -56,7 +56,7 @@ struct CudaLibrary {
   int64_t (*allocated_bytes)(int device);
   void (*synchronize)(int device);
   void (*finish_work)(int device);  // waits for the device's current stream
-  // LibTorch's ProcessGroupNCCL. It must be shut down before the last reference is released.
+  // Returns a ProcessGroupNCCL. Shut it down before the last reference to it is released.
   c10::intrusive_ptr<c10d::Backend> (*make_nccl)(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int ranks);
 };

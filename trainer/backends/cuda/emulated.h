@@ -1,4 +1,4 @@
-// Functions that only the emulated platform has, looked up among the symbols of this process.
+// Functions that only the emulated platform has. They are looked up in the symbols of this process.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct EmulatedPlatform {
   int (*set_gpu)(int device, const char* text) = nullptr;
   void (*overcommit)(Observer observer, void* context) = nullptr;
   void (*reset)(int device) = nullptr;
-  // A move is a call that advances the virtual clock. Moves are reported to an observer and can be
-  // repeated. `move` is a ClockMove (emulated/core/streams.h).
+  // A move is a call that advances the virtual clock. An observer is told about moves, which can
+  // then be repeated. `move` is a ClockMove (emulated/core/streams.h).
   using Mover = void (*)(void* context, int move, int64_t duration_ns);
   void (*observe)(Mover observer, void* context) = nullptr;
   void (*repeat)(int move, int64_t duration_ns, int waits, emulated::RepeatedMove* times) = nullptr;
-  // Reports all work and all memory, for the life of the process.
+  // Reports all work and all memory to the listener until the process ends.
   void (*listen)(const emulated::Listener* listener) = nullptr;
   const char* (*call_name)(int call) = nullptr;
   uint64_t (*now_ns)() = nullptr;

@@ -14,14 +14,14 @@ absl::Status SetEmulatedEnvironment(const std::string& folder) {
   if (!std::filesystem::exists(audit)) {
     return absl::FailedPreconditionError("the emulated platform is missing: " + audit);
   }
-  // The GPU of each device is set before a run is planned on it (cuda_backend.cpp).
+  // Any GPU will do: before a run is planned, its device gets the right one (cuda_backend.cpp).
   const absl::StatusOr<run::DeviceProfile> first = run::FindDevice("rtx-4090");
   if (!first.ok()) return first.status();
   const std::string gpu = run::EmulatedGpu(*first);
   setenv("LD_AUDIT", audit.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_GPU", gpu.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_DEVICES", std::to_string(kPlannedDevices).c_str(), 1);
-  // the process acts as a single rank of any number of ranks
+  // This process may act as one of any number of ranks, while the others have no process.
   setenv("VRAMSCOPE_EMULATED_ALONE", "1", 1);
   const int now = personality(0xffffffff);
   if (now != -1) personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);

@@ -7,8 +7,8 @@
 namespace vramscope::trainer::cuda {
 namespace {
 
-// Interval between flushes. CUPTI's buffers have space for seconds of work, and flushing the full
-// ones takes a fraction of a millisecond.
+// The time between two flushes. CUPTI's buffers have space for seconds of work. It takes a fraction
+// of a millisecond to flush those that are full.
 constexpr auto kBetween = std::chrono::milliseconds(100);
 
 uint64_t LeftOut(const cupti::ClientCounts& counts) {

@@ -1,10 +1,10 @@
-// Reports the GPU's activities, from CUPTI and NVML, to the recorder of one run.
+// Reports the GPU's activities, which CUPTI and NVML provide, to the recorder of one run.
 //
 //   GpuActivities activities(recorder, origin_ns);   // starts listening
 //   activities.Now();                                 // from time to time: reports completed work
 //   activities.Finish();                              // reports the rest and detaches from CUPTI
 //
-// Data that could not be collected is listed in the trace's notes. Used only on the run's thread.
+// If some data cannot be collected, a note in the trace says so. Use it only on the run's thread.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace vramscope::trainer::cuda {
 
 class GpuActivities final : public cupti::Receiver {
  public:
-  // `origin_ns`: what cupti::ClockOfProcess() showed at the recorder's time 0.
+  // `origin_ns` is what cupti::ClockOfProcess() returned at the recorder's time 0.
   GpuActivities(Recorder& recorder, int64_t origin_ns);
   ~GpuActivities() override { Finish(); }
   GpuActivities(const GpuActivities&) = delete;

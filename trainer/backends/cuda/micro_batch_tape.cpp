@@ -49,7 +49,7 @@ class CudaTape final : public MicroBatchTape {
       const at::Tensor& grad = trained[i].grad();
       if (!grad.defined()) continue;
       const uint64_t id = recorder_->IdOf(StorageKey(grad));
-      // the gradient existed before the tape, which does not replace it
+      // This gradient existed before the tape and is only added to, so the tape does not set it.
       if (id < tape_.first_allocation || id >= tape_.end_allocation) continue;
       kept.push_back(id);
       gradients_.push_back({i, id - tape_.first_allocation, grad.storage().nbytes(),
@@ -103,7 +103,7 @@ class CudaTape final : public MicroBatchTape {
       }
       throw;
     }
-    // Several gradients may be views of one storage.
+    // The storage of each allocation; several gradients may be views of the same one.
     std::unordered_map<uint64_t, c10::Storage> storages;
     for (const Gradient& g : gradients_) {
       if (void* at = std::exchange(address[g.allocation], nullptr)) {
@@ -130,12 +130,12 @@ class CudaTape final : public MicroBatchTape {
     caffe2::TypeMeta dtype;
   };
 
-  // Copies the gradients of the two middle units to all units between them.
+  // For all units between the two middle units, adds gradients like those of the middle units.
   bool ExtendGradients(const ShortenedStack& stack, const ExtendedTape& whole) {
     std::unordered_map<std::string_view, size_t> index;
     for (size_t i = 0; i < stack.trained.size(); ++i) index.emplace(stack.trained[i], i);
     const size_t units = stack.units.size();
-    // Splits a parameter's name into its unit, the layer within the unit, and the rest.
+    // Returns the unit of a parameter, its layer within the unit, and the rest of its name.
     const auto locate = [&](std::string_view name) -> std::tuple<size_t, size_t, std::string_view> {
       for (size_t unit : {size_t{0}, size_t{1}, units - 2, units - 1}) {
         for (size_t layer = 0; layer < stack.units[unit].size(); ++layer) {
@@ -170,8 +170,8 @@ class CudaTape final : public MicroBatchTape {
     return of_middle[0] == of_middle[1];
   }
 
-  // A gradient that a matrix product allocates is recorded as a workspace if it has a workspace's
-  // size. The tape must not skip such a gradient.
+  // If a matrix product allocates a gradient that is as large as a workspace, it is recorded as a
+  // workspace. The tape skips workspaces, but must not skip a gradient.
   bool CheckTape(const std::vector<uint64_t>& kept) {
     if (!tape_.Check(kept)) return false;
     for (uint64_t id : kept) tape_.skipped[id - tape_.first_allocation] = false;
@@ -184,7 +184,7 @@ class CudaTape final : public MicroBatchTape {
     recording_ = false;
   }
 
-  // `address`: the addresses of the tape's live allocations.
+  // `address` receives the address of each of the tape's live allocations.
   void PlayEvents(std::vector<void*>& address) {
     const auto row = [&](const trace::Event& e) { return e.id - tape_.first_allocation; };
     const auto free = [&](const trace::Event& like, void* at) {
@@ -198,8 +198,8 @@ class CudaTape final : public MicroBatchTape {
       if (i % 256 == 0) ThrowIfCancelled();
       for (; work != tape_.works.end() && work->first <= i; ++work) Repeat(*work);
       if (sorted != tape_.sorted.end() && sorted->first == i) {
-        // Frees that happened in order of address are repeated in the order of the addresses in
-        // this run.
+        // These frees were made in the order of their addresses. Repeats them in the order of the
+        // addresses that the blocks have now.
         std::vector<void*> addresses;
         for (; addresses.size() < sorted->frees; ++i) {
           const trace::Event& one = tape_.events[i];

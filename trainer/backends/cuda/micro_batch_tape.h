@@ -1,6 +1,6 @@
-// Repeats a micro-batch on the emulated platform. LibTorch's allocator makes its allocations again,
-// and its work is scheduled on the platform's clock. Addresses, segments and times equal those of
-// an executed micro-batch.
+// Repeats a micro-batch on the emulated platform. LibTorch's allocator makes the same allocations
+// again, and the same work is scheduled on the platform's clock. Addresses, segments and times are
+// what they would be if the micro-batch were executed.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace vramscope::trainer::cuda {
 
-// `run` must point to the backend's current run whenever the tape is played.
+// Whenever the tape is played, `run` must point to the backend's current run.
 std::unique_ptr<MicroBatchTape> MakeMicroBatchTape(Recorder& recorder,
                                                    const std::unique_ptr<RecordedRun>& run,
                                                    c10::Device device);

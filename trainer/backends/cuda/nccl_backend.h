@@ -1,4 +1,4 @@
-// LibTorch's NCCL process group. It has a separate source file because LibTorch's header for it is
+// Makes LibTorch's NCCL process group. Has a source file of its own, because LibTorch's header is
 // large and needs types of NVIDIA's libraries, which opaque/ declares.
 #pragma once
 

@@ -33,8 +33,8 @@ MemorySpace SpaceOf(emulated::Place place) {
   return MemorySpace::kUnknown;
 }
 
-// Returns the demangled name, cached by the address of the mangled one. Both names live as long as
-// the process.
+// Returns the demangled name. Caches it for the address of the mangled name. Both names exist until
+// the process ends.
 std::string_view KernelName(const char* mangled) {
   static auto* names = new std::unordered_map<const char*, std::string>;
   static std::mutex mutex;
@@ -87,7 +87,7 @@ void RecordedRun::Entry(const AllocatorEntry& entry) {
         recorder_.OnFree(entry.address);
       }
       break;
-    // comes right after the request, unless another stream still uses the block
+    // Follows the request directly, unless another stream still uses the block.
     case Action::kFreeCompleted:
       blocks_.OnFree(entry.address);
       if (holding_) {
@@ -133,7 +133,7 @@ void RecordedRun::Alloc(const AllocatorEntry& entry) {
   if (workspace) recorder_.PopCategory();
 }
 
-// The first matrix product on a thread allocates cuBLAS's workspaces.
+// The first matrix product on a thread allocates cuBLAS's workspaces, so sizes identify them.
 bool RecordedRun::IsWorkspace(uint64_t bytes) const {
   return (bytes == workspaces_.cublas || bytes == workspaces_.cublas_lt) &&
          MultipliesMatrices(recorder_.CurrentOp());
@@ -156,7 +156,7 @@ void RecordedRun::ReleaseFrees() {
 }
 
 void RecordedRun::OutOfMemory(uint64_t bytes, uint64_t device_free) {
-  // Only the first failure is recorded, because a real run would have ended with it.
+  // Records only the first failure, because a real run would have ended there.
   if (!out_of_memory_.exchange(true)) recorder_.OnOutOfMemory(bytes, device_free, playing_);
 }
 
@@ -186,7 +186,7 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
       work.what.kind = ActivityKind::kMemset;
       break;
   }
-  // A kernel's `bytes` is an estimate for the platform's time model. A recording has no such value.
+  // For a kernel, `bytes` is only an estimate for the time model, which no recording has.
   if (work.what.kind != ActivityKind::kKernel) work.what.bytes = activity.bytes;
   work.what.stream = Stream(stream);
   work.what.from = SpaceOf(activity.from);
@@ -199,7 +199,7 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
 }
 
 void RecordedRun::Memory(const emulated::MemoryActivity& activity) {
-  // Pinned memory is not recorded: later runs reuse it, so it would count in only one of them.
+  // Does not record pinned memory. Later runs reuse it, so only one of the runs would have it.
   if (activity.place == emulated::Place::kPinned) return;
   if (activity.device != device_) return;
   DeviceWork work = WorkOf(activity.call, activity.begin_ns, activity.end_ns);
@@ -239,8 +239,8 @@ std::map<uint64_t, RecordedRun::Expandable>::iterator RecordedRun::SegmentOf(uin
 }
 
 void RecordedRun::Map(const AllocatorEntry& entry) {
-  // The size of a segment's first range shows its pool: the small pool, if the size is at most that
-  // pool's page size.
+  // The size of a segment's first range shows its pool: if it is at most the page size of the small
+  // pool, it is the small pool.
   auto segment = SegmentOf(entry.address);
   if (segment == expandable_.end()) {
     const trace::Pool pool = allocator::PoolOfSegment(entry.bytes);

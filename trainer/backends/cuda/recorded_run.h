@@ -1,13 +1,13 @@
-// Passes the allocator tracker's entries to the recorder of one run, between the backend's Start
-// and Stop.
+// Passes the entries of the allocator's tracker to the recorder of one run, from the backend's
+// Start to its Stop.
 //
 //   RecordedRun run(recorder, device, conf, memory_bytes, workspaces);
 //   run.Entry(entry);                                    // from the tracker
 //   { PlayedEvent scope(run, event); allocate(...); }    // recorded with the fields of `event`
 //
-// Simultaneous frees whose order depends on a hash are reported in order of address. The tracker
-// calls Entry() with the allocator's lock held, from every thread that allocates. All functions
-// except Entry() are called on the run's thread.
+// Frees at the same time whose order depends on a hash are reported in order of address. The
+// tracker calls Entry() with the allocator's lock held, from every thread that allocates. All other
+// functions are called on the run's thread.
 #pragma once
 
 #include <atomic>
@@ -33,14 +33,14 @@ class RecordedRun final : public FreeOrder {
               const WorkspaceBytes& workspaces);
 
   void Entry(const AllocatorEntry& entry);
-  // Reports the platform's work. Streams are identified by their handles, as in the allocator.
+  // Called for the work of the platform. Streams are identified by handles, as in the allocator.
   void Work(const emulated::Activity& activity, uint64_t stream);
   void Memory(const emulated::MemoryActivity& activity);
   void Wait(const emulated::Synchronization& wait, uint64_t stream);
   void HoldFrees() override { holding_ = true; }
   void ReleaseFrees() override;
   void OutOfMemory(uint64_t bytes, uint64_t device_free);
-  // Keeps a workspace that playback allocated, to be freed together with LibTorch's own workspaces.
+  // Keeps a workspace that a tape allocated, so that it is freed together with LibTorch's own.
   void KeepUntilStop(void* workspace) { workspaces_made_.push_back(workspace); }
   std::vector<void*> TakeWorkspaces() { return std::move(workspaces_made_); }
 
@@ -49,11 +49,11 @@ class RecordedRun final : public FreeOrder {
   void Alloc(const AllocatorEntry& entry);
   void Free(uint64_t address);
   bool IsWorkspace(uint64_t bytes) const;
-  // 0 is the default stream. Other streams are numbered in order of first use, because handles
+  // Returns 0 for the default stream. Numbers other streams in order of first use, because handles
   // differ between runs.
   uint32_t Stream(uint64_t handle);
-  // The mapped part of an expandable segment grows from the beginning of its addresses
-  // (allocator::ReservedAddresses), so the first mapped range shows where the segment begins.
+  // Memory is mapped from the begin of a segment's addresses on (allocator::ReservedAddresses). So
+  // an expandable segment begins where its first mapped range begins.
   struct Expandable {
     trace::Pool pool = trace::Pool::kSmall;
     uint64_t bytes = 0;
@@ -79,7 +79,7 @@ class RecordedRun final : public FreeOrder {
   std::unordered_map<uint64_t, uint64_t> driver_bytes_;  // keyed by address
 };
 
-// While this object exists, allocations and frees are recorded as repetitions of `like`.
+// While this object exists, allocations and frees are recorded with the fields of `like`.
 class PlayedEvent {
  public:
   PlayedEvent(RecordedRun& run, const trace::Event& like) : run_(run) { run_.playing_ = &like; }

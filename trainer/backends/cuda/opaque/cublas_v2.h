@@ -1,4 +1,4 @@
-// Opaque handles of cuBLAS that LibTorch's process group header needs.
+// Declares the opaque handles of cuBLAS that LibTorch's header of the process group needs.
 #pragma once
 
 using cublasHandle_t = struct cublasContext*;

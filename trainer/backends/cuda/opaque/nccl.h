@@ -1,5 +1,5 @@
-// Declarations of NCCL 2.28 that LibTorch 2.11's process group header needs, with NCCL's documented
-// values and layouts.
+// Declares what LibTorch 2.11's header of the process group needs of NCCL 2.28, with NCCL's
+// documented values and layouts.
 #pragma once
 
 #include <climits>
@@ -31,7 +31,7 @@ enum ncclDataType_t : int {
   ncclFloat8e5m2 = 11
 };
 
-// Unset members are INT_MIN or null.
+// Members that are not set are INT_MIN or null.
 struct ncclConfig_t {
   size_t size = sizeof(ncclConfig_t);
   unsigned magic = 0xcafebeef;
