@@ -1,5 +1,5 @@
-// Keeps activities that are not yet written as a chunk in a mapped file, so that they survive the
-// process (profiler/program/activity_tail.h).
+// Stores activities in a mapped file until they are written as a chunk, so that they survive the
+// process (profiler/program/activity_tail.h). Example:
 //
 //   ActivityTailWriter tail;
 //   if (tail.Create(path, rows_of_the_file, names_of_the_file))
@@ -28,8 +28,8 @@ class ActivityTailWriter {
   // chunks already contains.
   bool Create(const char* path, uint64_t rows, uint32_t names);
   bool created() const { return file_.data() != nullptr; }
-  // Returns false if the tail is full. `names`: all names that the file of chunks lacks; they are
-  // stored in the tail, too.
+  // Returns false if the tail is full. Also stores `names`, which are all names that the file of
+  // chunks lacks.
   bool Add(const trace::Activity& activity, std::span<const std::string> names);
   std::span<const trace::Activity> rows() const;
   // Empties the tail after its rows and names were written; the file of chunks now contains `rows`

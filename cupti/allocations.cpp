@@ -4,8 +4,9 @@
 // with every chunk of the history.
 //
 // The allocator is called through its virtual table, because PyTorch's headers differ between
-// versions. The slot of attachAllocatorTraceTracker is looked up in the virtual table of another
-// allocator, CUDAPluggableAllocator, whose table and whose function of that name PyTorch exports.
+// versions. PyTorch exports the virtual table of another allocator, CUDAPluggableAllocator, and its
+// attachAllocatorTraceTracker. The position of this function in the table is the same in all
+// allocators.
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -52,8 +53,8 @@ static_assert(offsetof(Entry, address) == 8 && offsetof(Entry, stream) == 32 &&
               offsetof(Entry, bytes) == 40);
 enum : int { kAlloc = 0, kFreeRequested = 1, kSnapshot = 7 };  // kSnapshot: a snapshot was taken
 
-// A file of history entries. There are two Tail objects; one is current, and none is ever freed. A
-// writer checks that its file is still the current one, so no lock is needed.
+// A file of history entries. There are two Tail objects, which are used in turn and never freed. A
+// writer needs no lock: it checks that its file is still the current one.
 struct Tail {
   std::string path;
   MappedFile file;
@@ -76,7 +77,7 @@ struct Tail {
     new (file.data()) HistoryTailHeader{.row_bytes = sizeof(HistoryTailRow)};
     return true;
   }
-  // `keep`: the file remains, renamed, as a chunk of the history.
+  // If `keep`, the file is renamed and remains as a chunk of the history.
   void End(bool keep) {
     if (file.data() == nullptr) return;
     const uint64_t rows = header()->rows.load(std::memory_order_acquire);
@@ -108,8 +109,8 @@ std::atomic<Tail*> g_tail{nullptr};                   // the current file; null:
 std::atomic<bool> g_asked{false};                     // more room was requested
 std::atomic<Stacks*> g_stacks{nullptr};               // null: stacks cannot be read
 std::array<std::atomic<uint64_t>, 256> g_requests{};  // number of allocations and frees, by device
-// Streams in the order of their first allocation; the remaining entries are 0. An entry consists of
-// the top bit, 55 bits of the handle and 8 bits of the device.
+// The streams in the order of their first allocation; unused entries are 0. An entry is the top
+// bit, the handle (55 bits) and the device (8 bits).
 std::array<std::atomic<uint64_t>, 4096> g_streams{};
 
 void NoteStream(uint8_t device, uint64_t stream) {
@@ -135,7 +136,7 @@ Tail* Enter() {
 }
 void Leave(Tail* tail) { tail->writers.fetch_sub(1, std::memory_order_release); }
 
-// Makes `next` current and returns the previous file, which is complete and has no writers.
+// Makes `next` current. Returns the previous file after the last thread has finished writing to it.
 Tail* TakeAway(Tail* next) {
   Tail* const before = g_tail.exchange(next);
   if (before == nullptr) return nullptr;
@@ -150,12 +151,13 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   const size_t end = sizeof header + (number + 1) * sizeof row;
   if (end + Tail::kAhead / 2 > tail->file.reserved() && !g_asked.exchange(true))
     sem_post(&The().wanted);
-  // Usually the reserving thread has reserved these bytes. Reserve() fails if the disk is full.
+  // Usually the reserving thread has already reserved these bytes. Reserve() fails if the disk is
+  // full.
   if (!tail->file.Reserve(end)) {
     header.full.store(1, std::memory_order_relaxed);
     return;
   }
-  // Writes all members but `done`, which readers check.
+  // Writes all members except `done`, because readers take a row with `done` for complete.
   HistoryTailRow* const place = tail->row(number);
   place->address = row.address;
   place->bytes = row.bytes;
@@ -164,9 +166,9 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   place->action = row.action;
   place->device = row.device;
   place->stack = row.stack;
-  // header.rows counts complete rows in order. A row is counted by the thread that writes it or by
-  // the one that completes the row before. The accesses are sequentially consistent, so one of
-  // these threads sees the other's row.
+  // header.rows counts complete rows in order. A row is counted by its own thread or by the thread
+  // that completes the preceding row. Sequential consistency ensures that one of these two threads
+  // sees that both rows are complete.
   std::atomic_ref(place->done).store(row.done);
   for (uint64_t rows = header.rows.load();
        sizeof header + (rows + 1) * sizeof row <= tail->file.reserved() &&
@@ -201,7 +203,7 @@ void Take(const Entry& entry) {
   Leave(tail);
 }
 
-// Reserves room in advance, so that allocating threads need no system call.
+// Reserves file space in advance, so that allocating threads make no system call.
 void ReserveAhead() {
   State& state = The();
   for (;;) {
@@ -216,7 +218,7 @@ void ReserveAhead() {
   }
 }
 
-// Call with `changing` locked. If the thread cannot start, allocating threads reserve room.
+// Call with `changing` locked. If the thread cannot start, allocating threads reserve space.
 void StartReserving(State& state) {
   if (state.reserving) return;
   sem_init(&state.wanted, 0, 0);
@@ -243,8 +245,8 @@ void InChild() {
   state.reserving = false;
 }
 
-// The number of slots in the table, from the size of its symbol. Memory beyond the table must not
-// be read.
+// Returns the number of slots in the table, from the size of its symbol. Memory after the table
+// must not be read.
 size_t SlotsOf(void* const* table) {
   constexpr size_t kMost = 128;
   Dl_info where = {};
@@ -261,8 +263,8 @@ size_t SlotsOf(void* const* table) {
 using namespace vramscope::cupti;  // NOLINT: C functions follow
 
 // `allocator`: the process's allocator (c10's CUDACachingAllocator::allocator). `table` and
-// `function`: the virtual table and the function of another allocator. Returns 1 on success; events
-// are recorded from then on. Call once in a process, after CUDA is initialized.
+// `function`: CUDAPluggableAllocator's virtual table and attachAllocatorTraceTracker. Returns 1 on
+// success; events are recorded from then on. Call once in a process, after CUDA is initialized.
 VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* table,
                                                 void* function) {
   static std::atomic<bool> attached = false;
@@ -291,8 +293,9 @@ VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* t
   return 1;
 }
 
-// Checks the assumed layout of PyTorch's captured stacks with one that was captured in `code`. If
-// it is right, returns 1, and rows have stacks from then on. Call with the interpreter's lock held.
+// Checks the assumed layout of PyTorch's captured stacks with a stack captured in `code`. If the
+// layout is right, returns 1, and rows have stacks from then on. Call with the interpreter's lock
+// held.
 VRAMSCOPE_EXPORTED int vramscope_history_stacks(const void* captured, const void* code) {
   const bool fits =
       PythonApi::The().complete && Stacks::Fits(captured, static_cast<const PyObject*>(code));
@@ -308,8 +311,8 @@ VRAMSCOPE_EXPORTED int vramscope_history_write_stacks(int fd) {
   return stacks == nullptr || (WriteOperators(fd) && stacks->Write(fd)) ? 1 : 0;
 }
 
-// Makes a new file the current one. `keep`: keeps the previous file as a chunk. Returns 1 if the
-// file could be created.
+// Creates a file and makes it current. If `keep`, the previous file remains as a chunk. Returns 1
+// if the new file could be created.
 VRAMSCOPE_EXPORTED int vramscope_history_begin(const char* path, int keep) {
   State& state = The();
   std::lock_guard lock(state.changing);
@@ -320,7 +323,7 @@ VRAMSCOPE_EXPORTED int vramscope_history_begin(const char* path, int keep) {
   return made ? 1 : 0;
 }
 
-// The number of rows in the current file.
+// Returns the number of rows in the current file.
 VRAMSCOPE_EXPORTED uint64_t vramscope_history_rows() {
   std::lock_guard lock(The().changing);
   Tail* const tail = g_tail.load();
@@ -337,7 +340,7 @@ VRAMSCOPE_EXPORTED int vramscope_history_stream(int number, uint64_t* handle) {
   return static_cast<uint8_t>(key);
 }
 
-// The number of allocations and frees on a device so far.
+// Returns the number of allocations and frees on a device so far.
 VRAMSCOPE_EXPORTED uint64_t vramscope_history_requests(int device) {
   return g_requests[static_cast<uint8_t>(device)].load(std::memory_order_relaxed);
 }

@@ -1,5 +1,5 @@
-// The line of the Python program whose call into C allocates host memory, for the platform's
-// records of such allocations.
+// Finds the line of the Python program that allocates host memory, for the platform's records of
+// host allocations. Example:
 //
 //   const char* site = CallSite();   // "/home/me/train.py:88 main"
 #pragma once
@@ -11,18 +11,18 @@
 
 namespace vramscope::cupti {
 
-// The innermost frame of the calling thread that is neither in an installed package nor in
-// vramscope's hooks; if there is none (the thread of a data loader that pins batches), the
+// Returns the innermost frame of the calling thread that is not in an installed package or in
+// vramscope's hooks. If there is none, as in a data loader's thread that pins batches, returns the
 // innermost frame. The text is valid until the process ends. Returns null if the thread runs no
 // Python, if the interpreter is about to end, if there is no Python in the process, or in
 // Python 3.8.
 //
-// Takes the interpreter's lock, which PyTorch releases around its operators. So the caller must
-// hold no lock that a thread with the interpreter's lock may wait for.
+// Takes the interpreter's lock, which PyTorch releases around its operators. The caller must not
+// hold any lock for which a thread with the interpreter's lock may wait.
 const char* CallSite();
 
-// Like CallSite(), but calls the given functions and returns "" instead of null. Files in `hooks`
-// ("/opt/vramscope/python/") count as vramscope's; if it is "", no files do.
+// Like CallSite(), but calls the given functions and returns "" instead of null. `hooks` is the
+// folder of vramscope's hooks ("/opt/vramscope/python/"), or "".
 std::string CallSiteOf(const PythonApi& py, const PythonFrames& frames, std::string_view hooks);
 
 }  // namespace vramscope::cupti

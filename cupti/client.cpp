@@ -38,8 +38,8 @@ constexpr KindFacts kKinds[] = {
     {kEnvironment, "environment", "clocks, temperature and power are not shown"},
 };
 
-// Call this each time after the kind was enabled, because that enables these calls again. A library
-// before CUDA 12, or one that does not know a call's number, records all calls.
+// Call this whenever the kind has been enabled, because enabling it also enables these calls.
+// Before CUDA 12, CUPTI records them in any case, as do versions that do not know their numbers.
 void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
   if (kind == kRuntime && library.ActivityEnableRuntimeApi != nullptr)
     for (const uint32_t call : kQuietRuntimeCalls) library.ActivityEnableRuntimeApi(call, 0);
@@ -69,7 +69,7 @@ std::string ErrorText(const Library& library, int status) {
   return "CUPTI's error " + std::to_string(status);
 }
 
-// The difference `clock` minus CUPTI's clock, from the fastest of several measurements.
+// Returns `clock` minus CUPTI's clock, from the fastest of several measurements.
 int64_t Offset(const Library& library, ClockFunction clock) {
   int64_t offset = 0;
   uint64_t best = UINT64_MAX;
@@ -86,7 +86,7 @@ int64_t Offset(const Library& library, ClockFunction clock) {
   return offset;
 }
 
-// The library at an address ("libnccl.so.2"); "" for code that was generated at run time.
+// Returns the library that contains an address ("libnccl.so.2"); "" for code generated at run time.
 std::string LibraryAt(uint64_t address) {
   Dl_info facts = {};
   if (dladdr(reinterpret_cast<void*>(address), &facts) == 0 || facts.dli_fname == nullptr)
@@ -118,8 +118,8 @@ Report Client::Start(Found found, const Options& options) {
   options_ = options;
   process_ = getpid();
 
-  // A subscriber means that another profiler is active. Registering buffers here would replace
-  // those of that profiler.
+  // If there is a subscriber, another profiler is active. Buffers registered here would replace its
+  // buffers.
   if (library_.Subscribe != nullptr && library_.Unsubscribe != nullptr) {
     void* subscriber = nullptr;
     const int status = library_.Subscribe(&subscriber, nullptr, nullptr);
@@ -155,8 +155,8 @@ Report Client::Start(Found found, const Options& options) {
   if (const int status = library_.ActivityRegisterCallbacks(&OnRequest, &OnCompleted);
       status != kSuccess)
     return without_all(ErrorText(library_, status));
-  // Called for every operator. Resetting the pointers in a forked child is cheaper than checking
-  // the process at each call.
+  // Called for every operator. Resetting the pointers once in a forked child is cheaper than
+  // comparing process ids at each call.
   static const int in_children = pthread_atfork(nullptr, nullptr, [] {
     The().push_cause_.store(nullptr, std::memory_order_relaxed);
     The().pop_cause_.store(nullptr, std::memory_order_relaxed);
@@ -262,7 +262,7 @@ trace::StringId Client::Name(std::string_view text) {
 std::optional<uint32_t> Client::StreamId(uint64_t handle) const {
   if (!running() || !IsOwnProcess() || library_.GetStreamIdEx == nullptr) return std::nullopt;
   uint32_t id = 0;
-  // Null: the context of this thread.
+  // The null pointer stands for the context of this thread.
   const int status =
       library_.GetStreamIdEx(nullptr, reinterpret_cast<void*>(handle), /*per_thread=*/0, &id);
   if (status != kSuccess) return std::nullopt;

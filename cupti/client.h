@@ -7,8 +7,8 @@
 //   ... Client::The().Flush();   // at the end of a step
 //   Client::The().Stop();
 //
-// CUPTI has one subscriber in a process, so there is one client. Start and Stop must be called from
-// one thread, Flush from any. In a forked child all calls do nothing.
+// CUPTI allows one subscriber per process, so there is one client. Call Start and Stop from one
+// thread, and Flush from any thread. In a forked child all calls do nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -49,8 +49,8 @@ struct Options {
   void (*each_period)() = nullptr;  // called by that thread after each flush
   std::vector<std::string> first_names = {};  // see ConsumerOptions
   bool wait_for_cause = false;                // PushCause() is used
-  // Delivers each record when it is made, on the thread that makes it. Requires a CUPTI that
-  // returns a buffer as soon as it contains the requested number of records (the emulated one).
+  // Delivers each record when it is made, on the thread that makes it. Requires the emulated CUPTI,
+  // which returns a buffer as soon as it contains the requested number of records.
   bool at_once = false;
   // Returns the number of allocations and frees on a device so far. If set, an emulated CUPTI with
   // at_once also records the operands of kernels, memcpys and memsets.
@@ -62,7 +62,7 @@ struct Options {
   std::vector<uint32_t> kinds = {};  // kinds to enable; empty: all
 };
 
-// Something that is not available, and what the trace lacks without it.
+// What is not available, and what the trace lacks for this reason.
 struct Problem {
   std::string what, without;
 };
@@ -92,11 +92,11 @@ class Client {
   bool running() const { return running_.load(std::memory_order_acquire); }
   ClientCounts counts();
 
-  // The number of a name; 0 before the first Start. Any thread.
+  // Returns the number of a name; 0 before the first Start. Callable from any thread.
   trace::StringId Name(std::string_view text);
-  // The number by which activities refer to a stream of the current device (a cudaStream_t, 0: the
-  // default stream). Returns nullopt if the client is not running or CUPTI does not know the
-  // stream.
+  // Returns the number of a stream of the current device in activities. `handle` is a cudaStream_t;
+  // 0 is the default stream. Returns nullopt if the client is not running or CUPTI does not know
+  // the stream.
   std::optional<uint32_t> StreamId(uint64_t handle) const;
   // Sets the operator and module (ExternalId) of the calls that this thread makes from here on.
   // Also works while the client is stopped, so that open operators are known after a restart.
@@ -125,7 +125,7 @@ class Client {
   Library library_;
   Options options_;
 
-  // The innermost lock: held for a few instructions and never during a call of CUPTI.
+  // No other lock is taken while this one is held. It is never held during a call of CUPTI.
   std::mutex buffers_mutex_;
   std::vector<std::unique_ptr<uint64_t[]>> buffers_;  // all buffers ever allocated
   std::vector<uint8_t*> free_;

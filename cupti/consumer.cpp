@@ -16,7 +16,7 @@ using trace::ActivityKind;
 using trace::MemorySpace;
 using trace::StringId;
 
-// The maximum number of launches between a call and its kernel.
+// How many calls are remembered. A kernel's record may arrive this many launches after its call.
 constexpr size_t kMostCauses = size_t{1} << 17;
 constexpr size_t kMostWaiting = size_t{1} << 16;
 constexpr size_t kMostNames = size_t{1} << 20;
@@ -46,7 +46,8 @@ MemorySpace SpaceOf(uint32_t kind) {
 
 uint8_t DeviceOf(uint32_t device) { return static_cast<uint8_t>(std::min<uint32_t>(device, 255)); }
 
-// Converts a mangled name to "void at::native::kernel<float>(int)"; keeps other names.
+// Converts a mangled name to, for example, "void at::native::kernel<float>(int)"; keeps other
+// names.
 std::string Demangled(const char* name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
@@ -194,7 +195,7 @@ void Consumer::EmitCopy(const CopyRecord& copy, Activity& activity, std::vector<
 void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>& out) {
   uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof kind);
-  // Copies the record: a buffer need not be aligned, a record may be shorter than declared.
+  // Copies the record, because a buffer may be unaligned, and a record shorter than declared.
   const auto read = [&](auto& to, size_t needed) {
     if (room < needed) {
       ++counts_.cut;

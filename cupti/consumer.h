@@ -35,7 +35,7 @@ struct ConsumerOptions {
   NextRecord next = nullptr;
   // Returns a name such as "cudaLaunchKernel"; "" if the call is unknown.
   std::function<std::string(CallbackDomain, uint32_t callback)> name_of_call = {};
-  // "libnccl.so.2": the library with the code that allocated driver memory; "" if unknown.
+  // Returns the library whose code allocated driver memory ("libnccl.so.2"); "" if unknown.
   std::function<std::string(uint64_t address)> name_of_code = {};
   // Whether records of host memory contain the line of Python code that allocated it
   // (EnableCallSites in library.h). Then the name of the activity is that line, not the library.
@@ -68,14 +68,14 @@ class Consumer {
   void set_call_sites(bool on) { options_.call_sites = on; }
 
  private:
-  // What is known about the call with a given correlation: its thread, and the id that was pushed
-  // for it (op in the upper half, module in the lower half).
+  // What is known about the API call of a correlation: its thread, and the external id that was
+  // active (operator in the upper half, module in the lower half).
   struct Cause {
     uint32_t thread;
     bool called;
     uint64_t external;
   };
-  // Names are looked up by text, not by pointer: an unloaded module's address may be reused.
+  // Names are looked up by text, because after a module is unloaded its addresses may be reused.
   struct TextHash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -99,8 +99,8 @@ class Consumer {
   std::vector<std::string> names_{""};
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_, kernels_;
   std::unordered_map<uint64_t, trace::StringId> calls_, code_;
-  // Indexed by the lower bits of the correlation, which is a counter. An entry is overwritten by a
-  // later entry with the same lower bits. The array is from calloc: unused pages take no memory.
+  // Indexed by the lower bits of the correlation, which is a counter. A later entry overwrites an
+  // entry with the same lower bits. calloc makes the array, so unused pages take no memory.
   struct Slot {
     uint32_t correlation;
     Cause cause;

@@ -1,7 +1,7 @@
-// Activities of a process that has not used a GPU yet: API calls that only query, and counters.
-// They are kept until the process first uses a GPU. Beyond kMost activities, all held API calls are
-// dropped first, then all held counters. Dropped activities are counted. An activity that uses the
-// GPU is never dropped.
+// Holds activities of a process that has not used a GPU yet: API calls that only query, and
+// counters. They are kept until the process first uses a GPU. Beyond kMost activities, all held API
+// calls are dropped first, then all held counters. Dropped activities are counted. An activity that
+// uses the GPU is never dropped.
 //
 //   held.Add(activities);             // before the first use
 //   Write(held.Take(activities));     // at the first use: the kept activities, then `activities`
@@ -35,7 +35,7 @@ class HeldRows {
     rows_.insert(rows_.end(), first_use.begin(), first_use.end());
     return std::exchange(rows_, {});
   }
-  // Removes everything but the counters. Call this if it is unknown whether the GPU is used.
+  // Removes everything except counters. Call this if it is unknown whether the GPU was used.
   void KeepCounters() {
     std::erase_if(rows_, [](const trace::Activity& a) { return !IsCounter(a); });
   }

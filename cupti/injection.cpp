@@ -1,8 +1,8 @@
-// The library that the CUDA driver (CUDA_INJECTION64_PATH) or Python's hooks load into a program.
+// A library that the CUDA driver (CUDA_INJECTION64_PATH) or the Python hooks load into a program.
 // It writes the program's activities, and samples of NVML's memory figures, to
 // OUTPUT/process-PID/activities.bin while the program runs.
 //
-// A process that does not use a GPU writes nothing, nor does a forked child.
+// Processes that do not use a GPU write nothing. Forked children write nothing, either.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -36,10 +36,10 @@ using trace::ActivityKind;
 
 // The period of flushes of CUPTI's buffers; a killed process loses at most one period.
 constexpr int kPeriodMs = 100;
-// Operands fill at most half of the rows of a file (profiler/program/activity_file.h).
+// With this limit, operands fill at most half of a file's rows (profiler/program/activity_file.h).
 constexpr uint64_t kMostOperands = uint64_t{1} << 23;
-// An NVML query takes tens of microseconds or more. Steps shorter than kBetweenSteps share a
-// sample. Within a longer step, there is a sample every kBetweenAnswers.
+// An NVML query takes tens of microseconds or more. Samples at the ends of steps are at least
+// kBetweenSteps apart. Within a longer step, there is a sample every kBetweenAnswers.
 constexpr auto kBetweenSteps = std::chrono::milliseconds(50);
 constexpr auto kBetweenAnswers = std::chrono::seconds(1);
 
@@ -58,13 +58,13 @@ class File : public Receiver {
   void Receive(std::span<const Activity> activities,
                const std::vector<std::string>& names) override {
     std::lock_guard lock(mutex_);
-    // A batch consists of operands only, or contains none.
+    // A batch of activities contains either only operands or no operands.
     if (!activities.empty() && activities.front().kind == ActivityKind::kOperand &&
         (operands_ += activities.size()) > kMostOperands)
       return;
     Take(activities, names);
   }
-  // Number of dropped activities from before the first use of a GPU.
+  // The number of activities before the first use of a GPU that were dropped.
   uint64_t left_out() {
     std::lock_guard lock(mutex_);
     return held_.left_out();
@@ -89,8 +89,8 @@ class File : public Receiver {
     tail_tried_ = false;
   }
 
-  // Adds counters with the names of CounterNames(). `alone`: CUPTI is not running, so it is unknown
-  // whether the GPU is used.
+  // Adds counters with the names of CounterNames(). If `alone`, CUPTI is not running, so it is
+  // unknown whether the GPU is used.
   void Count(std::span<const Activity> counters, bool alone) {
     std::lock_guard lock(mutex_);
     std::vector<Activity> all;
@@ -101,7 +101,7 @@ class File : public Receiver {
     }
     Take(counters, CounterNames());
   }
-  // Names that are numbered before all other names, from 1.
+  // Returns the names that have the first numbers, from 1 on. Number 0 is the empty name.
   static const std::vector<std::string>& CounterNames() {
     static const auto* names = [] {
       auto* all = new std::vector<std::string>{""};
@@ -218,14 +218,15 @@ std::mutex g_mutex;
 pid_t g_process = 0;  // the recorded process; in a forked child the mutexes may stay locked
 Report g_report;
 
-// Samples of NVML's memory figures of this process's GPUs.
+// Takes samples of NVML's memory figures for the GPUs of this process.
 class Answers {
  public:
   std::string problem() {
     std::lock_guard lock(mutex_);
     return counters_.problem();
   }
-  // Takes a sample if the last one is older than `least`. Returns whether one was ever taken.
+  // Takes a sample if the last sample is older than `least`. Returns whether any sample was taken
+  // yet.
   bool Ask(std::chrono::nanoseconds least, ClockFunction clock, bool alone) {
     std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
@@ -338,8 +339,9 @@ VRAMSCOPE_EXPORTED void vramscope_activities_flush() {
   TheFile().Say(Facts(), false);
 }
 
-// Called at every mark until it returns 1, then at the end of every step. Returns 1 once a sample
-// was taken. With the virtual clock, every step has a sample, so that two runs write equal traces.
+// Called at every mark until it returns 1, which means that a sample has been taken. After that,
+// called at the end of every step. With the virtual clock, every step has a sample, so that two
+// runs write equal traces.
 VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   if (g_process != getpid()) return 0;
   std::lock_guard lock(g_mutex);
@@ -348,8 +350,8 @@ VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   return TheAnswers().Ask(least, clock, !g_report.running) ? 1 : 0;
 }
 
-// Writes CUPTI's number for the stream of the current device that has this handle in the allocator.
-// Returns 1 if CUPTI knows the stream.
+// Writes which number CUPTI uses for a stream of the current device. `handle`: the stream's handle
+// in the allocator. Returns 1 if CUPTI knows the stream.
 VRAMSCOPE_EXPORTED int vramscope_activities_stream(int device, uint64_t handle) {
   if (g_process != getpid()) return 0;
   std::lock_guard lock(g_mutex);

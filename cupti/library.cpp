@@ -8,7 +8,7 @@
 namespace vramscope::cupti {
 namespace {
 
-// The first version with the record layouts of records.h.
+// The first CUPTI version whose records have the layouts of records.h.
 constexpr uint32_t kOldest = 17;  // CUDA 11.7
 
 constexpr std::array kSonames = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
@@ -25,8 +25,8 @@ constexpr std::array kOfRuntime = {
 
 void* Loaded(const char* soname) { return dlopen(soname, RTLD_NOW | RTLD_NOLOAD); }
 
-// Opens the libcupti that is already loaded, otherwise the one that matches the loaded CUDA
-// runtime, otherwise the newest.
+// Opens libcupti: preferably the copy that is already loaded, then the version of the loaded CUDA
+// runtime, then the newest version.
 void* Open(std::string& name) {
   const auto take = [&](const char* soname, int flags) {
     void* handle = soname == nullptr ? nullptr : dlopen(soname, flags);

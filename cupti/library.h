@@ -1,5 +1,5 @@
-// The documented C functions of this process's libcupti, found at run time. Neither building nor
-// starting needs CUDA.
+// Finds the documented C functions of libcupti at run time, so that building and starting need no
+// CUDA. Example:
 //
 //   const Found found = FindLibrary();
 //   if (!found.problem.empty()) Say(found.problem);
@@ -55,15 +55,15 @@ struct Found {
 };
 Found FindLibrary();
 
-// The clock of a program's marks, in nanoseconds: the virtual clock of the emulated platform if
-// that is loaded, otherwise CLOCK_REALTIME.
+// Returns the clock of a program's marks, in nanoseconds. It is the emulated platform's virtual
+// clock if the platform is loaded, otherwise CLOCK_REALTIME.
 ClockFunction ClockOfProcess();
 bool IsVirtual(ClockFunction clock);
-// Makes the emulated platform record the addresses that kernels, memcpys and memsets use, with the
-// count that `requests` returns (Options::requests). Null stops the recording. Returns false if
-// there is no emulated platform.
+// Makes the emulated platform record which addresses kernels, memcpys and memsets use. Each record
+// also has the count that `requests` returns (Options::requests). Null stops the recording. Returns
+// false if there is no emulated platform.
 bool EnableOperands(uint64_t (*requests)(int device));
-// Makes the emulated platform record the line that allocates host memory, as `site` returns it
+// Makes the emulated platform record for each host allocation the line that `site` returns
 // (Options::call_site). Null stops the recording. Does nothing if there is no emulated platform.
 void EnableCallSites(const char* (*site)());
 

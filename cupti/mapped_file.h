@@ -1,5 +1,5 @@
-// A file that is written by storing into memory. Stored bytes are in the file at once, even if the
-// process dies.
+// A memory-mapped file for writing. Stored bytes stay in the file even if the process dies.
+// Example:
 //
 //   MappedFile file;
 //   if (file.Create(path, most_bytes) && file.Reserve(bytes)) std::memcpy(file.data(), ...);
@@ -23,11 +23,11 @@ class MappedFile {
 
   // Creates an empty file and replaces an existing one.
   bool Create(const char* path, size_t most_bytes);
-  // Makes the first `bytes` writable; returns false if the disk is full. Needs a system call unless
-  // the bytes are already reserved. Any thread.
+  // Makes the first `bytes` writable; returns false if the disk is full. Makes a system call only
+  // if they are not yet reserved. Any thread.
   bool Reserve(size_t bytes);
   size_t reserved() const { return reserved_.load(std::memory_order_acquire); }
-  // Cuts off reserved bytes after the first `bytes`.
+  // Shortens the file to the first `bytes` bytes.
   void CutTo(size_t bytes);
   void Close();
   // For a forked child: the mapping does not exist there, and the file belongs to the parent.

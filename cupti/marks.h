@@ -27,15 +27,15 @@ class MarksFile {
 
   static MarksFile& The();
 
-  // `clock`: null for the clock of the allocator's entries (CLOCK_REALTIME). Returns false if the
-  // file cannot be created.
+  // A null `clock` selects CLOCK_REALTIME, the clock of the allocator's entries. Returns false if
+  // the file cannot be created.
   bool Begin(const char* path, Clock clock);
   void End();
-  // Stops writing, in a forked child.
+  // Stops writing. Called in a forked child.
   void Silence() { on_.store(false, std::memory_order_relaxed); }
 
   bool on() const { return on_.load(std::memory_order_relaxed); }
-  // Whether writing has stopped because there was no room for a line.
+  // Returns whether writing has stopped because the file had no room for a line.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   int64_t Now() const;
 

@@ -16,7 +16,7 @@ namespace {
 
 // The reader's limit (kMaxMarksBytes of profiler/program/marks.h).
 constexpr size_t kMostBytes = size_t{1} << 30;
-// This thread's number, and the file in which it has that number.
+// This thread's number, and the number of the file for which it is valid.
 thread_local uint32_t t_thread = 0, t_file = 0;
 
 template <typename Number>
@@ -86,7 +86,8 @@ void MarksFile::PutText(std::string_view line) {
   Append(line);
 }
 
-// The thread's number, in the order of first marks. A line of the file maps it to the system's id.
+// Returns the number of this thread. Threads are numbered in the order of their first marks, and a
+// line of the file maps the number to the system's id.
 uint32_t MarksFile::Thread() {
   if (t_file == begun_) return t_thread;
   t_file = begun_;

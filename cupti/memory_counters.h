@@ -1,4 +1,4 @@
-// NVML's memory figures of this process's GPUs, as counters of a trace.
+// Samples NVML's memory figures for the GPUs of this process, as counters of a trace.
 //
 //   MemoryCounters counters;
 //   client.Start(..., {.first_names = MemoryCounters::Names(), ...});
@@ -19,12 +19,12 @@ namespace vramscope::cupti {
 
 class MemoryCounters {
  public:
-  // The names of the counters, which are numbered in this order from 1.
+  // Returns the names of the counters, which have the numbers 1, 2, ... in this order.
   static std::vector<std::string> Names();
   // Samples the GPUs that the process has a context on; `time_ns` is on the trace's clock. The
   // first call opens NVML.
   std::vector<trace::Activity> Ask(int64_t time_ns);
-  // Why there are no counters; "" if there is no error or Ask() was not called yet.
+  // Returns why there are no counters; "" without an error or before the first Ask().
   const std::string& problem() const { return problem_; }
 
  private:

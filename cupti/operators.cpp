@@ -1,8 +1,8 @@
 // Finds the PyTorch operator that is running. PyTorch tells NVTX when an operator begins and ends
-// (the NVTX state of its profiler, which emulated/python/vramscope/activities.py enables). NVTX
-// lets a tool replace its functions (NVTX_INJECTION64_PATH, "InitializeInjectionNvtx2"; in CUDA 11
-// and before, "InitializeInjectionNvtx"). Work that an operator launches gets the operator's name.
-// Ranges of the program itself are ignored.
+// (the NVTX state of its profiler, which emulated/python/vramscope/activities.py enables). A tool
+// can replace NVTX's functions: NVTX_INJECTION64_PATH names its library, which exports
+// "InitializeInjectionNvtx2" (in CUDA 11 and before, "InitializeInjectionNvtx"). Work that an
+// operator launches gets the operator's name. Ranges of the program itself are ignored.
 #include "cupti/operators.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace vramscope::cupti {
 namespace {
 
-// The used part of NVTX's interface for tools. The positions are the same in every version.
+// The part of NVTX's interface for tools that is used here. Positions in it never change.
 using Function = void (*)();
 using FunctionTable = Function**;
 struct CallbackTable {
@@ -38,7 +38,8 @@ struct TextHash {
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// The numbers of operators in the history, for all threads. Never destroyed, like Thread.
+// The numbers that operators have in the history; shared by all threads. Never destroyed, like
+// Thread.
 struct Numbers {
   std::mutex changing;
   std::unordered_map<std::string, uint16_t, TextHash, std::equal_to<>> known;
@@ -70,7 +71,7 @@ Thread& TheThread() {
   return *thread;
 }
 
-// Operators that only allocate, such as aten::empty_strided in aten::_to_copy.
+// Returns whether the operator only allocates, such as aten::empty_strided within aten::_to_copy.
 bool MakesRoom(std::string_view op) {
   for (const std::string_view front : {"aten::empty", "aten::new_empty", "aten::resize"})
     if (op.starts_with(front)) return true;
@@ -114,7 +115,7 @@ int Push(const char* name) {
   return static_cast<int>(thread.open.size()) - 1;
 }
 
-// A range in another form. PyTorch's operators do not use such forms, but Pop() ends them, too.
+// Begins a range in another form. PyTorch's operators use none of these, but Pop() ends them, too.
 int PushOther(const void*) { return Push(nullptr); }
 
 int Pop() {
@@ -151,7 +152,8 @@ int TakeOver(ExportTable export_table) {
 }  // namespace
 
 std::string_view OperatorOfRange(std::string_view range) {
-  // The op id is near the end, unless the program requested argument sizes, which follow it.
+  // Searches from the end for the op id. Only argument sizes, if the program requested them, follow
+  // it.
   const size_t id = range.rfind(", op_id = ");
   if (id == std::string_view::npos) return {};
   std::string_view op = range.substr(0, std::min(id, range.rfind(", seq = ", id)));

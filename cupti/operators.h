@@ -1,4 +1,4 @@
-// The operator in PyTorch's NVTX ranges (operators.cpp).
+// Finds the running operator from PyTorch's NVTX ranges (operators.cpp).
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 
 namespace vramscope::cupti {
 
-// "aten::mm" for "aten::mm, seq = 3, op_id = 12"; "" for a range of the program itself.
+// Returns "aten::mm" for "aten::mm, seq = 3, op_id = 12"; "" for a range of the program itself.
 std::string_view OperatorOfRange(std::string_view range);
 
-// The operator that this thread runs, by its number in the history's stacks
-// (profiler/program/history_stacks.h); 0: none. For an operator that only allocates the result of
-// another operator, returns that other operator. Takes no lock.
+// Returns the number of the operator that this thread runs (profiler/program/history_stacks.h), or
+// 0. If it only allocates the result of an operator that called it, the result is the calling
+// operator. Takes no lock.
 uint16_t OperatorHere();
 // Appends the names of operators that were not written yet.
 bool WriteOperators(int fd);

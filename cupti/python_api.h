@@ -1,6 +1,6 @@
-// The part of Python's C API that python_marks.cpp, stacks.cpp and call_site.cpp use. The functions
-// are found by name in the process, so one library works with every Python from 3.8 on and needs no
-// headers. All functions and constants are in the stable ABI or unchanged since 3.3.
+// Declares the part of Python's C API that python_marks.cpp, stacks.cpp and call_site.cpp use. The
+// functions are found by name in the process, so one library works with every Python from 3.8 on
+// and needs no headers. All functions and constants are in the stable ABI or unchanged since 3.3.
 //
 //   const PythonApi& api = PythonApi::The();
 //   if (!api.complete) return 0;
@@ -86,7 +86,7 @@ struct PythonFrames {
 
   int (*IsInitialized)() = nullptr;
   int (*IsFinalizing)() = nullptr;
-  // The thread's state, which every thread of Python has; callable without the interpreter's lock.
+  // Returns the thread's state, or null without Python. Callable without the interpreter's lock.
   void* (*StateOfThread)() = nullptr;
   // Take and release the interpreter's lock. A thread may take it several times.
   int (*Lock)() = nullptr;

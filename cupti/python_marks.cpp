@@ -1,8 +1,8 @@
-// The most frequent work of Python's hooks as native functions: marks at every call of a module,
+// Native functions for the most frequent work of the Python hooks: marks at every call of a module,
 // for every tensor that autograd saves, and for every tensor of a model. Python calls them
-// directly. A mark takes a fraction of a microsecond here and several in Python.
+// directly. A mark takes less than a microsecond here, and several microseconds in Python.
 //
-// emulated/python/vramscope/native.py makes Python objects of the functions in the table below;
+// emulated/python/vramscope/native.py makes Python functions from the table at the end;
 // saved_tensors.py and hooks.py explain them. Call with the interpreter's lock held. No function
 // creates an object that Python's garbage collector tracks.
 #include <algorithm>
@@ -93,7 +93,8 @@ State& The() {
   return *state;
 }
 
-// The modules that this thread is in, as numbers of names; kNoModule: a module without marks.
+// Returns the modules whose calls this thread is in, as numbers of names, or kNoModule for a module
+// without marks.
 std::vector<int64_t>& Modules() {
   thread_local std::vector<int64_t> modules;
   return modules;
@@ -131,7 +132,7 @@ struct Place {
   int64_t now = 0;
 };
 
-// The position in the current device's history, and the time.
+// Returns the current position in the current device's history, and the time.
 Place Here() {
   State& s = The();
   MarksFile& file = MarksFile::The();
@@ -158,8 +159,8 @@ void Put(char kind, const Place& place, std::initializer_list<int64_t> arguments
                        {arguments.begin(), arguments.size()});
 }
 
-// Tensors that were saved or released since the last mark are written at the position of the next
-// mark.
+// Writes marks for tensors that were saved or released since the last mark. They get the position
+// of the next mark.
 void TellSaved(const Place& here) {
   State& s = The();
   for (const State::Told& one : s.kept)
@@ -308,7 +309,7 @@ char KindOf(PyObject* text) {
   return kind != nullptr && length == 1 ? *kind : 'e';
 }
 
-// mark(kind, a, b, c): a mark at the current position in the history.
+// mark(kind, a, b, c): writes a mark at the current position in the history.
 PyObject* DoMark(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   std::array<int64_t, 3> numbers = {};
   if (count < 1 || count > 4) return Number(0);
@@ -321,7 +322,7 @@ PyObject* DoMark(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   return Number(0);
 }
 
-// mark_at(kind, device, requests, time): a mark at an earlier position.
+// mark_at(kind, device, requests, time): writes a mark at an earlier position.
 PyObject* DoMarkAt(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   std::array<int64_t, 3> numbers = {};
   if (count != 4) return Number(0);
@@ -340,7 +341,7 @@ PyObject* DoText(PyObject*, PyObject* bytes) {
   return Number(0);
 }
 
-// requests(): the sum over all devices of the allocations and frees at their last marks.
+// requests(): returns the sum over all devices of the allocations and frees before the last mark.
 PyObject* DoRequests(PyObject*, PyObject*) {
   const std::array<uint64_t, 256>& last = The().last;
   return Py().FromUnsignedLongLong(std::accumulate(last.begin(), last.end(), uint64_t{0}));
@@ -369,7 +370,7 @@ Saved* PartOf(PyObject* key) {
   return std::launder(reinterpret_cast<Saved*>(reinterpret_cast<char*>(key) + The().head));
 }
 
-// The number of writes to a tensor's memory that PyTorch counted; -1: it counts none.
+// Returns PyTorch's count of the writes to a tensor's memory, or -1 if PyTorch does not count them.
 int64_t VersionOf(PyObject* tensor) {
   const Ref number(Py().GetAttr(tensor, The().version));
   const int64_t version = number ? Py().AsLongLong(number.get()) : -1;
@@ -377,7 +378,8 @@ int64_t VersionOf(PyObject* tensor) {
   return version;
 }
 
-// Whether the tensor is as it was when saved. PyTorch checks this only if no hooks are set.
+// Returns whether the tensor was not written to since it was saved. With hooks, PyTorch does not
+// check this.
 bool IsUnchanged(const Saved& saved) {
   const int64_t version = VersionOf(saved.tensor);
   if (version == saved.version) return true;
@@ -417,8 +419,8 @@ PyObject* DoPack(PyObject*, PyObject* tensor) {
 }
 
 // unpack(key): called when autograd needs the tensor. Returns a new tensor each time, because
-// autograd attaches its graph node to it. A tensor stored in the key would keep the node alive, and
-// the node keeps the key alive.
+// autograd attaches its graph node to the tensor. If the key owned that tensor, key, tensor and
+// node would keep each other alive.
 PyObject* DoUnpack(PyObject*, PyObject* key) {
   const PythonApi& py = Py();
   State& s = The();
@@ -451,7 +453,7 @@ void Dealloc(PyObject* key) {
   py.DecRef(saved.tensor);
 }
 
-// tag(category, value): the blocks of these tensors have this category.
+// tag(category, value): sets the category of the blocks of all tensors in `value`.
 PyObject* DoTag(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   if (count != 2 || !MarksFile::The().on()) return Number(0);
   std::array<int64_t, 1> category = {};
@@ -502,7 +504,7 @@ std::array<PyMethodDef, 12> g_methods = {{
 
 using namespace vramscope::cupti;  // NOLINT: C functions follow
 
-// The functions, as PyMethodDef; the last entry has no name.
+// Returns the functions as an array of PyMethodDef; the last entry has no name.
 VRAMSCOPE_EXPORTED const void* vramscope_marks_methods() { return g_methods.data(); }
 
 // Call before any of the functions, with the interpreter's lock held. `tensor` and `parameter`:
@@ -553,7 +555,8 @@ VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* param
   return s.saved != nullptr ? 1 : 0;
 }
 
-// `clock`: null for the clock of the allocator's entries. Returns 1 if the file could be created.
+// A null `clock` selects the clock of the allocator's entries. Returns 1 if the file could be
+// created.
 VRAMSCOPE_EXPORTED int vramscope_marks_begin(const char* path, uint64_t (*clock)()) {
   return MarksFile::The().Begin(path, clock) ? 1 : 0;
 }

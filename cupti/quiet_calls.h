@@ -1,7 +1,7 @@
-// CUDA calls that only query: they change, launch and await nothing. In a training step on a GPU
-// they are nine of ten calls (PyTorch queries the current device around every operator) and cause
-// most of CUPTI's overhead, but are of no use in a trace. The numbers are those of CUPTI's
-// cupti_runtime_cbid.h and cupti_driver_cbid.h, whose meaning never changes.
+// Lists CUDA calls that only query: they change, launch and await nothing. Nine of ten calls in a
+// training step are such calls, because PyTorch queries the current device around every operator.
+// They cause most of CUPTI's overhead, but are of no use in a trace. The numbers are those of
+// CUPTI's cupti_runtime_cbid.h and cupti_driver_cbid.h, whose meaning never changes.
 #pragma once
 
 #include <cstdint>

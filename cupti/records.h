@@ -1,6 +1,6 @@
-// Activity records in CUPTI's layout. These declarations contain the fields that are read or
-// written. Their positions are the same from CUDA 11.7 to 13 (a test compares them with the
-// installed headers); newer structures are longer. A reader uses only what is declared here. The
+// Activity records in CUPTI's layout. Only the fields that are read or written are declared. Their
+// positions are the same from CUDA 11.7 to 13 (a test compares them with the installed headers).
+// Newer structures are longer, and their other fields are not read. The
 // emulated libcupti writes these structures, which are as long as the longest version.
 #pragma once
 
@@ -21,8 +21,8 @@ enum Kind : uint32_t {
   kSynchronization = 38,
   kExternalCorrelation = 39,
   kMemory2 = 49,
-  // Written only by the emulated libcupti, if records are delivered at once. It follows the record
-  // of the kernel, memcpy or memset that has the operands.
+  // Operands of the kernel, memcpy or memset in the preceding record. Written only by the emulated
+  // libcupti, if records are delivered at once.
   kOperands = 0x5653,
 };
 

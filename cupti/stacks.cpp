@@ -38,7 +38,7 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-// The escaping that the reader expects (profiler/program/text_line.h).
+// Appends the bytes with the escaping that the reader expects (profiler/program/text_line.h).
 void AddQuoted(const char* bytes, size_t size, std::string& text) {
   constexpr size_t kLongest = 4096;
   text += '"';
@@ -115,7 +115,7 @@ uint32_t Stacks::Number(const Context& context) {
       if (known_[place].compare_exchange_strong(there, made, std::memory_order_acq_rel))
         return made;
     }
-    // If another thread has inserted the same stack, the stack added here stays unused.
+    // If another thread has inserted the same stack first, the stack added here stays unused.
     if (Is(stacks_[there - 1], sought)) return there;
   }
 }
@@ -162,7 +162,7 @@ bool Stacks::Write(int fd) {
   std::vector<Context> kept;  // keeps the code objects alive until IncRef() is called
   std::lock_guard lock(writing_);
   std::string text, line;
-  // A stack that is not complete yet is written the next time.
+  // Stops at a stack that is not complete yet, which the next call writes.
   const size_t end = std::min<size_t>(stacks_taken_.load(std::memory_order_relaxed), kMostStacks);
   for (; written_ < end && stacks_[written_].done.load(std::memory_order_acquire) != 0;
        ++written_) {

@@ -1,6 +1,6 @@
-// The Python stacks of allocations, each stored once. A stack is numbered when an allocation is
-// made, from PyTorch's captured traceback. Its names are written later, when Python can be called,
-// so that no Python object is made for each allocation.
+// Stores the Python stacks of allocations, each stack once. A stack is numbered when an allocation
+// is made, from PyTorch's captured traceback. The names of its functions are written later, when
+// Python can be called. So no Python objects are made at allocations.
 //
 //   const uint32_t number = stacks.Number(context);   // on any thread, under the allocator's lock
 //   if (!stacks.Write(fd)) ...                         // with the interpreter's lock held
@@ -33,8 +33,8 @@ class Stacks {
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
 
-  // Whether the layout is as assumed, that is, whether the innermost frame read from `captured`
-  // runs `code`.
+  // Returns whether the layout is as assumed: the innermost frame read from `captured` must run
+  // `code`.
   static bool Fits(const void* captured, const PyObject* code);
 
   // Returns 0 if there is no stack or if there are too many stacks.
@@ -51,7 +51,7 @@ class Stacks {
   struct FrameHash {
     size_t operator()(const Frame& frame) const;
   };
-  // Written by the thread that took the stack's number; other threads read once `done` is 1.
+  // Written by the thread that took the stack's number. Other threads read it when `done` is 1.
   struct Stack {
     uint64_t hash;
     uint32_t first, count;       // range in frames_
@@ -62,7 +62,7 @@ class Stacks {
   uint32_t Add(const struct Sought& sought, const Context& context);
   void AddNames(const Frame& frame, std::string& text);
 
-  // One zero-initialized mapping; null if it failed, and then no stack gets a number.
+  // A zero-initialized mapping. If mapping failed, this is null, and no stack gets a number.
   uint8_t* memory_ = nullptr;
   size_t memory_bytes_ = 0;
   Frame* frames_ = nullptr;

@@ -27,7 +27,8 @@ def defined_in(objects):
     return names
 
 
-# The status that a library returns for unsupported calls: its "not supported", or the closest status that it has.
+# The status that a library returns for unsupported calls: its status "not supported" or a similar
+# status.
 REFUSALS = [
     ("libcudart.so.*", 801), ("libcuda.so.*", 801), ("libnvidia-ml.so.*", 3),
     ("libcublas*.so.*", 15),  # includes cuBLASLt
@@ -44,7 +45,8 @@ REGISTERS = 6  # parameters passed in registers
 
 
 def answer_of(soname, name, succeeding):
-    """The status that the stub returns: 0 for listed functions, otherwise the library's refusal."""
+    """Returns the status of the stub: 0 for a listed function, otherwise the status of its library
+    in REFUSALS."""
     if any(fnmatch.fnmatchcase(soname, library) and fnmatch.fnmatchcase(name, function) for library, function in succeeding):
         return 0
     for library, status in REFUSALS:
@@ -54,7 +56,8 @@ def answer_of(soname, name, succeeding):
 
 
 def read_succeeding(path):
-    """The list as [(library, function)]; each line also states a reason."""
+    """Returns the list of functions that succeed as [(library, function)]. The reason in each line
+    is left out."""
     patterns = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line or line.startswith("#"):
@@ -67,7 +70,8 @@ def read_succeeding(path):
 
 
 def read_outputs(path):
-    """{function: bytes of the result that each of its first parameters points to, 0 for none}"""
+    """Returns {function: the size in bytes of the result to which each of its first parameters
+    points, or 0}."""
     outputs = {}
     for line in path.read_text().splitlines():
         name, *results = line.split()
@@ -80,8 +84,8 @@ def read_outputs(path):
 
 
 def assembler(soname, functions, data, succeeding, outputs):
-    """Each function passes the address of its facts (core/assumptions.h, Stub) as the seventh argument, after its
-    own."""
+    """Returns the code of all functions. Each passes the address of its Stub (core/assumptions.h)
+    as the seventh argument, after its own arguments."""
     lines = ['.section .note.GNU-stack,"",@progbits', ".text"]
     for index, name in enumerate(functions):
         lines += [f".globl {name}", f".type {name},@function", f"{name}:",
@@ -108,8 +112,8 @@ def version_script(node, names, extra):
     by_node.setdefault(node, []).extend(extra)
     if set(by_node) <= {""}:
         return "{ global:\n" + "".join(f"  {n};\n" for n in sorted(by_node.get("", []))) + "local: *; };\n"
-    # A version script cannot mix anonymous and named nodes. Names without a version get the library's node, which
-    # satisfies references without a version.
+    # A version script cannot mix anonymous and named nodes, so names without a version get the
+    # library's node. References without a version accept it.
     if "" in by_node:
         by_node.setdefault(node or sorted(filter(None, by_node))[0], []).extend(by_node.pop(""))
     parts = []

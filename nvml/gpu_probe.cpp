@@ -8,8 +8,8 @@
 namespace vramscope::nvml {
 namespace {
 
-// The required functions of the CUDA driver API, by their documented names and signatures (CUresult
-// and CUdevice are int, CUcontext is a pointer).
+// The functions of the CUDA driver API that are needed, with their documented signatures. CUresult
+// and CUdevice are int, and CUcontext is a pointer.
 struct Driver {
   int (*Init)(unsigned) = nullptr;
   int (*DriverGetVersion)(int*) = nullptr;
@@ -24,7 +24,7 @@ struct Driver {
   int (*MemGetInfo)(size_t*, size_t*) = nullptr;
 };
 
-// CUdevice_attribute numbers, CUDA driver API reference.
+// Numbers of CUdevice_attribute, from the CUDA driver API reference.
 constexpr int kMultiprocessorCount = 16;
 constexpr int kMaxThreadsPerMultiprocessor = 39;
 constexpr int kComputeCapabilityMajor = 75;
@@ -50,7 +50,7 @@ bool LoadAll(void* library, Driver& d) {
          Load(library, "cuMemGetInfo_v2", d.MemGetInfo);
 }
 
-// The result includes the memory of other processes, so it is too large if any use the GPU.
+// The result includes memory of other processes, so it is too large if they use the GPU meanwhile.
 uint64_t ContextBytes(const Driver& driver, int device) {
   void* context = nullptr;
   if (driver.DevicePrimaryCtxRetain(&context, device) != 0) return 0;

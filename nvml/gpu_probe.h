@@ -1,5 +1,5 @@
-// Properties of this computer's first GPU, from the NVIDIA driver. The driver is loaded at run
-// time, so neither building nor starting needs CUDA.
+// Reads the properties of this computer's first GPU from the NVIDIA driver. The driver is loaded at
+// run time, so building and starting need no CUDA.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct GpuProbe {
   uint64_t context_bytes = 0;  // memory that a context took; 0: not measured
 };
 
-// With `make_context`, briefly creates a context to measure its memory (takes about a second).
+// If `make_context`, creates a context for about a second in order to measure its memory.
 GpuProbe ProbeGpu(bool make_context);
 
 }  // namespace vramscope::nvml

@@ -1,12 +1,12 @@
-// Memory of the GPUs that this process uses, including the memory of other processes, from NVIDIA's
-// management library (NVML). The driver's library is found at run time, so no NVIDIA header
-// is needed.
+// Samples the memory of the GPUs that this process uses, including what other processes use, with
+// NVIDIA's management library (NVML). The driver's library is found at run time, so no NVIDIA
+// header is needed.
 //
 //   Sampler sampler;
 //   if (const std::string problem = sampler.Open(); !problem.empty()) Say(problem);
 //   for (const GpuMemory& gpu : sampler.Now()) Use(gpu.device, gpu.used, gpu.process);
 //
-// Samples only GPUs that this process has a context on, and does not create contexts. Use from one
+// Samples only GPUs on which this process already has a context. Use from one
 // thread at a time.
 #pragma once
 
@@ -23,10 +23,10 @@ struct GpuMemory {
   uint8_t device = 0;  // CUDA's index in this process
   uint64_t total = 0;  // size of the GPU's memory
   uint64_t used = 0;   // memory used by all processes
-  // Memory reserved by driver and firmware. nullopt: an old library, which adds it to `used`.
+  // The memory that driver and firmware reserve. nullopt: the library is old and adds it to `used`.
   std::optional<uint64_t> driver;
-  // The part of `used` that belongs to this process. Unknown under WSL and if several processes in
-  // a container use the GPU, because NVML reports other pids there.
+  // The part of `used` that belongs to this process. It is unknown under WSL, and if several
+  // processes in a container use the GPU, because NVML then reports other pids.
   std::optional<uint64_t> process;
 };
 
@@ -34,12 +34,12 @@ class Sampler {
  public:
   // Returns why NVML is not available, or "" if it is. The first call needs some milliseconds.
   std::string Open();
-  // One element for each GPU; figures that NVML does not return are missing. Takes tens to hundreds
-  // of microseconds for each GPU.
+  // Returns one element for each GPU, without figures that NVML does not return. Takes tens to
+  // hundreds of microseconds per GPU.
   std::vector<GpuMemory> Now();
 
  private:
-  // NVML's handle of a GPU by its CUDA driver index; null: none.
+  // Returns NVML's handle of the GPU with this CUDA driver index, or null.
   void* HandleOf(int device);
   std::optional<uint64_t> OfThisProcess(void* handle) const;
   bool FindDriver();

@@ -50,8 +50,8 @@ struct FabricInformation3 {
   unsigned char health_summary;
 };
 
-// Checks the sizes against NVML's documentation: a library and a sampler with the same wrong layout
-// would agree with each other.
+// These are the sizes in NVML's documentation. Without this check, a library and a sampler with the
+// same wrong layout would agree with each other.
 static_assert(sizeof(Memory) == 24 && sizeof(Memory2) == 40);
 static_assert(sizeof(Process) == 24 && sizeof(Process1) == 16);
 static_assert(sizeof(FabricInformation) == 28 && sizeof(FabricInformation2) == 36 &&

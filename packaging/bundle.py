@@ -30,18 +30,20 @@ wayland-graphics-integration-client/libqt-plugin-wayland-egl.so
 platforminputcontexts/libcomposeplatforminputcontextplugin.so platforminputcontexts/libibusplatforminputcontextplugin.so
 iconengines/libqsvgicon.so imageformats/libqsvg.so imageformats/libqico.so tls/libqopensslbackend.so""".split()
 
-# Libraries that libqopensslbackend.so loads by name at run time.
+# libqopensslbackend.so loads these libraries by name at run time.
 OPENED = ["libssl.so.3", "libcrypto.so.3"]
 
-# Never bundled: parts of every Linux with a C library, and libraries that the user's PyTorch contains.
+# Libraries that are never bundled: those of the C library and the compiler, which every Linux
+# system has, and those of the user's PyTorch.
 NEVER = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libstdc\+\+|libtorch.*|libc10.*)\.so(\..*)?$")
 
-# Bundled, but used only if the computer has no copy of its own: libraries that manylinux requires of the system (PEP
-# 600: libX11, libGL, libglib-2.0, libICE, libSM, libz, libexpat, ...), libraries that AppImage's excludelist leaves
-# to the system (github.com/AppImage/pkg2appimage/blob/master/excludelist), and their dependencies. The graphics
+# Libraries that are bundled, but used only if the computer has no copy of its own. These are the
+# libraries that manylinux expects on the system (PEP 600: libX11, libGL, libglib-2.0, libICE,
+# libSM, libz, libexpat, ...), the libraries that AppImage's excludelist leaves to the system
+# (github.com/AppImage/pkg2appimage/blob/master/excludelist), and their dependencies. The graphics
 # driver in the same process was built with the system's copies, and fonts are configured for the system's fontconfig.
-# Qt for Python's wheels do not bundle these libraries; there, libEGL, libGL, libxkbcommon, ... must be installed
-# first.
+# The wheels of Qt for Python do not bundle these libraries, so their users must first install
+# libEGL, libGL, libxkbcommon, ...
 FALLBACK = re.compile(
     r"(libEGL|libGLX|libGLdispatch|libOpenGL|libGL|libX11|libX11-xcb|libXau|libXdmcp|libICE|libSM|libuuid|libbsd|libmd"
     r"|libxcb|libxcb-(glx|randr|render|shape|shm|sync|xfixes|xkb)|libwayland-(client|cursor|egl)|libffi"
@@ -52,7 +54,7 @@ FONTS = ["/usr/share/fonts/opentype/inter/Inter-%s.otf" % style for style in ("R
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf",
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"]
 
-# fontconfig uses these fonts on computers without a desktop, which have no other configuration.
+# On a computer without a desktop, fontconfig has no other configuration, and uses these fonts.
 FONTS_CONF = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -63,8 +65,8 @@ FONTS_CONF = """<?xml version="1.0"?>
 </fontconfig>
 """
 
-# Packages that are linked statically or embedded: APPIMAGE_LINKED into app/appimage, LINKED into all other files. The
-# compiler's libraries are linked into app/appimage, too.
+# Packages that are linked statically or embedded. APPIMAGE_LINKED are linked into app/appimage, and
+# LINKED into all other files. The compiler's libraries are also linked into app/appimage.
 APPIMAGE_LINKED = ["libsquashfuse-dev", "libzstd-dev", "libc6-dev"]
 LINKED = ["libimgui-dev", "libcli11-dev", "nlohmann-json3-dev", "libstdc++-12-dev", "libgcc-12-dev", "libzstd-dev"]
 
@@ -83,7 +85,8 @@ NEWER = {"arc4random_buf": "GLIBC_2.36"}
 
 
 def use_newer(target, up):
-    """Lets a library that needs a function in NEWER use libvramscope-newer.so where the C library lacks the function."""
+    """Links a library that needs a function in NEWER to libvramscope-newer.so, which is used where
+    the C library lacks the function."""
     asked = run("objdump", "-T", str(target))
     names = [name for name, version in NEWER.items() if re.search(r"%s\)?\s+%s$" % (re.escape(version), name), asked, re.M)]
     if not names:
@@ -98,7 +101,8 @@ def use_newer(target, up):
 
 
 def search_first(target, *folders):
-    """Sets DT_RPATH, not DT_RUNPATH, because modules of clusters put other versions of these libraries on LD_LIBRARY_PATH."""
+    """Sets DT_RPATH, which precedes LD_LIBRARY_PATH, unlike DT_RUNPATH. On clusters, modules put
+    other versions of these libraries on LD_LIBRARY_PATH."""
     run("patchelf", "--force-rpath", "--set-rpath", ":".join(folders), str(target))
 
 
@@ -124,7 +128,7 @@ class Packages:
         self.sources = {}  # file in the tree -> (package, file on this computer)
 
     def of(self, path):
-        # /lib is a link to /usr/lib, and dpkg may know a file by either path.
+        # /lib is a link to /usr/lib, so dpkg may know a file by either of two paths.
         path = str(path)
         for name in (path, os.path.realpath(path), path.removeprefix("/usr"), os.path.realpath(path).removeprefix("/usr")):
             found = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
@@ -199,8 +203,9 @@ def add_fonts(tree, packages):
 
 
 def add_certificates(tree, packages):
-    """Adds certificates for `vramscope setup` on a computer that has none (ui/setup/network.cpp). They are taken from the package
-    instead of /etc/ssl/certs, because other users must not trust authorities that this computer's owner added."""
+    """Adds certificates for `vramscope setup` on a computer that has none (ui/setup/network.cpp).
+    They come from the package instead of /etc/ssl/certs, where the owner of the build computer may
+    have added authorities that users must not trust."""
     listed = sorted(line for line in run("dpkg", "-L", "ca-certificates").splitlines() if line.endswith(".crt"))
     if len(listed) < 50:
         raise SystemExit("bundle: ca-certificates has %d certificates: is it installed?" % len(listed))
@@ -210,7 +215,8 @@ def add_certificates(tree, packages):
 
 
 def check(tree):
-    """Checks that every file finds its libraries in the tree or by the rules above, and needs no newer glibc than allowed."""
+    """Checks that each file finds its libraries in the tree or by the rules above, and that it
+    needs no glibc that is too new."""
     wrong = []
     own = tree / "lib/vramscope"
     for path in sorted(tree.rglob("*")):
@@ -258,7 +264,8 @@ def package_entry(name, doc):
 
 
 def add_common_licenses(doc):
-    """Copies the texts of /usr/share/common-licenses that Debian's copyright files refer to."""
+    """Copies the licenses from /usr/share/common-licenses to which Debian's copyright files
+    refer."""
     commons = pathlib.Path("/usr/share/common-licenses")
     used = set()
     for text in (doc / "licenses").iterdir():
@@ -269,7 +276,8 @@ def add_common_licenses(doc):
 
 
 def add_linked(tree, names):
-    """Adds packages to the tree's SPDX document. A file outside of the tree, the AppImage's runtime, links them statically."""
+    """Adds packages to the tree's SPDX document that are not linked into a file of the tree, but
+    statically into the AppImage's runtime."""
     doc = tree / "share/doc/vramscope"
     path = doc / "vramscope.spdx.json"
     document = json.loads(path.read_text())

@@ -8,7 +8,8 @@ def is_elf(path):
 
 
 class Elf:
-    """needed: sonames of libraries. runpath: a list of folders. versions: soname -> the versions that the file needs of that library."""
+    """needed: the sonames of the required libraries. runpath: a list of folders. versions: {soname:
+    the versions that the file needs of that library}."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -67,8 +68,9 @@ class Elf:
         del self._data
 
     def drop_version(self, path, file, version):
-        """Removes the requirement of that version from `path`, from which this object was read. No symbol may use the version's
-        entry any more. The entry is overwritten with the oldest version that the file needs of the same library."""
+        """Removes the requirement of a version of the library `file` from `path`, the file from
+        which this object was read. No symbol may still use the version's entry. The entry is
+        overwritten with the oldest version that the file needs of the same library."""
         oldest = min((name for library, name in self.version_entries if library == file and name != version),
                      key=lambda name: [int(part) for part in name.split("_")[-1].split(".")])
         with open(path, "r+b") as out:
@@ -80,7 +82,8 @@ class Elf:
             out.write(struct.pack("<IHHII", kept[0], flags, index, kept[3], step))
 
     def newest(self, prefix):
-        """Returns the newest version with that prefix, such as (2, 35) for GLIBC_2.35, or () if there is none."""
+        """Returns the newest version with this prefix, for example (2, 35) for GLIBC_2.35, or () if
+        there is none."""
         found = [()]
         for versions in self.versions.values():
             for version in versions:

@@ -75,9 +75,9 @@ def wheel(tree, dist, name):
     for path in sorted(python.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             contents["vramscope/" + str(path.relative_to(python))] = (path.read_bytes(), 0o644)
-    # Wheels have no links, so each link becomes a copy of its target. Nothing is installed into the environment's
-    # share/ (.data/data): shells don't search that folder of virtual environments, and pip would not remove the
-    # folders.
+    # Wheels cannot contain links, so each link becomes a copy of its target. Nothing is installed
+    # into the environment's share/ (.data/data), because shells do not search that folder of
+    # virtual environments, and because pip would not remove its folders.
     for path in sorted(tree.rglob("*")):
         if path.is_file():
             contents["vramscope/_bundle/" + str(path.relative_to(tree))] = (path.read_bytes(), mode_of(path))
@@ -140,7 +140,8 @@ def link(target, path):
 
 
 def deb(tree, dist, name):
-    """Installs into /opt, because the package is not part of a distribution (Filesystem Hierarchy Standard)."""
+    """Makes a package that installs into /opt, as the Filesystem Hierarchy Standard requires of
+    packages that are not part of a distribution."""
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder, "deb")
         top.mkdir(mode=0o755)
@@ -204,8 +205,9 @@ HEAD_MARK = b"vramscope-image "  # as in app/appimage/runtime.cpp
 
 
 def appimage_head(scratch):
-    """Returns the AppImage's runtime, which precedes the image, and the packages linked into it. The runtime is
-    $VRAMSCOPE_APPIMAGE_RUNTIME (type 2), or app/appimage of the build."""
+    """Returns the runtime that precedes the image in the AppImage, and the packages that are linked
+    into the runtime. The runtime is $VRAMSCOPE_APPIMAGE_RUNTIME (type 2) or the build's
+    app/appimage."""
     given = os.environ.get("VRAMSCOPE_APPIMAGE_RUNTIME")
     if given:
         head = pathlib.Path(given).read_bytes()
@@ -219,7 +221,8 @@ def appimage_head(scratch):
 
 
 def stamped(head, image):
-    """Writes the image's offset and digest into our own runtime. Returns a runtime of another maker unchanged."""
+    """Writes the image's offset and digest into vramscope's runtime. Returns any other runtime
+    unchanged."""
     at = head.find(HEAD_MARK)
     if at < 0:
         return head

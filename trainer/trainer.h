@@ -1,11 +1,11 @@
-// The interface of the training loop: runs a RunConfig on a backend and reports events. It has no
-// LibTorch, Qt or protobuf types and throws no exceptions.
+// Runs the training loop of a RunConfig on a backend and reports its events. This header uses no
+// types of LibTorch, Qt or protobuf, and no function throws.
 //
 //   Trainer t;  // one per process; the first Run() starts LibTorch
 //   absl::Status s = t.Run(config, sink, {.cancel = &cancelled, .progress = show});
 //
-// A process cannot use both plan and cuda, because its CUDA libraries are either the emulated
-// platform's or real ones. Run() is called from one thread; `cancel` may be set from any thread.
+// A process runs either backend=plan or backend=cuda: its CUDA libraries are emulated ones or real
+// ones. Run() is called from one thread; `cancel` may be set from any thread.
 #pragma once
 
 #include <absl/status/status.h>
@@ -24,16 +24,16 @@ namespace vramscope::trainer {
 struct RunHooks {
   const std::atomic<bool>* cancel = nullptr;  // polled at every op
   std::function<void(int step, int steps, const std::string& text)> progress = {};
-  // True: on a backend that computes nothing, a micro-batch that begins in the same state as an
-  // earlier one is not executed; the earlier one's allocations and work are repeated. False: every
-  // micro-batch is executed, with the same events (tests compare both).
+  // For backends that compute nothing. True: a micro-batch that begins in the same state as an
+  // earlier one is not executed; the earlier one's events are repeated. False: every micro-batch is
+  // executed. The events are the same (tests compare both).
   bool repeat_from_tape = true;
   int* repeated = nullptr;  // counts the repeated micro-batches
 };
 
 struct TrainerOptions {
-  // True: the CUDA libraries of this process are those of a real GPU, for backend=cuda. False: they
-  // are the emulated platform's, if there are any, for backend=plan.
+  // True: this process has a real GPU's CUDA libraries, for backend=cuda. False: it has the
+  // emulated platform's CUDA libraries or none, for backend=plan.
   bool gpu_is_there = false;
 };
 
@@ -41,10 +41,10 @@ class Trainer {
  public:
   explicit Trainer(const TrainerOptions& options = {});
   ~Trainer();
-  // Loads LibTorch and plans a tiny model, to move the startup cost out of the first Run. Optional.
+  // Loads LibTorch and plans a tiny model, so that the first Run() starts faster. Optional.
   void WarmUp();
   // The sink receives Begin, strings, events and End(complete, message), even if the run fails or
-  // is cancelled (kCancelled). Errors name the key, op and module that they come from.
+  // is cancelled (kCancelled). Error messages name the key, operator and module.
   absl::Status Run(const run::RunConfig& config, trace::EventSink& sink, const RunHooks& hooks);
 
  private:

@@ -1,10 +1,10 @@
 // The runtime of vramscope's AppImage (type 2: an ELF file with AI\2 at byte 8, followed by a
-// SquashFS image). It unpacks the image into the user's cache and starts AppRun there. So neither
-// FUSE nor root is needed, and later starts read plain files. packaging/package.py appends the
+// SquashFS image). It unpacks the image into the user's cache and starts AppRun there. It needs
+// neither FUSE nor root, and later starts read plain files. packaging/package.py appends the
 // image to the runtime and writes the image's offset and digest into kImage.
 //
-// The runtime is linked statically, so it runs on every Linux of this processor architecture. If
-// the program itself cannot run there, the runtime names the missing requirements.
+// The runtime is linked statically, so it runs on every Linux system with this processor
+// architecture. If the program itself cannot run there, the runtime names the missing requirements.
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -33,8 +33,8 @@ namespace {
 constexpr int kUsage = 2, kInternalFailure = 4;
 constexpr size_t kPiece = 1 << 20;
 
-// "vramscope-image " OFFSET SHA256. package.py overwrites the zeros in the built file, so the text
-// is `volatile`: the compiler must not treat it as constant.
+// The text "vramscope-image " OFFSET SHA256. package.py overwrites its zeros in the built file, so
+// `volatile` keeps the compiler from treating it as a constant.
 constexpr size_t kMark = 16, kOffset = 20, kDigest = 64;
 __attribute__((used)) volatile char kImage[] =
     "vramscope-image 00000000000000000000 "
@@ -148,8 +148,8 @@ bool MakeFolders(const char* folder) {
   return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-// Returns whether the folder belongs to this user and nobody else can write to it. From other
-// folders, nothing is started.
+// Returns whether the folder belongs to this user and nobody else can write to it. Nothing is
+// started from any other folder.
 bool IsOurs(const char* folder) {
   struct stat found;
   return lstat(folder, &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
@@ -163,7 +163,7 @@ bool CacheFolder(char (&folder)[PATH_MAX]) {
   return home != nullptr && home[0] == '/' && Join(folder, home, ".cache/vramscope/appimage");
 }
 
-// Returns the folder with the unpacked image, and unpacks the image if necessary. Returns false
+// Finds the folder with the unpacked image, after unpacking the image if necessary. Returns false
 // after it has printed an error.
 bool FindUnpacked(const char* self, char (&folder)[PATH_MAX]) {
   char cache[PATH_MAX], partial[PATH_MAX], digest[kDigest + 1];

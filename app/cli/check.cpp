@@ -42,7 +42,7 @@ struct Options {
   std::optional<run::Assumption> context_said;
 };
 
-// Parses a size or the name of a GPU. The name of a GPU means the size of that GPU's CUDA context.
+// Parses the size of a CUDA context. The name of a GPU stands for the size of its CUDA context.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
   const absl::StatusOr<run::DeviceProfile> device =
@@ -78,7 +78,7 @@ absl::Status Append(const std::string& path, const std::string& text) {
 }
 
 // Prints the verdict and returns the exit status. Also judges the host's memory if it has a budget.
-// `whole` has all processes and devices; `more` has additional keys for the JSON.
+// `whole` is the trace with all processes and devices. `more` is added to the JSON.
 ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string& what,
              const Options& options, const Json& more = Json::object()) {
   std::optional<JudgedHost> host;
@@ -103,7 +103,7 @@ ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string&
     return judged.verdict == verdict || (host && host->verdict == verdict);
   };
   if (any(Judged::Verdict::kOver)) return kNo;
-  // If the result is unknown, the exit status differs from that of a "no".
+  // An unknown verdict and a "no" have different exit statuses.
   return any(Judged::Verdict::kUnknown) ? kBadInput : kDone;
 }
 
@@ -218,7 +218,7 @@ ExitCode Execute(const Context& context, Options& options) {
   return JudgeAndSay("", result.trace->info.model.name, result.trace, *result.trace, options);
 }
 
-// Reports options that have no effect because their FILE, RUN or PROGRAM is missing.
+// Reports options that have no effect without the FILE, RUN or PROGRAM to which they belong.
 // `--device` is the number of a device in a FILE, but for a RUN or a program it names a GPU.
 ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& options) {
   std::vector<const char*> names(std::begin(kProgramOptionNames), std::end(kProgramOptionNames));
@@ -256,10 +256,11 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
   if (options.program.device.empty()) return kDone;
   const absl::StatusOr<int64_t> number = run::ParseInteger(options.program.device);
   if (!number.ok() || *number < 0 || *number > 255) {
-    NoteError(i18n::Format(
-        "--device: \"{}\" is not a number from 0 to 255. With FILE, it selects one of the "
-        "file's devices; the CUDA context of a named GPU is --context",
-        Printable(options.program.device)));
+    NoteError(
+        i18n::Format("--device: \"{}\" is not a number from 0 to 255. With a FILE, --device "
+                     "selects one of its devices; to use the CUDA context of a named GPU, "
+                     "give its name to --context",
+                     Printable(options.program.device)));
     return kUsage;
   }
   options.range.device = static_cast<int>(*number);
@@ -268,9 +269,10 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 
 void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
-      i18n::Text("Exit status: 1 if a budget is exceeded; 3 if that is unknown, because the run "
-                 "ran out of memory at an allocation that the budget allows, or because reserved "
-                 "memory (for --host-budget: the driver's allocations) was not recorded.\n") +
+      i18n::Text("Exit status: 1 if a budget is exceeded; 3 if that is unknown. It is "
+                 "unknown if the run failed at an allocation that the budget allows, or "
+                 "if reserved memory (for --host-budget: the driver's allocations) was "
+                 "not recorded.\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option(
@@ -295,11 +297,13 @@ void DeclareCheck(CLI::App* command, Context& context) {
                    "such as 64GiB; pageable memory is not counted")
       ->type_name("SIZE");
   command
-      ->add_option("--context", options->context,
-                   i18n::Format("size of the CUDA context, which is added to the allocator's "
-                                "memory: 450MiB, or the name of a GPU in `vramscope devices`; "
-                                "default: that of the run's GPU; for a recording, that of {}",
-                                run::RunConfig().device))
+      ->add_option(
+          "--context", options->context,
+          i18n::Format("size of the CUDA context, which is added to the allocator's memory: for "
+                       "example 450MiB, or the name of a GPU in `vramscope devices`. Default: "
+                       "the context of the run's GPU; for a recording that names no GPU, the "
+                       "context of {}",
+                       run::RunConfig().device))
       ->type_name("SIZE|NAME");
   command
       ->add_option("--summary", options->summary,

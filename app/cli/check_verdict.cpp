@@ -27,9 +27,9 @@ using run::FormatBytes;
 
 constexpr size_t kSites = 10;  // rows in the table of call sites at the peak
 
-// Returns the CUDA context that is added to the allocator's memory: the size that NVML reported in
-// the recording; without one, the device table's size for the recorded GPU. If the recording names
-// no GPU either, the default GPU of plans is assumed.
+// Returns the CUDA context, whose size is added to the allocator's memory. The size that NVML
+// reported in the recording is preferred to the size in the device table.
+// If the recording names no GPU, the default GPU of plans is assumed.
 run::Assumption ContextOf(const trace::Trace& trace) {
   const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(trace.events.size());
   const auto* measured = memory.Of(explain::DeviceMemory::What::kContext);
@@ -49,7 +49,7 @@ run::Assumption ContextOf(const trace::Trace& trace) {
 absl::Status Comparable(const trace::Trace& trace) {
   if (trace.segments.size() > 0) return absl::OkStatus();
   // A plan or a recording without allocations needs only its context, unless its first allocation
-  // failed. An imported file without allocations may lack them only because they were not recorded.
+  // failed. If an imported file has no allocations, they may not have been recorded.
   const auto& kinds = trace.events.kind;
   const bool allocated_nothing =
       trace.allocations.size() == 0 && trace.info.backend == trace::Backend::kImported &&
@@ -80,7 +80,7 @@ std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
       run::FormatBytes(context));
 }
 
-// Category names and their bytes, largest first.
+// Returns the names of the categories and their bytes, largest first.
 std::vector<std::pair<uint64_t, std::string>> CategoriesOf(const analysis::Summary& summary) {
   std::vector<std::pair<uint64_t, std::string>> rows;
   for (int c = 0; c < trace::kCategoryCount; ++c)
@@ -95,7 +95,7 @@ std::string Share(uint64_t bytes, const analysis::Summary& summary) {
   return fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) / static_cast<double>(all));
 }
 
-// Escapes text for a cell of a Markdown table; names come from files.
+// Escapes text from files, such as names, for a cell of a Markdown table.
 std::string Cell(std::string_view text) {
   std::string out;
   for (const char c : exporters::XmlText(Printable(text))) {
@@ -126,7 +126,7 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
   const bool reserved_known = trace::SegmentRecordOf(t) != trace::SegmentRecord::kNone;
   judged.needed =
       (reserved_known ? summary.most_used.sum() : summary.peak.allocated) + judged.context.bytes;
-  // If a run stopped when memory ran out, its needs after the failed allocation are unknown.
+  // If a run stopped at a failed allocation, the memory that it needs after that is unknown.
   if (summary.out_of_memory && !summary.went_on)
     judged.ran_out = FirstRanOut(t, judged.context.bytes);
   if (judged.ran_out) judged.needed = std::max(judged.needed, judged.ran_out->needed);
@@ -263,8 +263,9 @@ std::string VerdictText(const JudgedHost& host) {
       break;
   }
   return i18n::Text(
-      "host memory unknown: not all of the driver's allocations were recorded (--no-activities, a "
-      "built-in model, or memory that was pinned before the program initialized CUDA)\n");
+      "host memory unknown: not all of the driver's allocations were recorded "
+      "(possible reasons: --no-activities, a built-in model, or memory pinned "
+      "before CUDA was initialized)\n");
 }
 
 std::string JudgedText(const JudgedHost& host) {

@@ -1,7 +1,7 @@
-// What all subcommands of the command line share: exit status, errors, registration.
+// Declares what all subcommands share: exit statuses, errors, registration.
 //
-// A subcommand is one file that declares a CommandEntry; no central list is edited. Main thread
-// only.
+// Each subcommand is a file that declares a CommandEntry, so no central list has to be edited. Main
+// thread only.
 #pragma once
 
 #include <absl/status/status.h>
@@ -35,7 +35,7 @@ struct Context {
 
 using Json = nlohmann::ordered_json;  // keys keep the order in which they are written
 
-// Returns 3 if the status is about an input that cannot be used or needs too much memory, else 4.
+// Returns 3 if an input is unusable or needs too much memory, and 4 for any other error.
 ExitCode ExitCodeOf(const absl::Status& status);
 
 // "vramscope: error: ..." on stderr; returns ExitCodeOf(status).
@@ -43,10 +43,10 @@ ExitCode ReportError(const absl::Status& status);
 // Prints "vramscope: ..." on stderr. All messages are printed through this function, which escapes
 // control characters, because a message may quote a file.
 void Note(std::string_view message);
-// Prints a note that is a warning. A warning from a trace is in English, and is translated here.
+// Prints a warning as a note. Warnings from traces are in English, and are translated here.
 void NoteWarning(const std::string& warning);
-// Marks a note as an error. It is not translated, because parent processes of this program search
-// stderr for it.
+// The prefix that marks a note as an error. It is not translated, because parent processes of this
+// program search stderr for it.
 inline constexpr std::string_view kErrorPrefix = "error: ";
 void NoteError(std::string_view message);
 
@@ -64,7 +64,7 @@ class CapturedOutput {
   std::vector<std::string> notes;
 };
 
-// Makes the error that this computer has too little memory for `what` (the name of a file, or "").
+// Returns the error for too little host memory. `what`: the name of the file being read, or "".
 absl::Status OutOfMemory(const std::string& what);
 
 // Prints one JSON object on stdout. Returns kInternalFailure if writing fails.
@@ -86,7 +86,7 @@ struct CommandEntry {
   // Adds the command's options and its callback, which stores the exit status in the context.
   void (*declare)(CLI::App* command, Context& context) = nullptr;
 };
-// The commands that the files of this folder declare, in the order of --help. CMake generates the
+// Returns the commands declared in this folder, in the order of --help. CMake generates the
 // list.
 const std::vector<CommandEntry>& AllCommands();
 // `app` and `context` must outlive the command.
@@ -96,9 +96,9 @@ void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context);
 // "nan".
 std::function<std::string(const std::string&)> NumberBetween(double least, double most);
 
-// Makes an empty value of the app's own options wrong usage; AddCommand() does the same for a
-// command's options. Otherwise `--device "$GPU"`, with the variable unset, would answer for the
-// default GPU.
+// Makes an empty value of the app's own options an error; AddCommand() does so for a command's
+// options. Otherwise `--device "$GPU"` would select the default GPU if the variable is not
+// set.
 void RefuseEmptyValues(CLI::App& app);
 // Splits "--name=" into "--name" and "", because CLI11 would take the next argument as the value.
 // Arguments after "--" stay unchanged. Returns the arguments in CLI11's order, the last first.

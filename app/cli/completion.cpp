@@ -64,7 +64,7 @@ std::string Joined(const std::vector<std::string>& words) {
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Quotes the text as one word of a shell.
+// Quotes the text so that a shell reads it as one word.
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -118,7 +118,7 @@ complete -o default -F _vramscope vramscope
 )";
 }
 
-// Escapes brackets and colons, which have a meaning in the words of zsh's _arguments.
+// Escapes brackets and colons, which zsh's _arguments would interpret.
 std::string ZshText(const std::string& text) {
   std::string escaped;
   for (const char c : FirstLine(text)) {

@@ -1,5 +1,5 @@
 // Generates shell completions (bash, zsh, fish) and the manual page from the declarations of the
-// command line. The build makes them with this program (packaging/), so they always match it.
+// command line. The build runs this program to generate them, so they match its options.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// `devices [WORDS]`: the GPUs for which runs can be planned, and the assumed figures of each.
+// `devices [WORDS]`: lists the GPUs for which runs can be planned, and the figures of each GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,7 @@ struct Options {
   bool json = false, file = false;
 };
 
-// A condition on a figure, such as ">=16GiB". Without a sign it means "at least".
+// A condition on a figure, such as ">=16GiB". `sign` is the comparison; "" means ">=".
 struct Bound {
   std::string sign;
   double value = 0;
@@ -40,7 +40,8 @@ struct Bound {
   }
 };
 
-// Returns `text` without its sign, and stores the sign in `bound`.
+// Stores the comparison sign of `text`, or `otherwise`, in `bound`. Returns the text after the
+// sign.
 std::string TakeSign(std::string text, std::string_view otherwise, Bound& bound) {
   const size_t end = std::min(text.find_first_not_of("<>="), text.size());
   bound.sign = end == 0 ? std::string(otherwise) : text.substr(0, end);
@@ -78,7 +79,7 @@ absl::StatusOr<Bound> CapabilityBound(const std::string& text) {
   return bound;
 }
 
-// Architecture and product line, for the table.
+// Returns the architecture and the product line of the GPU for the table.
 std::string FamilyText(const run::Device& d) {
   std::string text = fmt::format("{} {}{}", run::ArchitectureName(d.compute_capability), d.line,
                                  d.name.find("Laptop") != std::string::npos ? " laptop" : "");
@@ -103,7 +104,7 @@ absl::StatusOr<std::vector<run::Device>> Chosen(const Options& options) {
            (!capability || capability->Holds(d.compute_capability)) &&
            (options.family.empty() || run::HasWords(FamilyText(d), {options.family}));
   };
-  // A single word may be the name of a GPU or of a MIG slice, a device file, or figures.
+  // A single word may name a GPU, a MIG slice or a device file, or may be a list of figures.
   if (options.words.size() == 1) {
     const std::string& word = options.words.front();
     const absl::StatusOr<std::string> text = run::DeviceTextOf(word);
@@ -131,8 +132,8 @@ std::string KernelsText(const run::Device& d) {
   for (const uint32_t number : run::LibTorchArchitectures())
     has.push_back(run::ComputeCapabilityText(number));
   return i18n::Format(
-      "LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; only programs whose "
-      "PyTorch has them can be planned",
+      "LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; a "
+      "program can be planned only if its PyTorch has kernels for it",
       fmt::join(has, ", "));
 }
 
@@ -191,9 +192,10 @@ std::string TableText(const std::vector<run::Device>& devices) {
   }
   return table.Text() +
          i18n::Format(
-             "\n  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi "
-             "shows a few percent more). Assumed: figures without a source for this GPU. "
-             "`vramscope devices NAME` shows details of one GPU, --json all sources.\n",
+             "\n  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA "
+             "(nvidia-smi shows a few percent more). Assumed: figures without a "
+             "source for this GPU. `vramscope devices NAME` shows the details of one "
+             "GPU, and --json shows all sources.\n",
              devices.size(), run::DeviceTable().size());
 }
 

@@ -1,5 +1,5 @@
-// Formats the use of a GPU's memory and the peak of the host's memory as text and as JSON, for
-// `info` and `peak`.
+// Formats how a GPU's memory is used, and the peak of host memory, as text and as JSON for `info`
+// and `peak`.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 namespace vramscope::cli {
 
 Json DeviceMemoryJson(const trace::Trace& trace, const explain::DeviceMemory& memory);
-// A heading, a line for each part of the memory, and the sum; "" if no part is known.
+// Returns a heading, a line for each part of the memory, and the sum; "" if no part is known.
 std::string DeviceMemoryText(const explain::DeviceMemory& memory);
-// null if the driver's allocations were not recorded.
+// Returns null if the driver's allocations were not recorded.
 Json HostMemoryJson(const trace::Trace& trace);
-// "largest: 4.00 GiB pinned at train.py:88 main", printable. `host` has sites.
+// Returns e.g. "largest: 4.00 GiB pinned at train.py:88 main", printable. `host` must have sites.
 std::string LargestText(const analysis::HostMemory& host);
-// The largest sites of `host`, at most ten.
+// Returns the largest call sites of `host`, at most ten.
 Json HostSitesJson(const analysis::HostMemory& host);
 
 }  // namespace vramscope::cli

@@ -19,7 +19,7 @@
 namespace vramscope::cli::devices_command {
 namespace {
 
-// Writes {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".
+// Formats for example {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".
 std::string SettingsText(const Json& settings, const std::string& prefix = "") {
   std::string text;
   for (const auto& [key, value] : settings.items()) {

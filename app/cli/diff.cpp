@@ -1,7 +1,7 @@
-// `diff A B`: peak bytes per step, phase and category of two traces, next to each other. `diff A B
-// --by stack`: what each call site has allocated at both peaks. `diff --requests A B`: the
-// allocations and frees of one step in both, equal ones aligned. `diff --prediction PLAN
-// RECORDING`: diff_prediction.h.
+// `diff A B`: compares the peak bytes of two traces by step, phase and category. `diff A B --by
+// stack`: compares how much each call site has allocated at the peaks. `diff --requests A B`:
+// aligns the allocations and frees of one step of A and B. `diff --prediction PLAN RECORDING`: see
+// diff_prediction.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,8 @@ Json StepsJson(const std::vector<analysis::DiffRow>& rows) {
   return steps;
 }
 
-// "A  a.pickle: 6.54 GiB allocated at 105.07 ms, step 0, optimizer; 6.74 GiB reserved at most"
+// Returns "A  a.pickle: 6.54 GiB allocated at 105.07 ms, step 0, optimizer; 6.74 GiB reserved at
+// most".
 std::string Side(std::string_view which, const std::string& file, const trace::Trace& trace,
                  const analysis::Peak& peak) {
   return Prose(i18n::Format("{}  {}: {} allocated at {}; {} reserved at most", which,
@@ -81,7 +82,7 @@ DeviceDiff TotalsOf(analysis::DevicePair of) {
   return d;
 }
 
-// Both files, device by device. There are no totals over several devices.
+// Pairs of traces: A and B for each device. There are no totals over several devices.
 struct Pairs {
   std::vector<analysis::DevicePair> pairs;
   size_t shown = 0;  // the device of B whose `peak` is shown

@@ -41,7 +41,7 @@ std::string_view Name(State state) {
   return "?";
 }
 
-// The errors of nvml/ and cupti/, listed for translation because those libraries return English.
+// The errors of nvml/ and cupti/, which return them in English. Listed here for translation.
 constexpr std::string_view kErrors[] = {
     TEXT_MARK("the NVIDIA driver's libcuda.so.1 is not installed"),
     TEXT_MARK("libcuda.so.1 lacks required functions; the driver is too old"),
@@ -193,7 +193,7 @@ ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
   return printed != kDone ? printed : good ? kDone : kNo;
 }
 
-// Starts this program once more, on the emulated platform, where it runs the same checks.
+// Starts this program again on the emulated platform, to run the same checks there.
 ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::string& python) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(device);
   const absl::StatusOr<run::DeviceProfile> gpu =

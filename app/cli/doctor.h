@@ -20,8 +20,8 @@ struct Finding {
 // probed.
 bool OnEmulatedPlatform();
 
-// Makes a few driver calls while vramscope's CUPTI client listens. Checks that records arrive, that
-// they use one clock, and that the recorded allocations match the calls.
+// Makes a few driver calls while vramscope's CUPTI client records them. Checks that records arrive,
+// that they use one clock, and that the recorded allocations match the calls.
 std::vector<Finding> CheckCupti();
 
 // Compares NVML's figures of the GPU's memory before and after an allocation by this process.

@@ -53,7 +53,7 @@ struct Kept : cupti::Receiver {
 constexpr size_t kBytes = size_t{8} << 20;
 constexpr int kRounds = 4;
 
-// Returns false if a driver call failed.
+// Makes the driver calls that CUPTI should record. Returns false if one of them failed.
 bool Work(const Driver& driver, std::vector<uint64_t>& addresses) {
   void* context = nullptr;
   if (driver.DevicePrimaryCtxRetain(&context, 0) != 0 || driver.CtxSetCurrent(context) != 0)

@@ -136,7 +136,7 @@ std::vector<Finding> CheckRun(const Run& run) {
     findings.push_back(
         {State::kSkip, "driver memory", i18n::Text("CUPTI recorded nothing of this program")});
   } else {
-    // the driver's list also has allocations of others, such as NCCL and cuBLAS
+    // the driver's list also contains allocations by libraries such as NCCL and cuBLAS
     size_t missing = 0;
     for (const auto& segment : segments) missing += !driver.contains(segment);
     findings.push_back(
@@ -166,8 +166,8 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
                              value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("{} of {} allocate and reserve as many bytes, in as many requests, as "
-                       "planned{}",
+          i18n::Format("{} of {} match the plan in allocated bytes, reserved bytes and number "
+                       "of requests{}",
                        same, all, others)};
 }
 

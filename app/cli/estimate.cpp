@@ -1,4 +1,4 @@
-// `estimate [RUN]`: closed formulas with their numbers; --plan adds the plan's figures.
+// `estimate [RUN]`: prints closed formulas and their values; --plan adds the plan's figures.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -90,8 +90,8 @@ ExitCode Execute(const Options& options) {
   if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
-    // Includes allocations that are older than the recording if there are no others: in a file
-    // that has only the memory at one time (a snapshot without history), and in a recording without
+    // Allocations that are older than the recording are included only if there are no
+    // others. This is so for a snapshot without history and for a recording without
     // allocator events.
     pages.sites =
         explain::UseOfSites(trace, pages.call_sites, {.older = !replay::HasHistory(trace)});

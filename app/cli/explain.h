@@ -20,7 +20,7 @@ struct ExplainPages {
   std::optional<explain::Fragmentation> fragmentation;
   // The evidence (recorded, made, modelled) of the blocks that are live at the explained event.
   std::vector<explain::EvidenceShare> evidence;
-  // Segments at the explained event; empty: not requested.
+  // Segments at the explained event; empty if the caller did not request them.
   std::vector<explain::SegmentView> segments;
   explain::HeldGraph held_graph;  // shown on the leaks page
   std::optional<explain::Reclaim> reclaim;

@@ -135,7 +135,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   return text + "\n" + by.Text() + More(f.pinned_by.size(), top, MoreSites) + "\n";
 }
 
-// Draws a segment as forty cells, from fully used to unused.
+// Draws a segment as forty characters, which show how full the parts of the segment are.
 std::string Strip(const explain::SegmentView& s) {
   constexpr size_t kCells = 40;
   if (s.pieces.empty()) return "";

@@ -32,8 +32,8 @@ struct Options {
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
 
-  // Whether the window's canvas draws the output. An SVG without a size is not drawn by the window
-  // but is a plot of the memory only, as in notebooks.
+  // Whether the window's canvas draws the output. Otherwise an exporter writes it: an SVG without a
+  // size is a plot of memory only, as in notebooks.
   bool drawn() const {
     return format == "png" || format == "pdf" || (format == "svg" && !size.empty());
   }
@@ -89,7 +89,7 @@ ExporterEntry FormatOf(const Options& options) {
   return found == all.end() ? kTrace : *found;
 }
 
-// Names the formats that use one part of the request, such as "html, svg, png, pdf".
+// Returns the names of the formats that use one part of the request, such as "html, svg, png, pdf".
 std::string NamesWith(bool ExporterEntry::*use) {
   std::vector<ExporterEntry> with = Formats();
   std::erase_if(with, [&](const ExporterEntry& format) { return !(format.*use); });

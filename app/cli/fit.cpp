@@ -122,7 +122,7 @@ Json ProposalJson(const fit::Proposal& proposal, bool whole) {
   return json;
 }
 
-// A heading that names the changes of the training.
+// Returns a heading that names what the proposal changes in the training.
 std::string Heading(const fit::Proposal& proposal) {
   std::string text = i18n::Text(fit::TextOf(proposal.changes));
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
@@ -349,7 +349,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
   return PrintText(table.Text() + WhyReservedGrows(*ladder, *planned));
 }
 
-// Returns the first option on the command line that only programs use; "": there is none.
+// Returns the first option on the command line that is only for programs, or "" if there is none.
 std::string ProgramOptionIn(const CLI::App& command) {
   std::vector<const char*> names(std::begin(kProgramOptionNames), std::end(kProgramOptionNames));
   names.insert(names.end(), {"--vary", "--patience"});

@@ -15,7 +15,7 @@
 namespace vramscope::cli {
 namespace {
 
-// Returns the first character of the text and its length in bytes. 0: the text is not UTF-8.
+// Returns the first character of the text and its length in bytes; length 0 if it is not UTF-8.
 std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -37,7 +37,7 @@ std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
   return {character, length};
 }
 
-// Whether it is a control character, a line separator, or changes the writing direction.
+// Whether the character controls the terminal, separates lines or changes the writing direction.
 bool SteersTerminal(uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2066 && c <= 0x2069);
@@ -71,7 +71,7 @@ Character NextCharacter(std::string_view text) {
   return {.code = code, .bytes = bytes, .columns = IsWide(code) ? size_t{2} : size_t{1}};
 }
 
-// The number of terminal columns that a UTF-8 text needs.
+// Returns the number of terminal columns that a UTF-8 text needs.
 size_t Width(std::string_view text) {
   size_t columns = 0;
   while (!text.empty()) {
@@ -82,7 +82,7 @@ size_t Width(std::string_view text) {
   return columns;
 }
 
-// If `text` is wider than that many columns, replaces its end by "...".
+// Returns `text` or, if it is wider than `columns`, its beginning and "...".
 std::string Cut(std::string_view text, size_t columns) {
   if (Width(text) <= columns) return std::string(text);
   size_t bytes = 0;

@@ -1,4 +1,4 @@
-// Text for users: tables, durations, counts, and the progress bar on stderr.
+// Formats text for users: tables, durations, counts, and the progress bar on stderr. Example:
 //
 //   Table t({{"Category"}, {"Bytes", Table::kRight}});
 //   t.Row({"Parameter", run::FormatBytes(bytes)});
@@ -33,8 +33,8 @@ class Table {
   // On a terminal, cuts the widest column of names so that rows fit. Elsewhere, nothing is cut.
   std::string Text() const { return Text(TerminalWidth()); }
   std::string Text(size_t width) const;  // 0: no limit
-  // The two parts of Text(): the underlined titles, and the rows. If all columns but the last have
-  // a `least`, rows that are printed one by one, each from its own table, are aligned.
+  // Return the two parts of Text(): the underlined titles, and the rows. Rows from several tables
+  // align if every column except the last has the same `least` in all of these tables.
   std::string Head(size_t width = TerminalWidth()) const;
   std::string Rows(size_t width = TerminalWidth()) const;
 
@@ -46,7 +46,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Pads `text` with spaces to that many columns of a terminal.
+// Pads `text` with spaces to a width of `columns` on a terminal.
 std::string Padded(std::string_view text, size_t columns);
 std::string Count(uint64_t value);       // "494,032,768"
 std::string Milliseconds(double value);  // "12.34 ms", "1.50 s", "85.0 us"

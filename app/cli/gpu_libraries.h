@@ -1,5 +1,5 @@
 // Finds this computer's CUDA libraries for a run on its GPU, because LibTorch's wheel contains
-// none.
+// none. Example:
 //
 //   const absl::StatusOr<std::vector<std::string>> folders = GpuLibraries("");
 //   if (folders.ok()) StartWorkerWith(*folders);
@@ -12,10 +12,10 @@
 
 namespace vramscope::cli {
 
-// Returns the folders that the worker searches before the system's folders: those that belong to
-// the PyTorch of `python` or, if `python` is empty, to that of the first interpreter whose PyTorch
-// is for the same CUDA version. The list is empty if the system itself has the libraries.
-// kFailedPrecondition: no GPU or no libraries; the message states what to do.
+// Returns the folders that the worker searches before the system's folders. They belong to the
+// PyTorch of `python`. An empty `python` selects the first interpreter whose PyTorch is for the
+// same CUDA version. The list is empty if the libraries are installed on the system. Returns
+// kFailedPrecondition if there is no GPU or if libraries are missing; the message says what to do.
 absl::StatusOr<std::vector<std::string>> GpuLibraries(const std::string& python);
 
 }  // namespace vramscope::cli

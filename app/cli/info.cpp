@@ -1,4 +1,4 @@
-// `info FILE`: what the file contains.
+// `info FILE`: prints what the file contains.
 #include "app/cli/info.h"
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ std::string SourceText(const std::string& source) {
   return Printable(i18n::Shown(source));
 }
 
-// Counts the allocator's events, without events that repeat allocations made before the recording.
+// Counts the allocator's events, except those that stand for allocations before the recording.
 uint64_t CountEntries(const trace::Trace& trace) {
   const auto begin =
       trace.events.kind.begin() + (trace.recording_begin == trace::kNoEvent
@@ -68,7 +68,7 @@ uint64_t CountEntries(const trace::Trace& trace) {
                                        : static_cast<ptrdiff_t>(trace.recording_begin));
   auto count =
       static_cast<uint64_t>(std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
-  // For changes of a total, the importer adds segment events that are not entries of the file.
+  // Segment events that the importer added for changes of a total are not entries of the file.
   const trace::OtherEventTable& other = trace.other_events;
   for (uint32_t row = 0; row < other.size(); ++row) {
     const trace::EventIndex event = other.event[row];
@@ -144,7 +144,7 @@ size_t CountStreams(const trace::Trace& trace) {
   return streams.size();
 }
 
-// Copied bytes by direction. Pageable, pinned and managed memory and disks count as the host.
+// Returns the copied bytes by direction. All memory that is not on a device counts as the host's.
 Json CopiedJson(const trace::Trace& trace) {
   uint64_t to_device = 0, to_host = 0, within = 0, peer = 0;
   const trace::ActivityTable& a = trace.activities;
@@ -249,7 +249,7 @@ uint32_t CountOlder(const trace::Trace& trace) {
       std::lower_bound(events.begin(), events.end(), trace.recording_begin) - events.begin());
 }
 
-// Includes activities, because kernels may end long after the last event.
+// Returns the time span with all activities, because kernels may end long after the last event.
 int64_t TimeSpan(const trace::Trace& trace) {
   int64_t end = trace.end_ns();
   for (const int64_t ns : trace.activities.end_ns) end = std::max(end, ns);
@@ -366,7 +366,7 @@ std::string Line(std::string_view label, const std::string& value) {
   return fmt::format("  {} {}\n", Padded(i18n::Text(label), 12), Printable(value));
 }
 
-// "kernels 1,204, copies 12, collectives 2, API calls and others 3,406, operands 4,012, streams 2"
+// Returns for example "kernels 1,204, copies 12, collectives 2, API calls and others 3,406, ...".
 std::string WorkText(const trace::Trace& trace) {
   std::string text;
   uint64_t others = trace.activities.size();
@@ -396,7 +396,7 @@ std::string NotesText(const trace::Trace& trace) {
   return text;
 }
 
-// For the result of torch.cuda.memory_stats(): the sums over both pools, then the counts.
+// Formats the result of torch.cuda.memory_stats(): the sums over both pools, then the counts.
 std::string StatisticsText(const trace::Trace& trace) {
   const std::vector<trace::Statistic>& all = trace.info.statistics;
   const auto find = [&](const std::string& name) {
@@ -425,7 +425,7 @@ std::string StatisticsText(const trace::Trace& trace) {
          Line(TEXT_MARK("figures"), i18n::Format("{} in all; --json lists them", all.size()));
 }
 
-// `part`: only a part of the file was read.
+// `part` is true if only a part of the file was read.
 std::string InfoText(const std::string& file, const std::shared_ptr<const trace::Trace>& whole,
                      bool part) {
   const trace::Trace& trace = *whole;
@@ -533,7 +533,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   return text + "\n" + table.Text();
 }
 
-// Shows the figures in the header and the footer of a file, without reading what is between them.
+// Shows the figures in the header and the footer of a file without reading the rest of the file.
 ExitCode ShowOutline(const std::string& file, bool json) {
   const auto read = trace::ReadOutline(file);
   if (!read.ok()) return ReportError(read.status());

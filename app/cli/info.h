@@ -1,4 +1,4 @@
-// `info`, which the program also runs if it is started with files and without a display.
+// Declares `info`, which also runs if the program is started with files but has no display.
 #pragma once
 
 #include <string>

@@ -58,7 +58,7 @@ bool IsTrace(const std::string& path) {
   return head.ok() && BeginsAsTrace(*head);
 }
 
-// Whether the text consists of lines and is not JSON.
+// Returns whether the text may be a CSV: it consists of lines and is not JSON.
 bool BeginsAsCsv(std::string_view head) {
   if (BeginsAsTrace(head)) return false;
   return !head.empty() && std::all_of(head.begin(), head.end(), [](unsigned char c) {
@@ -160,7 +160,7 @@ CLI::Option* AddEvent(CLI::App& command, int64_t& number) {
 }
 
 void AddPart(CLI::App& command, RangeOptions& options) {
-  // CLI11 prints the text that a check returns and exits with the status for wrong usage.
+  // If a check returns a text, CLI11 prints it and exits with the status for wrong usage.
   const auto check = [](absl::Status (*set)(std::string_view, importers::OpenOptions&)) {
     return [set](const std::string& text) {
       importers::OpenOptions unused;
@@ -200,7 +200,7 @@ void AddTop(CLI::App& command, size_t& top) {
 
 namespace {
 
-// `input`: a stream that is already open; if empty, the path is opened.
+// `input` is the opened stream; if it is empty, this function opens the path.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& path,
                                                             const RangeOptions& range,
                                                             OpenInput input) {

@@ -1,6 +1,6 @@
 // Reads inputs as docs/commands.md describes them: a path, or `-` for standard input. The data may
-// be plain, .gz or .zst; the readers unpack it. Errors name the input, and their codes lead to the
-// right exit status.
+// be plain, .gz or .zst; the readers unpack it. Errors name the input, and their codes determine
+// the exit status.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -20,17 +20,17 @@
 
 namespace vramscope::cli {
 
-// The path for messages: `-` becomes "standard input".
+// Returns the path as messages show it: `-` becomes "standard input".
 std::string DisplayName(const std::string& path);
 
-// Reads the whole text. Errors: kNotFound, kPermissionDenied, kInvalidArgument (a folder, or more
-// than `most` bytes), kDataLoss (compressed data that is truncated or damaged).
+// Reads a whole text file. Errors: kNotFound, kPermissionDenied, kInvalidArgument (a folder, or
+// more than `most` bytes), kDataLoss (compressed data that is truncated or damaged).
 absl::StatusOr<std::string> ReadText(const std::string& path, size_t most);
 
 // Puts the input's name in front of an error message, unless the message contains the name.
 absl::Status Named(const std::string& path, const absl::Status& status);
 
-// Returns the event with that number (--event). kOutOfRange: the trace has fewer events.
+// Returns the event with the number of --event, or kOutOfRange if the trace has fewer events.
 absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64_t number);
 CLI::Option* AddEvent(CLI::App& command, int64_t& number);  // -1: not given
 
@@ -48,12 +48,12 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options);
 void AddDevice(CLI::App& command, RangeOptions& options);  // only --device N
 void AddPart(CLI::App& command, RangeOptions& options);    // only --entries and --time
 
-// Opens any supported file: a `.trace`, a CUDA memory snapshot, or Kineto's Chrome JSON, with a
-// progress bar for a long file. For other files, the error names the format that the file seems to
-// have. Warnings go to stderr.
+// Opens any supported file: a `.trace`, a CUDA memory snapshot, or Kineto's Chrome JSON. Shows a
+// progress bar for a long file. For an unsupported file, the error names the format that it seems
+// to have. Warnings go to stderr.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
                                                               const RangeOptions& range = {});
-// Also accepts figures without blocks (torch.cuda.memory_stats()), which OpenTrace refuses.
+// Also opens files of statistics without blocks (torch.cuda.memory_stats()), unlike OpenTrace.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::string& path,
                                                                  const RangeOptions& range);
 
@@ -66,7 +66,7 @@ class OpenedFiles {
   OpenedFiles(const OpenedFiles&) = delete;
   OpenedFiles& operator=(const OpenedFiles&) = delete;
   void Forget() { traces_.clear(); }
-  // Looks up a file by path and range. null: the file is not open yet.
+  // Looks up a file by its path and range. Returns null if the file is not open yet.
   std::shared_ptr<const trace::Trace> Find(const std::string& key) const {
     const auto at = traces_.find(key);
     return at == traces_.end() ? nullptr : at->second;
@@ -79,9 +79,9 @@ class OpenedFiles {
   std::map<std::string, std::shared_ptr<const trace::Trace>> traces_;
 };
 
-// The trace of a single device. Of several devices, DeviceToShow() selects the one that
-// analysis::DeviceToShow returns, and names it in a note on stderr. A trace with one device is
-// returned whole.
+// The trace of a single device. If there are several devices, DeviceToShow() selects the device
+// that analysis::DeviceToShow returns, and prints a note on stderr. A trace of one device stays
+// whole.
 struct ShownDevice {
   std::shared_ptr<const trace::Trace> trace;
   std::optional<uint8_t> of_several;
@@ -91,8 +91,8 @@ ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace);
 std::shared_ptr<const trace::Trace> ShownOf(std::shared_ptr<const trace::Trace> trace);
 absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOptions& range);
 
-// Returns the allocations and frees in a trace or recording, or all rows of a CSV. `step`
-// selects one step; `step` < 0 selects the last complete step, or everything if there are no steps.
+// Returns the allocations and frees of one step of a trace or recording, or all rows of a CSV. A
+// `step` < 0 selects the last complete step, or everything if there are no steps.
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step);
 
 void AddTop(CLI::App& command, size_t& top);  // --top N: maximum number of rows of a table

@@ -32,7 +32,7 @@ void EndOnInterrupt() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
-    // signals that nohup or & ignores stay ignored
+    // a signal that is ignored because of nohup or & stays ignored
     if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
   }
 }

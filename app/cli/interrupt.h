@@ -1,6 +1,6 @@
-// Handles Ctrl-C in a command that computes or writes. The command ends immediately with a message,
-// and leaves no partial file behind (also after SIGTERM and SIGHUP). Commands that run the worker
-// handle signals differently (worker_run.cpp).
+// Handles Ctrl-C in a command that computes or writes. The command ends immediately with a message
+// and leaves no partial file behind. SIGTERM and SIGHUP have the same effect. Commands that run the
+// worker handle signals differently (worker_run.cpp).
 #pragma once
 
 namespace vramscope::cli {

@@ -1,6 +1,6 @@
-// `kernels FILE`: sums of the GPU's work. --kernel shows one kernel: its operator and module, what
-// the operator allocated, and the blocks that the kernel used. --allocation shows one allocation:
-// the first and last kernels that used it, the kernels of the operator that allocated it, and the
+// `kernels FILE`: sums up the GPU's work. --kernel shows one kernel: its operator and module, the
+// blocks that the operator allocated, and the blocks that the kernel used. --allocation shows one
+// allocation: its first and last kernels, the kernels of the operator that allocated it, and the
 // kernels of the last operator before its free.
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ class Facts {
             {"op", std::string(trace_->String(t.op[id.value]))},
             {"module", std::string(trace_->String(t.module[id.value]))}};
   }
-  // Ordered by address. null: the trace does not record which blocks kernels use.
+  // Returns the blocks by address, or null if the trace does not record which blocks kernels use.
   Json BlocksToJson(uint32_t row) const {
     if (!index_.operands().any()) return nullptr;
     Json json = Json::array();
@@ -102,7 +102,7 @@ class Facts {
             {"first_written", of(touches.writes.first)},
             {"last_written", of(touches.writes.last)}};
   }
-  // An operator's slice with its launches; null if there is none.
+  // Returns the operator of this slice and the kernels that it launched; null for kNoRow.
   Json OpToJson(uint32_t slice) const {
     if (slice == kNoRow) return nullptr;
     const trace::SliceTable& s = trace_->slices;
@@ -122,7 +122,7 @@ class Facts {
 };
 
 std::string Duration(int64_t ns) { return Milliseconds(static_cast<double>(ns) * 1e-6); }
-// For output as text: escapes names from the file, which could contain control sequences.
+// Escapes a name for output as text, because names from files may contain control sequences.
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : Printable(text); }
 
 std::string PhaseText(const Facts& facts, uint32_t row) {

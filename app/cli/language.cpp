@@ -56,7 +56,7 @@ std::optional<ui::Language> language_of_results;  // used by TranslateLate()
 // CLI11's default groups.
 constexpr const char* kOptions = TEXT_MARK("Options");
 constexpr const char* kSubcommands = TEXT_MARK("Subcommands");
-// CLI11's descriptions, listed for the catalogue. They are translated like vramscope's own.
+// CLI11's descriptions, listed so that the catalogue contains them. They are translated, too.
 [[maybe_unused]] constexpr const char* kDescriptions[] = {
     TEXT_MARK("Print this help message and exit"),
     TEXT_MARK("Display program version information and exit")};

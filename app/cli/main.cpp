@@ -1,4 +1,4 @@
-// The vramscope program: the window, or a subcommand without one. It never links LibTorch.
+// The vramscope program: opens the window or runs a subcommand. It never links LibTorch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,8 +47,8 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
       ->type_name("OUT.json");
 }
 
-// A mistyped command ("vramscope plna") looks like a file to open. Returns a message that names the
-// command that was probably meant.
+// A mistyped command ("vramscope plna") looks like a file to open. Returns a message that suggests
+// the most similar command.
 std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>& files) {
   if (files.empty() || std::filesystem::exists(files[0])) return "";
   if (files[0].find_first_of("./") != std::string::npos) return "";
@@ -125,16 +125,16 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace vramscope::cli
 
-// This takes effect before main(), because libraries already allocate memory before it.
+// This takes effect before main(), because libraries allocate memory before main() begins.
 VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");
 
 int main(int argc, char** argv) {
   vramscope::cli::EndOnInterrupt();
   try {
     vramscope::base::RestoreLibraryPath();
-    // Fails here, with a message, if there is too little memory to read the catalogue. The JSON
-    // parser's destructors allocate, and a failed allocation in a destructor would end the program
-    // without a message.
+    // Tests whether there is enough memory to read the catalogue. Without this test, a
+    // destructor of the JSON parser could fail to allocate, and the program would end without a
+    // message.
     void* volatile room = ::operator new (size_t{16} << 20);
     ::operator delete(room);
     return vramscope::cli::Main(argc, argv);

@@ -25,8 +25,8 @@ absl::Status StdoutFailed() {
       i18n::Format("cannot write to standard output: {}", i18n::ErrnoText(errno)));
 }
 
-// Converts the error of a failed write to an internal failure, because the input is not its cause.
-// The message was made in English, like the file, and is translated here.
+// Makes the error of a failed write an internal failure, because the input did not cause it. Also
+// translates the message, which was created in English like the file.
 absl::Status NotTaken(const absl::Status& status) {
   if (status.ok()) return status;
   return absl::Status(absl::IsResourceExhausted(status) || absl::IsUnavailable(status)
@@ -72,8 +72,8 @@ namespace {
 absl::Status WriteEnglish(const trace::Trace& trace, const std::string& path) {
   const i18n::InEnglish english;
   if (path != "-") return trace::WriteTraceFile(trace, path);
-  // The trace writer produces files with an index at the end, so it writes to a temporary folder,
-  // and the file is then copied to stdout.
+  // The trace writer must seek, because it puts an index at the end. So it writes into a temporary
+  // folder, and the file is then copied to stdout.
   const char* folder = std::getenv("TMPDIR");
   std::string temporary = fmt::format("{}/vramscope-XXXXXX", folder && *folder ? folder : "/tmp");
   if (mkdtemp(temporary.data()) == nullptr) {

@@ -1,5 +1,5 @@
-// `phases FILE`: milliseconds of forward, backward and optimizer in every step, and of the gaps
-// between them.
+// `phases FILE`: prints for every step how many milliseconds forward, backward and optimizer took,
+// and the gaps between them.
 #include <fmt/format.h>
 
 #include <memory>

@@ -71,7 +71,7 @@ class PassInterruptsOn {
   struct sigaction before_[3];
 };
 
-// The folder that the hooks write to. Without --keep, it is deleted with the object.
+// The folder to which the hooks write. It is deleted with this object unless --keep is given.
 class OutputFolder {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFolder>> Make(const std::string& keep) {
@@ -97,7 +97,7 @@ class OutputFolder {
   std::string path() const { return path_.string(); }
 
   // Keeps the folder of a recording whose trace could not be written, because the training may have
-  // taken long, and prints how to write the trace again.
+  // been long. Prints a command that writes the trace again.
   void KeepRecording() {
     std::string kept = path();
     if (scratch_ != nullptr) {
@@ -188,8 +188,8 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     } else {
       std::string text = SummaryText(*most.device, most.summary);
       if (all.size() > 1) {
-        // Ranks are labelled by number; several processes of one rank by process id. In the trace,
-        // each process has its own devices, even if processes used the same GPU.
+        // Runs are labelled with the rank, or with the process id if a rank has several processes.
+        // In the trace, each process has its own devices, even if processes used the same GPU.
         std::set<uint32_t> ranks;
         for (const Shown& shown : all) ranks.insert(shown.run->about.rank);
         const bool by_rank = ranks.size() == all.size();
@@ -218,7 +218,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
   return verdict == kDone && !SayUnapplied(about.toggles) ? kNo : verdict;
 }
 
-// For a program without Python, the amount of GPU memory is known, but not its use.
+// Reports how much GPU memory a program without Python used; what used it is unknown.
 ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                          const RunOutput& output) {
   const program::Unwatched& most = *std::max_element(
@@ -260,7 +260,7 @@ absl::StatusOr<run::DeviceProfile> DeviceOf(const ProgramOptions& options) {
   return run::FindDevice(*device);
 }
 
-// The command that writes the recorded part to the output file if this process is killed.
+// Returns the command that writes the recorded part to the output file if this process is killed.
 std::vector<std::string> IfKilled(const std::string& folder, const run::DeviceProfile& device,
                                   const RunOutput& output, bool planned) {
   if (output.trace_path.empty() || output.trace_path == "-") return {};
@@ -293,12 +293,12 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
   return made;
 }
 
-// The emulated GPU's context has a fixed size. If the user sets another size, the emulated GPU gets
-// more or less memory instead, so that as much is left for the allocator as with a context of that
-// size.
+// The emulated GPU's context has a fixed size. If the user sets another size, the size of the
+// GPU is changed instead, so that the allocator gets the GPU's memory minus the user's
+// context.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
-  // If the context alone fills the GPU, the allocator still gets this much, with which every run
-  // runs out of memory.
+  // If the context alone fills the GPU, the allocator gets this many bytes, which are too few for
+  // any run.
   constexpr uint64_t kLeast = uint64_t{64} << 20;
   const uint64_t beside = options.context_bytes.value_or(device.context_bytes);
   const uint64_t room = options.memory_bytes > beside ? options.memory_bytes - beside : 0;
@@ -309,7 +309,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
                       const RunOutput& output, bool planned, const SeenProgram& use,
                       bool all_toggles = false, const std::function<void()>& unwritten = {}) {
-  // After a broken connection, the received data is used, like the data of a killed program.
+  // If the connection broke, the data received until then is used, as after a killed program.
   const absl::Status broken =
       absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
   if (!broken.ok()) outcome.started = absl::OkStatus();
@@ -406,7 +406,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                     "with -- PROGRAM: switch a technique on from outside; `vramscope toggles` "
                     "lists them; repeatable")
         ->type_name("NAME[=VALUE]");
-    // Internal options: `fit`, `plan --watch` and ProgramServer pass them.
+    // Internal options, passed by `fit`, `plan --watch` and ProgramServer.
     command.add_flag("--all-toggles", options.all_toggles)->group("");
     command.add_option("--warm", options.warm)->group("");
     command.add_option("--serve", options.serve)->group("");
@@ -457,7 +457,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
           "instead of -- PROGRAM: read a folder that --keep wrote, even if that run was killed")
       ->excludes("--keep")
       ->type_name("FOLDER");
-  // The window starts programs with this option, and reads the folder of --keep while the program
+  // The window passes this option, and reads the folder of --keep while the program
   // runs.
   command.add_option("--outcome", options.outcome)->group("");
 }

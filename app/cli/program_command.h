@@ -1,4 +1,4 @@
-// `plan` and `record` of any program: the words after "--" on the command line.
+// Runs `plan` and `record` for any program, which is given after "--" on the command line.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ struct ProgramOptions {
   bool watch = false;                 // plan again whenever a file is saved
   std::string keep;                   // folder for the output of the hooks
   std::string from;                   // a folder with the output of the hooks: nothing is started
-  // File that receives program::OutcomeJson. If it is set, nothing else is read or written.
+  // The file for program::OutcomeJson. If it is set, no trace is read, written or summarized.
   std::string outcome;
   uint64_t memory_bytes = 0;  // memory of the planned GPU; 0: as in the device table
   std::optional<uint64_t>
@@ -51,15 +51,15 @@ inline constexpr const char* kProgramOptionNames[] = {
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 
-// Returns the exit status after a program has ended: kDone, kNo, or a failure, which it reports.
+// Returns the exit status of an ended program: kDone, kNo, or a failure that it has reported.
 ExitCode Verdict(const program::Program& seen, const program::Outcome& outcome, bool out_of_memory);
 
-// Whether the output can be written without replacing the program, a file among its arguments, or
-// the file of the GPU; otherwise reports it and returns the exit status.
+// Returns kDone if writing the output would not replace the program, a file among its arguments or
+// the file of the GPU. Otherwise reports an error and returns its exit status.
 ExitCode CheckOutputOf(const std::vector<std::string>& program, const ProgramOptions& options,
                        const std::string& output);
 
-// Called, with at least one run, instead of writing the trace and printing the summary.
+// Called instead of writing the trace and printing the summary. `seen` has at least one run.
 using SeenProgram = std::function<ExitCode(program::Program& seen, const program::Outcome&)>;
 
 // Runs `program`, writes its trace, and prints the summary.

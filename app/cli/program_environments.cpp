@@ -32,8 +32,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostWords = 4, kMostPackages = 1000, kMostReport = size_t{256} << 20;
 
-// Prints what an environment depends on: the interpreter and its packages. If either changes,
-// another environment is made.
+// Prints what an environment depends on: the interpreter and its packages. A change of either makes
+// a new environment necessary.
 constexpr char kFacts[] = R"(
 import hashlib, importlib.metadata, json, re, sys, sysconfig
 if sys.path and not sys.path[0]:
@@ -58,7 +58,7 @@ bool IsPython(std::string_view path) {
   return path.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with("python");
 }
 
-// Searches PATH; "" if not found.
+// Searches PATH for the program. Returns "" if it is not found.
 std::string OnPath(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
@@ -71,7 +71,7 @@ std::string OnPath(const std::string& name) {
   return "";
 }
 
-// The Python interpreter that a command starts; "" if it starts none.
+// Returns the Python interpreter that a command starts; "" if it starts none.
 std::string PythonOf(const std::string& program) {
   if (IsPython(program)) return program;
   std::array<char, 256> begin{};
@@ -93,8 +93,8 @@ std::string CacheFolder() {
   return home == nullptr || home[0] != '/' ? "" : fmt::format("{}/.cache", home);
 }
 
-// Returns the lines in which pip lists the conflicting requirements, which pip prints apart from
-// its errors. Empty if there are none.
+// Returns the lines in which pip lists conflicting requirements. pip does not print them with its
+// errors. Returns nothing if there are no such lines.
 std::vector<std::string> ConflictLines(const std::string& out) {
   const size_t begin = out.find("The conflict is caused by:");
   if (begin == std::string::npos) return {};
@@ -154,7 +154,7 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
 absl::Status Pip(const std::string& python, std::vector<std::string> words) {
   words.insert(words.begin(),
                {"-m", "pip", "install", "--no-input", "--disable-pip-version-check"});
-  // These variables override settings of the user that concern the folder into which pip installs.
+  // These variables override the user's settings of the folder into which pip installs.
   const std::vector<std::string> environment = {"PIP_USER=0", "PIP_REQUIRE_VIRTUALENV=0",
                                                 "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"};
   const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
@@ -163,7 +163,7 @@ absl::Status Pip(const std::string& python, std::vector<std::string> words) {
   return outcome->status == 0 ? absl::OkStatus() : PipFailed(python, *outcome);
 }
 
-// Whether the text can be a name or a version, and is neither an option nor a path.
+// Returns whether the text can be a package's name or version, unlike an option or a path.
 bool IsWord(std::string_view text) {
   return !text.empty() && std::isalnum(static_cast<unsigned char>(text[0])) != 0 &&
          std::ranges::all_of(text, [](char c) {
@@ -281,8 +281,8 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
   if (error)
     return absl::PermissionDeniedError(
         i18n::Format("{}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
-  // The environment is made in a scratch folder next to its final place and then renamed, so that
-  // it is either complete or missing. The scratch folder of a killed process is removed.
+  // The environment is made in a scratch folder beside its final folder and then renamed, so that
+  // no incomplete environment is ever found. The scratch folder of a killed process is removed.
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
       program::ScratchFolder::Make(parent_);
   if (!scratch.ok()) return scratch.status();
@@ -290,8 +290,8 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
                     constraints = (*scratch)->path() + "/constraints.txt",
                     packages = (*scratch)->path() + "/packages";
   std::ofstream(constraints) << fmt::format("{}\n", fmt::join(torch_, "\n"));
-  // First pip determines what the program's environment lacks, and then installs only that. With
-  // --target alone, pip would install all requirements, including PyTorch.
+  // pip first determines which packages the program's environment lacks, and then installs only
+  // these. With --target alone, pip would install all requirements, including PyTorch.
   absl::Status done =
       Pip(python_, {"--dry-run", "--report", report, "--constraint", constraints, requirement});
   if (!done.ok()) return done;

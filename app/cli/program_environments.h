@@ -1,7 +1,7 @@
-// Environments with another version of a package, for `plan --with`. An environment is a folder
-// that comes first on PYTHONPATH. The folder contains that version, and its requirements if the
-// program's own environment lacks them. It never contains PyTorch. pip makes the environments with
-// the user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments. The user's own
+// Makes environments with another version of a package for `plan --with`. An environment is a
+// folder that comes first on PYTHONPATH. The folder contains that version, and its requirements if
+// the program's own environment lacks them. It never contains PyTorch. pip makes the environments
+// with the user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments. The user's own
 // environment is not changed.
 //
 //   ASSIGN_OR_RETURN(ProgramEnvironments all, ProgramEnvironments::Of(command));
@@ -26,11 +26,11 @@ struct ProgramEnvironment {
 
 class ProgramEnvironments {
  public:
-  // Uses the Python that the command starts. Errors: the command has no Python, or Python fails.
+  // Uses the Python that the command starts. Fails if the command starts none, or if Python fails.
   static absl::StatusOr<ProgramEnvironments> Of(const std::vector<std::string>& command);
 
   const std::string& python() const { return python_; }
-  // The folder of that version's environment, which need not exist.
+  // Returns the folder for the environment of that version. The folder need not exist.
   std::string FolderOf(const std::string& package, const std::string& version) const;
   // Makes the environment if it does not exist. Errors contain pip's last lines and a hint.
   absl::StatusOr<ProgramEnvironment> Get(const std::string& package,
@@ -45,7 +45,7 @@ class ProgramEnvironments {
   std::vector<std::string> torch_;
 };
 
-// The environments that exist, for any Python.
+// An existing environment, for any Python.
 struct StoredEnvironment {
   std::string name;  // "transformers==4.51.0-cpython-311-0123456789ab"
   std::string folder;

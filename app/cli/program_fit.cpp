@@ -42,7 +42,7 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The search for the toggles that make one program fit.
+// Searches for the toggles with which one program fits into the budget.
 class ProgramFit {
  public:
   ProgramFit(const std::vector<std::string>& command, const ProgramFitOptions& options,
@@ -101,7 +101,7 @@ class ProgramFit {
     return !program::WhyExcluded(all_, switches_[a].name, switches_[b].name).empty();
   }
 
-  // Finds the toggles that apply to this program, according to its first plan.
+  // Finds the toggles that, according to the program's first plan, apply to it.
   void FindSwitches() {
     for (const ToggleReport& report : start_.toggles) {
       const Toggle* const toggle = program::FindToggle(all_, report.name);
@@ -122,8 +122,8 @@ class ProgramFit {
     }
   }
 
-  // Estimates what the toggle may save of this program's peak. nullopt: the toggle does not
-  // declare what it reduces.
+  // Estimates what the toggle may save of this program's peak. Returns nullopt if the toggle does
+  // not declare what it reduces.
   std::optional<uint64_t> Expected(const Toggle& toggle, double share) const {
     if (toggle.reduces.empty() || start_.categories.empty()) return std::nullopt;
     if (!toggle.reduces_in.empty() && toggle.reduces_in != start_.peak_phase) return 0;
@@ -136,7 +136,7 @@ class ProgramFit {
     }
     return static_cast<uint64_t>(bytes * share);
   }
-  // Differences below a thousandth of the needed memory do not count: rounding may cause them.
+  // Ignores differences below a thousandth of the needed memory, because rounding may cause them.
   bool HasEffect(const Planned& planned) const {
     const uint64_t with = planned.needed(), without = start_.planned.needed();
     return std::max(with, without) - std::min(with, without) > without / 1000;
@@ -152,7 +152,7 @@ class ProgramFit {
     return planned;
   }
 
-  // Returns the plan of the proposal, which was already made during the search.
+  // Returns the plan of the proposal. The search has already made that plan.
   ProgramPlan PlanOf(const SwitchProposal& proposal) {
     const auto known = plans_.All({Question(proposal.set)});
     return known.ok() ? known->front() : ProgramPlan{};
@@ -257,8 +257,8 @@ class ProgramFit {
       std::vector<std::string> names;
       for (const size_t i : others) names.push_back(TextOf(i));
       text += fitted.singles.empty() ? "" : "\n";
-      text +=
-          Prose(i18n::Format("These toggles were not planned alone: {}.", fmt::join(names, ", ")));
+      text += Prose(i18n::Format("These toggles were not planned one at a time: {}.",
+                                 fmt::join(names, ", ")));
     }
     return text + "\n" + Footer(fitted);
   }
@@ -291,7 +291,7 @@ class ProgramFit {
         others.push_back(i);
     return others;
   }
-  // What the toggle of a single proposal did; "" if the proposal's figures say enough.
+  // Returns what a toggle did in the plan with only that toggle; "" if the figures show an effect.
   std::string OutcomeOf(const SwitchProposal& single) {
     const ProgramPlan plan = PlanOf(single);
     for (const ToggleReport& report : plan.toggles)
@@ -338,7 +338,7 @@ class ProgramFit {
   std::vector<fit::Switch> switches_;
 };
 
-// Plans of a program with other values of its own arguments, shown as a table.
+// Plans a program with other values of the program's own arguments, and shows the plans as a table.
 class ProgramVary {
  public:
   ProgramVary(const std::vector<std::string>& command, const ProgramFitOptions& options,
@@ -423,8 +423,8 @@ class ProgramVary {
     return absl::OkStatus();
   }
 
-  // If there is one range and a budget, searches for the largest value that fits, between the last
-  // row that fits and the first that does not.
+  // Given one range and a budget, searches for the largest value that fits. It lies between the
+  // last row that fits and the first row that does not fit.
   absl::Status FindLargest() {
     if (variations_.size() != 1 || !variations_[0].is_range || !budget_) return absl::OkStatus();
     const auto first_not = std::ranges::find_if(rows_, [&](const Row& row) { return !Fits(row); });

@@ -1,5 +1,5 @@
-// `fit --budget SIZE -- PROGRAM`: finds the toggles that make a program fit. `--vary`: the memory
-// that the program needs with other values of its own arguments.
+// `fit --budget SIZE -- PROGRAM`: finds the toggles with which a program fits. `--vary`: plans the
+// program with other values of its own arguments.
 #pragma once
 
 #include <string>

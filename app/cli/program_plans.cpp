@@ -20,13 +20,13 @@ namespace vramscope::cli {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
-// The memory of the planned GPU. It is large, because how much memory a program needs is not known
-// if it runs out of memory.
+// The memory of the planned GPU. It is large, because a program that runs out of memory does not
+// show how much memory it needs.
 constexpr uint64_t kRoom = uint64_t{512} << 30;
 constexpr char kModules[] = "/first/modules.json";  // within the scratch folder
 constexpr auto kImportsWithin = std::chrono::seconds(120);
 
-// Returns the reason that the failed program printed, or else the child's last error message.
+// Returns the error that the failed program printed or, if there is none, the child's last error.
 std::string ErrorOf(const mcp::ChildOutcome& outcome) {
   const std::string printed = fmt::format("{}", fmt::join(outcome.printed, "\n"));
   if (const std::string message = program::FinalMessage(printed); !message.empty()) {
@@ -173,7 +173,8 @@ absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
   more.insert(more.end(), warm.begin(), warm.end());
   absl::StatusOr<ProgramPlan> plan = Run(question, more);
   // PyTorch reads the settings of its allocator at the first use of CUDA, after the server's
-  // imports. If a version reads them at its import, the plan shows that they had no effect.
+  // imports. If a version of PyTorch reads them when it is imported, the plan reports that they had
+  // no effect.
   const bool reads_environment =
       std::ranges::any_of(question.toggles, [&](const std::string& toggle) {
         return reads_environment_.contains(toggle.substr(0, toggle.find('=')));
@@ -182,8 +183,8 @@ absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
     warm.clear();
     plan = Run(question, from_start);
   }
-  // The allocator releases cached memory when the GPU is full, so only a plan with the budget as
-  // its memory shows whether the program fits.
+  // The allocator releases cached memory when the GPU is full, so only a plan on a GPU of the
+  // budget's size shows whether the program fits.
   const bool may_fit = plan.ok() && plan->planned.ok() && budget_ > 0 &&
                        plan->planned.needed() > budget_ &&
                        plan->planned.peak + plan->planned.context <= budget_;

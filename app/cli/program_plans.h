@@ -1,7 +1,7 @@
 // Plans one program many times for `fit` and `--vary`. Each plan is a separate process of the
 // `plan` command, and a few run at the same time. Equal plans are made only once. The first plan
 // reports what the program imports. If possible, later plans are forked from a process that has
-// already imported the same (profiler/program/warm.h).
+// already imported these modules (profiler/program/warm.h).
 //
 //   ProgramPlans plans(options, budget, toggles);
 //   ASSIGN_OR_RETURN(std::vector<ProgramPlan> done, plans.All({{command, {"bf16"}}, ...}));
@@ -51,15 +51,15 @@ struct ProgramPlan {
 class ProgramPlans {
  public:
   // Plans on a GPU with enough memory for any program. If the program may fit into `budget` (0:
-  // none) after its cached memory is released, it is also planned on a GPU of that size. `all`: the
-  // catalogue of toggles.
+  // none) after its cached memory is released, it is also planned on a GPU of the budget's size.
+  // `all`: the catalogue of toggles.
   ProgramPlans(const ProgramOptions& options, uint64_t budget,
                const std::vector<program::Toggle>& all);
   ProgramPlans(const ProgramPlans&) = delete;
   ProgramPlans& operator=(const ProgramPlans&) = delete;
 
   static constexpr unsigned kMostSideBySide = 4;
-  // The number of plans made at the same time.
+  // Returns how many plans are made at the same time.
   static size_t SideBySide();
 
   // Returns the plans in the order of the questions. An error means that the program cannot be
@@ -67,19 +67,19 @@ class ProgramPlans {
   absl::StatusOr<std::vector<ProgramPlan>> All(const std::vector<ProgramQuestion>& questions);
 
   std::function<void(size_t done, size_t all)> progress = {};  // called several times a second
-  // Called when a plan of All() begins, and when it is complete. Not called for plans that were
+  // All() calls these when a plan begins, and when it is complete, but not for a plan that it had
   // already made.
   std::function<void(const ProgramQuestion&)> began = {};
   std::function<void(const ProgramQuestion&, const ProgramPlan&)> arrived = {};
   int plans() const { return plans_; }  // number of plans made, also on smaller GPUs
-  // Why plans did not start from the warm process. "" if all but the first did, or if there was
-  // only the first.
+  // Returns why plans did not start from the warm process. "" if all except the first did, or if
+  // there was only one plan.
   const std::string& cold() const { return cold_; }
-  // Host memory used by the warm process; 0: there is none.
+  // Returns the host memory that the warm process uses; 0 if there is no warm process.
   uint64_t ServerBytes() const { return server_.ResidentBytes(); }
 
  private:
-  // `first`: a folder that keeps the output of the first plan; "": it is not kept.
+  // `first`: the folder for the output of the first plan, which is kept; "": nothing is kept.
   absl::StatusOr<ProgramPlan> One(const ProgramQuestion& question, const std::string& first);
   absl::StatusOr<ProgramPlan> Run(const ProgramQuestion& question,
                                   const std::vector<std::string>& more);
@@ -89,7 +89,7 @@ class ProgramPlans {
   void AwaitServer();
 
   std::vector<std::string> words_;  // arguments of `plan` before "--"
-  // toggles that set variables which PyTorch reads on import
+  // the toggles that set environment variables; some versions of PyTorch read them on import
   std::set<std::string> reads_environment_;
   std::map<ProgramQuestion, ProgramPlan> known_;
   const uint64_t budget_;
@@ -101,11 +101,11 @@ class ProgramPlans {
   ProgramServer server_;
 };
 
-// The arguments of `plan --json --all-toggles` that all plans of a program share: all except those
-// for the GPU's memory, the toggles, and the warm process.
+// Returns the arguments of `plan --json --all-toggles` that all plans of a program share. Arguments
+// for the GPU's memory, the toggles and the warm process are not among them.
 std::vector<std::string> PlanWords(const ProgramOptions& options);
 
-// Reads the JSON that `plan --json --all-toggles` prints.
+// Parses the JSON that `plan --json --all-toggles` prints.
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json);
 
 Json FiguresJson(const fit::Planned& planned);

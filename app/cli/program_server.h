@@ -1,4 +1,4 @@
-// The warm process: it has imported what the program imports, and later plans of the program are
+// Starts the warm process, which imports the program's modules. Later plans of the program are
 // forked from it (profiler/program/warm.h). It is a separate process, which runs `plan --serve`.
 //
 //   ProgramServer server;
@@ -27,13 +27,13 @@ class ProgramServer {
   ProgramServer& operator=(const ProgramServer&) = delete;
 
   // Ends the previous warm process. `words`: arguments of `plan` before "--". `modules`: the
-  // modules.json of a plan's --keep folder, which lists the imports. If the file instead says why a
-  // warm process is impossible, none is started.
+  // modules.json of a plan's --keep folder, which lists the imports. Starts nothing if the file
+  // says why a warm process is impossible.
   void Start(std::vector<std::string> words, const std::vector<std::string>& command,
              const std::string& modules);
   void Stop();
   bool started() const { return server_.joinable(); }
-  // Whether the process is ready or has failed. Then socket() or why_not() is set.
+  // Returns whether the process is ready or has failed. If so, socket() or why_not() is set.
   bool Settled();
   const std::string& socket() const { return socket_; }
   const std::string& why_not() const { return why_not_; }
@@ -48,8 +48,8 @@ class ProgramServer {
   std::thread server_;
 };
 
-// Reads the imports that a plan reported. Empty if it reported none; the reason is stored in
-// `why_not`.
+// Reads the imports that a plan reported. If it reported none, returns nothing and stores the
+// reason in `why_not`.
 std::vector<std::string> ReadModules(const std::string& path, std::string* why_not);
 
 }  // namespace vramscope::cli

@@ -42,7 +42,7 @@ struct VersionRow {
   double seconds = 0;
 };
 
-// The change from one planned version to the next one.
+// The change from one planned version to the next.
 struct VersionChange {
   const VersionRow *from = nullptr, *to = nullptr;
   Changes categories, modules;
@@ -122,7 +122,7 @@ class VersionPlans {
   }
 
  private:
-  // Returns an error if no program can be started at all.
+  // Returns an error only if plans cannot be started. The error of a failed plan goes into the row.
   absl::Status Plan(VersionRow& row, const std::string& path) {
     absl::StatusOr<ProgramEnvironment> environment = environments_.Get(with_.package, row.version);
     row.environment.folder = environments_.FolderOf(with_.package, row.version);
@@ -170,8 +170,8 @@ class VersionPlans {
     row.figures = PlanFiguresOf(json, *plan);
     if (plan->planned.out_of_memory)
       row.error = i18n::Text(
-          "out of memory: an allocation fails on this GPU, so the program needs more than these "
-          "figures; --gpu-memory gives it more");
+          "out of memory: an allocation fails on this GPU, so the program needs "
+          "more memory than this row shows; --gpu-memory gives the GPU more memory");
     else if (!plan->planned.error.empty())
       row.error = plan->planned.error;
   }

@@ -19,7 +19,7 @@ struct PackageVersions {
   std::string package;
   std::vector<std::string> versions;
 };
-// kInvalidArgument: the message shows the allowed forms.
+// Returns kInvalidArgument with a message that shows the allowed forms.
 absl::StatusOr<PackageVersions> ParsePackageVersions(std::string_view text);
 
 // Returns kNo if some versions could not be planned but others were.

@@ -33,7 +33,7 @@ constexpr size_t kMostErrorLines = 12, kMostNames = 8;
 
 std::atomic<bool> g_ended{false};
 
-// While an object exists, Ctrl-C and similar signals only set g_ended.
+// While an object of this class exists, Ctrl-C and similar signals do nothing but set g_ended.
 class EndsOnSignal {
  public:
   EndsOnSignal() {
@@ -77,7 +77,8 @@ class ProgramWatch {
     while (!g_ended) {
       if (const absl::Status planned = Plan(saved); !planned.ok()) return ReportError(planned);
       while (!g_ended && !files_.Any()) std::this_thread::sleep_for(kLook);
-      // Waits until all files are saved: editors save in several steps and several files at once.
+      // Waits until all files are saved: an editor may save several files, and each in several
+      // steps.
       saved = files_.Take();
       while (!g_ended) {
         std::this_thread::sleep_for(kLook);
@@ -93,7 +94,7 @@ class ProgramWatch {
  private:
   // Plans once and prints the result. Prints nothing if a file was saved meanwhile.
   absl::Status Plan(const std::vector<std::string>& saved) {
-    // Waits for a warm process that is still importing, as a new one would be ready even later.
+    // Waits for a warm process that is still importing, because a new process would be ready later.
     while (!g_ended && !server_.Settled()) std::this_thread::sleep_for(kLook);
     const std::string kept = fmt::format("{}/plan-{}", scratch_->path(), ++started_);
     std::vector<std::string> words = words_;
@@ -203,7 +204,7 @@ class ProgramWatch {
         if (names.size() < kMostNames) names.push_back(Short(path));
       const size_t more = files_.Paths().size() - names.size();
       text +=
-          i18n::Format("   watching {}{}; saving one starts a new plan, Ctrl-C ends\n",
+          i18n::Format("   watching {}{}; saving a watched file starts a new plan, Ctrl-C ends\n",
                        fmt::join(names, ", "), more > 0 ? i18n::Format(" and {} more", more) : "");
     } else if (plans_ == 2 && server_.ResidentBytes() > 0) {
       text += i18n::Format(
@@ -254,7 +255,8 @@ class ProgramWatch {
     const std::set<std::string> known(server_.modules().begin(), server_.modules().end());
     const bool lacks =
         std::ranges::any_of(told, [&](const std::string& name) { return !known.contains(name); });
-    // If the plan was cold, a restart may help, unless there was already one for the same reason.
+    // If the plan did not use the warm process, a restart of that process may help. It is not
+    // restarted twice for the same reason.
     const bool refused = !cold_.empty() && cold_ != restarted_for_;
     if (server_.started() && !lacks && !refused) return;
     restarted_for_ = cold_;
@@ -333,7 +335,8 @@ ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOpti
     for (const std::string& toggle : options.toggles) {
       const program::Toggle* const one =
           program::FindToggle(*all, toggle.substr(0, toggle.find('=')));
-      // Toggles that set environment variables need a new import, at which PyTorch may read them.
+      // Toggles that set environment variables need a new import, because PyTorch may read them
+      // then.
       may_serve = may_serve && (one == nullptr || !one->before_torch);
     }
   }

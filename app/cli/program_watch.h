@@ -15,8 +15,8 @@ namespace vramscope::cli {
 ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                       const RunOutput& output);
 
-// Returns the lines of a program's last output that show why it failed: the error itself and, if a
-// traceback names it, the source line.
+// Returns the lines of a program's last output that show why it failed: the error and, if there is
+// a traceback, the line of source code.
 std::vector<std::string> ErrorLines(const std::vector<std::string>& printed);
 // Returns the files named in the Python tracebacks among these lines.
 std::vector<std::string> TracebackFiles(const std::vector<std::string>& printed);

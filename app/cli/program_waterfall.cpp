@@ -19,7 +19,7 @@ namespace {
 using fit::Planned;
 using program::Toggle;
 
-// The catalogue of toggles, if all of `options` are in it.
+// Returns the catalogue of toggles, or an error if it lacks one of the toggles in `options`.
 absl::StatusOr<std::vector<Toggle>> CatalogueFor(const ProgramOptions& options) {
   const absl::StatusOr<program::Platform> platform = program::FindPlatform(true);
   if (!platform.ok()) return platform.status();
@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<ProgramPlan>> PlanAll(ProgramPlans& plans,
   return plans.All(questions);
 }
 
-// Names that are not in the catalogue are errors of usage.
+// Reports an error. A name that is not in the catalogue is wrong usage.
 ExitCode Refuse(const absl::Status& status) {
   if (!absl::IsInvalidArgument(status)) return ReportError(status);
   NoteError(std::string(status.message()));

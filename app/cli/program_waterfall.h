@@ -1,4 +1,4 @@
-// `waterfall --toggle NAME ... -- PROGRAM`: adds the toggles one after the other.
+// `waterfall --toggle NAME ... -- PROGRAM`: plans the program with one more toggle each time.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace vramscope::cli {
 
-// Makes one bar for each toggle of `options`, in their order. `output`: the SVG file; "": no file;
-// "-": standard output.
+// Prints a bar for each toggle of `options`, in the given order. `output`: the SVG file; "": no
+// file; "-": standard output.
 ExitCode WaterfallOfProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                             const std::string& output, bool json);
 

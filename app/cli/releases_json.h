@@ -1,4 +1,4 @@
-// Writes as JSON why memory was released to the device, and the GPU size that this implies.
+// Formats as JSON why memory was released to the device, and which GPU size this indicates.
 #pragma once
 
 #include "app/cli/command.h"

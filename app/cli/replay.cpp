@@ -33,7 +33,7 @@ struct Options {
   bool has_alloc_conf = false, keep = false, json = false;
 };
 
-// The results for one device. If segments were not recorded, no exact replay is possible.
+// The results for one device. `exact` has no value if segments were not recorded.
 struct Results {
   uint8_t device = 0;
   std::shared_ptr<const trace::Trace> trace;  // trace of one device
@@ -42,12 +42,12 @@ struct Results {
   std::optional<replay::Baseline> base;     // replayed under the recorded settings
   std::optional<replay::Replayed> what_if;  // replayed under the requested settings
   replay::Releases releases;
-  // The replay with which the what-if is compared; both start from the same state.
+  // Returns the replay with which the what-if is compared. Both start from the same state.
   const replay::Replayed& own() const {
     return what_if->older_unchanged ? base->own : base->of_settings();
   }
-  // Whether the answer is "no": a decision differs from the recorded one or, with other settings,
-  // the run still runs out of memory.
+  // Returns whether the exit status is kNo: with the recorded settings if a decision differs, with
+  // other settings if the run still runs out of memory.
   bool no() const {
     return what_if.has_value() ? what_if->out_of_memory > 0 : exact->differences > 0;
   }
@@ -292,7 +292,7 @@ std::string Text(const Results& results) {
   return text;
 }
 
-// The figures of the device that is shown, and a list of all devices.
+// Returns the figures of the shown device. If there are several devices, adds a list of all.
 Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   const auto of = std::ranges::find_if(
       devices, [&shown](const Results& r) { return shown && r.device == *shown; });
@@ -303,7 +303,7 @@ Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   return json;
 }
 
-// Parses a size or a GPU. A GPU's name means the GPU's memory without the CUDA context.
+// Parses a size or a GPU. A GPU stands for the size of its memory without the CUDA context.
 absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok()) return bytes;

@@ -1,5 +1,5 @@
-// `reproduce [ID...]`: plans published experiments again, and prints predicted next to published
-// figures.
+// `reproduce [ID...]`: plans published experiments, and prints the planned figures beside the
+// published figures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Options {
   bool json = false;
 };
 
-// `id` is a full id or a prefix of several: "A1-vanilla", "A1", "C".
+// `id` is a full id ("A1-vanilla") or the prefix of several ids ("A1", "C").
 bool Matches(const Experiment& experiment, const std::string& id) {
   if (experiment.id == id) return true;
   if (!experiment.id.starts_with(id) || id.empty()) return false;
@@ -112,7 +112,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
                   : result.state == reproduce::State::kPartly ? i18n::Text("partly run")
                                                               : i18n::Text("not run");
   json["lacks"] = result.lacks;
-  // The planned configuration, including the solved values.
+  // Adds the planned configuration, including values that were solved for.
   json["config"] = Json::object();
   for (const reproduce::ExperimentRun& run : e.runs) {
     Json settings = Json::object();
@@ -123,7 +123,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
       json["compared_with"][run.name] = std::move(settings);
     }
   }
-  // The top level has the numbers of the main figure, and a list has all figures.
+  // The top level has the numbers of the main figure. A list has the numbers of all figures.
   const FigureResult* head = result.headline();
   json["figure"] = head == nullptr ? Json() : Json(head->figure->name);
   json["unit"] = head == nullptr ? Json() : Json(head->figure->unit);
@@ -139,7 +139,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
   return json;
 }
 
-// Writes one line per reason, because one missing model family excludes many experiments.
+// Returns one line per reason, because one missing model family excludes many experiments.
 std::string NotRunText(const std::vector<Result>& results) {
   std::vector<std::pair<std::string, std::string>> reasons;
   for (const Result& result : results) {
@@ -224,15 +224,16 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   const reproduce::Score score = reproduce::ScoreOf(results);
   text +=
       Prose(i18n::Format("{} experiments: {} run completely, {} not run. Published numbers: {} of "
-                         "{} within tolerance. Orders and ratios: {} of {} hold. (In brackets: "
-                         "another model's figure, if nothing was published.)",
+                         "{} within tolerance. Orders and ratios: {} of {} hold. (Figures in "
+                         "brackets are those of another model. They are shown if nothing was "
+                         "published.)",
                          score.experiments, score.done, score.not_run, score.published_within,
                          score.published, score.bounds_hold, score.bounds));
   return text;
 }
 
-// The GPU that --device and --gpu-memory name, in the form of the device table. "": the GPU of the
-// publication.
+// Returns the GPU of --device and --gpu-memory in the form of the device table; "" stands for the
+// GPU of the publication.
 absl::StatusOr<std::string> DeviceOf(const Options& options) {
   if (options.device.empty()) return std::string();
   absl::StatusOr<std::string> text = run::DeviceTextOf(options.device);

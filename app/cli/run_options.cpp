@@ -17,7 +17,7 @@ absl::Status Prefixed(const std::string& what, const absl::Status& status) {
   return absl::Status(status.code(), fmt::format("{}: {}", what, std::string(status.message())));
 }
 
-// The table of settings in --help: key, meaning, allowed values.
+// Returns the table of settings for --help: key, meaning, allowed values.
 std::string SettingsHelp() {
   std::string text = i18n::Text(
       "Settings: --set optimizer.lr=0.1, or in a run.json {\"optimizer.lr\": 0.1} or\n"
@@ -32,7 +32,7 @@ std::string SettingsHelp() {
   return text;
 }
 
-// A device from a file is stored with its figures, so that the run does not depend on the file.
+// A device file is replaced by its figures, so that the run does not depend on the file.
 absl::Status SetKey(const std::string& key, const std::string& value,
                     run::RunConfigBuilder& builder) {
   if (key != "device") return builder.Set(key, value);
@@ -106,7 +106,7 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
   if (!status.ok()) return status;
   absl::StatusOr<run::RunConfig> config = builder.Build();
   if (!config.ok()) return config;
-  // A run that the worker would refuse is refused before the worker starts.
+  // Refuses here what the worker would refuse, before it is started.
   status = run::CheckRun(*config).status();
   if (!status.ok()) return options.model.empty() ? status : Prefixed(options.model, status);
   return config;

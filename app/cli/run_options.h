@@ -23,7 +23,7 @@ struct RunOptions {
     return !preset.empty() || !model.empty() || !config.empty() || !sets.empty() ||
            !device.empty() || !gpu_memory.empty();
   }
-  // The words that may name files, for WouldReplaceInput().
+  // Returns the words that may be names of files, for WouldReplaceInput().
   std::vector<std::string> inputs() const {
     std::vector<std::string> all = {model, config, device};
     all.insert(all.end(), sets.begin(), sets.end());
@@ -31,7 +31,7 @@ struct RunOptions {
   }
 };
 
-// kElsewhere omits --device and --gpu-memory, for commands in which these options have another
+// kElsewhere omits --device and --gpu-memory. It is for commands in which they have another
 // meaning.
 enum class DeviceOptions { kHere, kElsewhere };
 void AddRunOptions(CLI::App& command, RunOptions& options,
@@ -44,8 +44,8 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
 // Returns the value of --budget. If it is not given, returns the memory of the GPU that --device or
 // --gpu-memory names.
 absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& options);
-// Reports an error of BudgetOf(). Returns kUsage for a wrong --budget, and kBadInput, as all
-// commands do, for a wrong setting of the run, such as an unknown GPU.
+// Reports an error of BudgetOf(). Returns kUsage for a wrong --budget. For a wrong setting of the
+// run, such as an unknown GPU, returns kBadInput, as all commands do.
 ExitCode ReportBudgetError(const std::string& budget, const RunOptions& options,
                            const absl::Status& status);
 // Parses the value of --budget and returns bytes. A number without a unit, such as "24", is refused

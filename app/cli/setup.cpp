@@ -212,7 +212,7 @@ absl::Status Download() {
   again.setSingleShot(true);
   QObject::connect(&again, &QTimer::timeout, [&] { download.start(); });
   QObject::connect(&download, &ui::TorchDownload::ended, [&](const absl::Status& status) {
-    // Another process is downloading: waits until it has ended, and then uses its result.
+    // While another process is downloading, waits for its end, and then uses its result.
     if (absl::IsUnavailable(status) && !download.locked()) {
       if (!std::exchange(told_waiting, true))
         Note(i18n::Format("{}; waiting for it", std::string(status.message())));

@@ -13,8 +13,8 @@
 namespace vramscope::cli {
 
 // While an object exists, SIGINT and SIGTERM make fd() readable and do not end the program. The
-// terminal sends Ctrl-C to the worker, too, which must survive it to receive the cancellation. So
-// the signals are blocked instead of handled: the worker inherits the mask of blocked signals.
+// signals are blocked, not handled, because the worker inherits the mask of blocked signals. So the
+// worker survives the terminal's Ctrl-C and receives the cancellation.
 class SignalCatcher {
  public:
   SignalCatcher() {

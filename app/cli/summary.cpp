@@ -43,7 +43,7 @@ std::string SettingsText(const run::RunConfig& c) {
     text += i18n::Format(", {} rank {} on {}", c.Is("lora.kind", "dora") ? "DoRA" : "LoRA",
                          c.Get("lora.rank"), c.Get("lora.targets"));
   }
-  // The text already contains these settings; all others are printed as key=value.
+  // The settings that the text mentions in words; all other settings are printed as key=value.
   constexpr std::string_view kSaid[] = {"precision",      "attention",          "optimizer.name",
                                         "optimizer.impl", "checkpointing.mode", "checkpointing.k",
                                         "lora.rank",      "lora.targets",       "lora.kind",
@@ -68,7 +68,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   const std::string parts =
       i18n::Format("{} + {} CUDA context, of {}", UseText(summary.most_used),
                    FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
-  // The text names refused allocations, because no other figure includes them.
+  // Names failed allocations, because no other figure includes them.
   const auto& kinds = trace.events.kind;
   const auto first = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   const auto refused = std::count(first, kinds.end(), trace::EventKind::kOutOfMemory);
@@ -93,7 +93,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   return i18n::Format("Does not fit on {}: {} ({}).", device.name, request, parts);
 }
 
-// Returns the loss of every step. Runs that compute values record each loss as a marker.
+// Returns the loss of each step. A run that computes values records each loss as a marker.
 std::vector<double> Losses(const trace::Trace& trace) {
   constexpr std::string_view kPrefix = "loss=";
   std::vector<double> losses;
@@ -108,10 +108,10 @@ std::vector<double> Losses(const trace::Trace& trace) {
   return losses;
 }
 
-// One entry for each step; empty if the trace does not record when the GPU was busy.
+// Returns an entry for each step, or nothing if the trace does not record when the GPU was busy.
 std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t steps) {
   if (!trace.info.has_times || steps == 0 || trace.activities.size() == 0) return {};
-  // The trace outlives the index, so the pointer that the index gets need not own the trace.
+  // The index gets a pointer that does not own the trace, because the trace outlives the index.
   const std::shared_ptr<const trace::Trace> borrowed(std::shared_ptr<void>(), &trace);
   std::vector<query::DeviceTimes> times = query::DeviceTimesOfSteps(query::ActivityIndex(borrowed));
   if (times.size() != steps) times.clear();
@@ -268,7 +268,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
                  i18n::Text(trace::Name(step.peak_phase))});
     return table.Text();
   }
-  // If known, the GPU's busy time is shown, because the host's times run ahead of the GPU.
+  // The GPU's busy time is shown if it is known, because the host runs ahead of the GPU.
   const std::vector<query::DeviceTimes> gpu = DeviceTimesOf(trace, steps.size());
   const bool trains = query::HasPhases(steps);
   std::vector<Table::Column> columns = {{i18n::Text("Step"), Table::kRight}};
@@ -395,7 +395,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
     text += i18n::Format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
                          losses.back());
   }
-  // A run on the CPU cannot tell whether the run would fit into a GPU.
+  // A run on the CPU does not show whether it would fit into a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)
     text += "  " + FitText(trace, summary) + "\n";
   return text + AssumptionsText(trace::AssumptionsOf(trace));

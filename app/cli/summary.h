@@ -1,4 +1,4 @@
-// What `plan` and `run` print about a trace: the documented JSON, and text for users.
+// Formats what `plan` and `run` print about a trace: the documented JSON, and text for users.
 #pragma once
 
 #include <string>
@@ -23,29 +23,29 @@ std::string SummaryText(const trace::Trace& trace, const analysis::Summary& summ
 // reserved at most", or "at one time 4.00 GiB reserved + 128.00 MiB outside the allocator".
 std::string UseText(const analysis::GpuUse& use);
 Json CategoriesJson(const analysis::CategoryBytes& categories);  // only nonzero ones
-// Keys: step, micro_batch, phase, module, op, time_ns; the entry's number if the file has no times.
+// Keys: step, micro_batch, phase, module, op, time_ns (without times: the number of the entry).
 Json ContextJson(const trace::Trace& trace, const analysis::Context& context);
 std::string ContextText(
     const analysis::Context& context);  // "step 0, backward, model.layers.3, ..."
-// "12.34 ms"; "entry 5" if the file has an order but no times.
+// Returns for example "12.34 ms", or "entry 5" if the file has only the order of events.
 std::string TimeText(const trace::Trace& trace, int64_t time_ns);
-// The time and what was running: "12.34 ms, step 0, backward". For a snapshot without history, the
-// time of the snapshot.
+// Returns the time and what ran, such as "12.34 ms, step 0, backward", or for a snapshot without
+// history its time.
 std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& context);
-// "1.95 GiB allocated, 2.45 GiB reserved (step 0, forward)". Gives both times if the reserved peak
-// is at another time than the allocated one, and says so if reserved memory is not recorded.
+// Returns for example "1.95 GiB allocated, 2.45 GiB reserved (step 0, forward)". The text has both
+// times if the peaks differ in time, and says so if reserved memory is not recorded.
 std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak);
 // If the file has no times, they are null in the JSON and left out of the table.
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);
 std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);
 
-// Counters: PyTorch's memory counters that the program itself read; the text is "" if it read none.
-// Assumptions: what the figures assume, as [{what, where, bytes}]; unknown bytes are null.
+// Return the PyTorch memory counters that the program itself read; the text is "" if there are
+// none. AssumptionsJson() returns what the figures assume; unknown bytes are null.
 Json CountersJson(const trace::Trace& trace);
 std::string CountersText(const trace::Trace& trace);
 Json AssumptionsJson(const std::vector<run::Assumption>& assumptions);
 Json EvidenceJson(const trace::Evidence& evidence);
-// The assumptions as a paragraph that starts with an empty line; "" if there are none.
+// Returns the assumptions as a paragraph after an empty line; "" if there are none.
 std::string AssumptionsText(const std::vector<run::Assumption>& assumptions);
 
 }  // namespace vramscope::cli

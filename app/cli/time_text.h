@@ -1,4 +1,4 @@
-// A time as typed for --at and --time.
+// Parses times as users type them for --at and --time.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -8,7 +8,7 @@
 
 namespace vramscope::cli {
 
-// "12.5ms", "1.2s", "350us", "1000ns"; without a unit: nanoseconds, as in the JSON outputs.
+// Parses "12.5ms", "1.2s", "350us" or "1000ns". A number without a unit is in ns, as in the JSON.
 absl::StatusOr<int64_t> ParseTime(std::string_view text);
 
 }  // namespace vramscope::cli

@@ -67,8 +67,8 @@ class Savings {
     return PrintText(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
 
-  // Prints what is known before the toggles are planned; a row for each toggle follows later. If
-  // the output cannot be written, the last part reports it.
+  // Prints what is known before the toggles are planned. A row for each toggle follows later. Write
+  // errors are reported with the last part.
   void Begin() {
     if (form_ == SavingsForm::kJsonLines) {
       Json json = Known();
@@ -93,7 +93,7 @@ class Savings {
     };
   }
 
-  // All toggles that apply to the program as NAME, or as NAME=VALUE for every value worth a plan.
+  // Returns the toggles that apply to the program: NAME, or NAME=VALUE for each proposed value.
   std::vector<std::string> Applying() const {
     std::vector<std::string> texts;
     for (const ToggleReport& report : start_.toggles) {
@@ -109,7 +109,7 @@ class Savings {
     return on == plan.toggles.end() ? nullptr : &*on;
   }
 
-  // The parts of the answer that the plan of the unchanged program gives.
+  // Returns the keys that are known from the plan of the unchanged program.
   Json Known() const {
     Json json;
     json["device"] = start_.device;
@@ -167,7 +167,7 @@ class Savings {
         run::FormatBytes(start_.planned.reserved), run::FormatBytes(start_.planned.needed()));
   }
 
-  // Columns wide enough for every row, because rows may be printed one by one.
+  // Returns columns that are wide enough for any row, because rows may be printed one by one.
   Table Columns() const {
     constexpr size_t kNeeds = sizeof("+1023.99 MiB") - 1, kTime = sizeof("99.99 x") - 1;
     size_t widest = 0;
@@ -188,7 +188,7 @@ class Savings {
          Printable(OutcomeOf(plan))});
   }
 
-  // The text of the result, without the part that Begin() has printed.
+  // Returns the text of the result without the part that Begin() has printed.
   std::string Text() const {
     std::string text;
     if (!rows_printed_) {
@@ -231,7 +231,7 @@ ExitCode ToggleSavings(const std::vector<std::string>& command, const ProgramOpt
   if (!platform.ok()) return ReportError(platform.status());
   const absl::StatusOr<std::vector<program::Toggle>> all = program::ReadToggles(*platform);
   if (!all.ok()) return ReportError(all.status());
-  // Each toggle is planned alone, so toggles that exclude each other may be given together.
+  // Each toggle is planned without the others, so toggles that exclude each other are allowed.
   for (const std::string& toggle : options.toggles) {
     if (const auto chosen = program::ChooseToggles(*all, {toggle}); !chosen.ok()) {
       NoteError(std::string(chosen.status().message()));

@@ -1,4 +1,4 @@
-// `toggles --savings -- PROGRAM`: plans a program without toggles and with each toggle alone, and
+// `toggles --savings -- PROGRAM`: plans a program without toggles and with each single toggle, and
 // prints what each saves.
 #pragma once
 
@@ -18,7 +18,7 @@ enum class SavingsForm : uint8_t {
               // kJson
 };
 
-// Plans each toggle in `options` alone; if there is none, each toggle that applies to the program.
+// Plans each toggle in `options` or, if there is none, each toggle that applies, one at a time.
 ExitCode ToggleSavings(const std::vector<std::string>& command, const ProgramOptions& options,
                        SavingsForm form);
 

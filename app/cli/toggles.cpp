@@ -80,10 +80,10 @@ ExitCode ListAll(const std::vector<Toggle>& all, bool json) {
                MeaningOf(toggle.changes)});
   return PrintText(
       table.Text() +
-      Prose(i18n::Text(
-          "`vramscope toggles -- python train.py` shows which of them apply to a program, "
-          "`vramscope plan --toggle NAME -- python train.py` plans it with one, and `vramscope "
-          "fit --budget 24GiB -- python train.py` searches for toggles with which it fits.")));
+      Prose(i18n::Text("`vramscope toggles -- python train.py` shows which toggles apply to a "
+                       "program, `vramscope plan --toggle NAME -- python train.py` plans the "
+                       "program with one toggle, and `vramscope fit --budget 24GiB -- python "
+                       "train.py` searches for toggles with which it fits.")));
 }
 
 ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& outcome, bool json) {

@@ -5,8 +5,8 @@
 
 namespace vramscope::cli {
 
-// Names every part on which the program's behaviour depends: its commit, the trace formats it reads
-// and writes, the loaded Qt, and the LibTorch version of the worker.
+// Returns the versions on which the program's behaviour depends: its commit, the trace formats that
+// it reads and writes, the loaded Qt, and the worker's LibTorch.
 std::string VersionText();
 
 }  // namespace vramscope::cli

@@ -44,7 +44,7 @@ bool SentToOpenWindow(const std::vector<std::string>& files) {
   return ui::SendToOpenWindow(paths);
 }
 #endif
-// Shows the shipped plan of this run, and what can be done on this computer.
+// Prints the shipped plan of this run, and what can be done on this computer.
 ExitCode ShowSample(const run::RunConfig& config) {
   const std::string folder = setup::SamplesFolder();
   const setup::Samples samples = setup::Samples::In(folder);

@@ -20,7 +20,7 @@
 namespace vramscope::cli {
 namespace {
 
-// The worker client kills a worker that does not react to a cancellation within five seconds.
+// Longer than the five seconds after which the worker client kills a worker that ignores a cancel.
 constexpr int kGiveUpMs = 8'000;
 constexpr int kProbeMs = 90'000;
 
@@ -30,8 +30,8 @@ std::string NoWorker() {
       "./vramscope, or set $VRAMSCOPE_WORKER");
 }
 
-// Checks whether the worker can be started. A worker that $VRAMSCOPE_WORKER names finds LibTorch
-// without this program's help.
+// Checks whether the worker can be started. If $VRAMSCOPE_WORKER names the worker, LibTorch is not
+// searched for, because that worker finds it itself.
 absl::Status CheckWorker(const QString& program) {
   if (program.isEmpty()) return absl::UnavailableError(NoWorker());
   if (qEnvironmentVariableIsSet("VRAMSCOPE_WORKER")) return absl::OkStatus();
@@ -136,7 +136,7 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
     interrupted = true;
     QCoreApplication::quit();
   });
-  // Connections made here are closed with this object.
+  // The signal connections that are made here end with this object.
   QObject scope;
   const auto show = [&] {
     const Progress now = progress();
@@ -170,8 +170,8 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
             result.trace = std::move(trace);
             result.status = StatusOf(*worker->client, error);
             result.worker_seconds = worker->client->lastSeconds();
-            // Handles the result after the client's signal has returned. Jobs are assigned before
-            // that, so that no worker waits, and again after it, because `finished` may add jobs.
+            // Handles the result after the client's signal has returned. fill() assigns jobs first,
+            // so that no worker waits, and a second time because `finished` may add jobs.
             QTimer::singleShot(0, &scope, [&, id, result = std::move(result)]() mutable {
               fill();
               --unseen;

@@ -22,11 +22,11 @@ struct WorkerRun {
   double seconds = 0;                         // wall time, including the start of the worker
   double worker_seconds = 0;                  // wall time of the run only
 };
-// `arguments`: arguments for the worker in addition to the usual ones.
+// `arguments`: additional arguments for the worker.
 WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::string>& arguments = {});
 
-// Plans many runs, two at a time if there are enough processors, on workers that keep running from
-// one run to the next.
+// Plans many runs, two at a time if there are enough processors. The workers are started once and
+// keep running between runs.
 class Planner {
  public:
   explicit Planner(int workers = 2);
@@ -42,8 +42,8 @@ class Planner {
     double share = 0;
     std::string text;
   };
-  // Calls `next` until it returns no job and none is running; `finished` may add jobs. kCancelled
-  // after Ctrl-C, kUnavailable without a worker. A failed run is a result, not an error of Drain().
+  // Calls `next` until it returns no job and none is running; `finished` may add jobs. Returns
+  // kCancelled after Ctrl-C, kUnavailable without a worker. A failed run is no error of Drain().
   absl::Status Drain(const std::function<std::optional<Job>()>& next,
                      const std::function<void(size_t id, const WorkerRun&)>& finished,
                      const std::function<Progress()>& progress);
@@ -59,7 +59,7 @@ struct WorkerProbe {
   std::string version;
   std::string error;
 };
-// Starts the worker and waits for its greeting.
+// Starts the worker and waits for its first message.
 WorkerProbe ProbeWorker();
 
 }  // namespace vramscope::cli

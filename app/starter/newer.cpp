@@ -1,6 +1,6 @@
 // libvramscope-newer.so: functions that bundled libraries need and glibc 2.35 lacks.
-// packaging/bundle.py links it to those libraries. Where the C library has such a function, the C
-// library's version is used.
+// packaging/bundle.py links it to those libraries. If the computer's C library has such a function,
+// that function is used instead.
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
-// bin/vramscope of an installed tree that has its own Qt (packaging/). It executes
+// This is bin/vramscope of an installed tree that has its own Qt (packaging/). It executes
 // lib/vramscope/vramscope.
 //
-// If the computer has certain libraries (OpenGL, X11, Wayland, fontconfig, ...), these must be
-// used, because its graphics driver was built with them. For computers without a desktop, the tree
-// has a copy of each: lib/vramscope/fallback/NAME/NAME. The loader cannot search a folder only as a
-// last resort, so this program determines which libraries are missing and adds their folders to
+// Some libraries (OpenGL, X11, Wayland, fontconfig, ...) must be the computer's own if it has them,
+// because its graphics driver was built with them. For computers without a desktop, the tree
+// has a copy of each: lib/vramscope/fallback/NAME/NAME. The loader has no folders that it searches
+// last. So this program finds out which libraries are missing, and adds their folders to
 // LD_LIBRARY_PATH. vramscope restores that variable at its start (profiler/base/install_paths.h).
 //
 // This program needs only the C library, even an old version, so that it can report that the C
@@ -46,8 +46,8 @@ void ReadCache() {
   close(file);
 }
 
-// An entry of the cache, in the format of glibc since 2.2. The cache also lists libraries of other
-// architectures.
+// An entry of the cache in glibc's format (since 2.2). There are also entries for libraries of
+// other architectures.
 struct CacheEntry {
   int32_t kind;
   uint32_t name, path;
@@ -76,7 +76,7 @@ bool IsInCache(const char* name) {
 }
 
 bool IsInstalled(const char* name) {
-  // If the library is not in the cache, the loader is asked.
+  // The loader may find a library that is not in the cache.
   return IsInCache(name) || dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr;
 }
 

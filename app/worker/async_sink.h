@@ -1,4 +1,4 @@
-// An EventSink with a thread that passes everything on to another sink, in order. So a run
+// An EventSink that passes everything on to another sink, in order, on its own thread. A run thus
 // does not wait for encoding, compression and the pipe.
 //
 //   AsyncSink sink(writer);

@@ -53,7 +53,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   signal(SIGPIPE, SIG_IGN);
-  // Frames are written to a separate descriptor. What libraries print on stdout goes to stderr.
+  // Frames are written to a separate descriptor, and the output of libraries to stdout goes to
+  // stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     std::perror("vramscope-worker: stdout");

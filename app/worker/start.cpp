@@ -1,8 +1,8 @@
 // vramscope-worker: chooses the CUDA libraries of the process, then executes vramscope-worker-loop.
 // Even LibTorch's CPU library needs libcudart, so the choice must be made before LibTorch is
-// loaded. This program does not load LibTorch itself, which would take a quarter of a second. This
-// program also chooses LibTorch's folder (profiler/setup/find_libtorch.h), which the loader
-// searches before the build tree's folder in the loop's rpath.
+// loaded. This program does not load LibTorch, because that takes a quarter of a second. It also
+// chooses LibTorch's folder (profiler/setup/find_libtorch.h). The loader searches that folder
+// before the folder of the build tree in the loop's rpath.
 //
 //   --stdio                    libtorch_cuda on the emulated platform (emulated/): plans, and runs
 //                              on the CPU

@@ -31,7 +31,8 @@ namespace {
 constexpr int kExitOk = 0;
 constexpr int kExitBadInput = 3;
 constexpr uint32_t kProtocol = 1;
-// Only a faulty client has more waiting runs. The oldest of them are dropped with an error.
+// Only a faulty client requests more runs at once. The oldest waiting runs are dropped with an
+// error.
 constexpr size_t kMaxWaiting = 64;
 
 struct Job {
@@ -40,7 +41,7 @@ struct Job {
   bool cancelled = false;
 };
 
-// The reading thread and the run thread share a session, and both keep it alive.
+// Shared by the thread that reads requests and the thread that executes runs. Both keep it alive.
 class Session {
  public:
   explicit Session(const WorkerOptions& options) : options_(options) {}
@@ -80,7 +81,7 @@ class Session {
     return true;
   }
 
-  // Accepts no more runs, and cancels the run in progress.
+  // Refuses further runs, and cancels the run in progress.
   void End() {
     std::lock_guard lock(mutex_);
     ending_ = true;
@@ -181,7 +182,7 @@ class Session {
       return Write(bytes) ? absl::OkStatus()
                           : absl::UnavailableError(i18n::Text("the client is gone"));
     });
-    // Through this sink, events are encoded and written while the run continues.
+    // This sink encodes and writes events while the run continues.
     AsyncSink sink(*writer);
     trainer::RunHooks hooks;
     hooks.cancel = &cancel_;
@@ -242,7 +243,7 @@ class Session {
 }  // namespace
 
 int ServeWorker(const WorkerOptions& options) {
-  // The session is shared, because a run that does not end in time outlives this call.
+  // The session is in a shared pointer, because a run that does not end in time outlives this call.
   auto session = std::make_shared<Session>(options);
   session->SayHello();
   std::thread runner([session] { session->RunJobs(); });

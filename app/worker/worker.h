@@ -4,8 +4,8 @@
 //   WorkerOptions options{.input = 0, .output = out, .run = ...};
 //   return ServeWorker(options);
 //
-// The caller's thread reads requests, and a second thread executes runs. So a cancellation or a
-// newer run takes effect during a run.
+// The caller's thread reads requests, and a second thread executes runs. This makes it possible to
+// cancel or replace a run in progress.
 #pragma once
 
 #include <absl/status/status.h>
@@ -32,9 +32,9 @@ struct WorkerOptions {
   int shutdown_timeout_ms = 5000;
 };
 
-// Runs until shutdown, the end of the input, or a closed output. Returns the process's exit status:
-// 0, or 3 if the input is not the worker protocol. If a run did not end in time, its thread still
-// runs, and the caller must exit with _exit().
+// Runs until a shutdown request, the end of the input, or a closed output. Returns the exit status
+// for the process: 0, or 3 if the input is not the worker protocol. The thread of a run that did
+// not end in time still runs, so the caller must exit with _exit().
 int ServeWorker(const WorkerOptions& options);
 
 }  // namespace vramscope::worker

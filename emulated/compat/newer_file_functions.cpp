@@ -1,6 +1,6 @@
 // File functions that the C library exports under these names since 2.33 (README.md). In older
-// versions, the headers turn them into calls of __xstat and so on, which also take the version of
-// struct stat: 1 on x86-64.
+// versions, the headers call __xstat and so on instead, which have one more parameter: the version
+// of struct stat (1 on x86-64).
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>

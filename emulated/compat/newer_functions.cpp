@@ -1,4 +1,4 @@
-// Functions of newer C libraries that the statically linked C++ library and libgcc need
+// Provides functions of newer C libraries for the statically linked C++ library and libgcc
 // (README.md).
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define VRAMSCOPE_NEWER extern "C" __attribute__((visibility("hidden")))
 
-// New in 2.32. 0 means that there may be other threads, which is always safe.
+// New in 2.32. 0 means that there may be other threads. That value is always safe.
 VRAMSCOPE_NEWER char __libc_single_threaded;
 char __libc_single_threaded = 0;
 
@@ -26,7 +26,8 @@ VRAMSCOPE_NEWER uint32_t arc4random() {
   return value;
 }
 
-// New in 2.30. Older C libraries wait by real time only, so the remaining time is converted.
+// New in 2.30. Older C libraries can only wait by CLOCK_REALTIME, so the deadline is converted to
+// it.
 VRAMSCOPE_NEWER int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                            clockid_t clock, const timespec* until) {
   constexpr long kSecond = 1'000'000'000;
@@ -77,7 +78,7 @@ int FindObject(dl_phdr_info* info, size_t, void* data) {
 
 VRAMSCOPE_NEWER int _dl_find_object(void* address, dl_find_object* result) noexcept {
   using Function = int (*)(void*, dl_find_object*);
-  // The C library's function is faster and takes no lock.
+  // Prefers the C library's own function, which is faster and takes no lock.
   static const auto newer = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
   if (newer != nullptr) return newer(address, result);
   Search search{reinterpret_cast<uintptr_t>(address), result};

@@ -1,7 +1,7 @@
-// The entry point of a program that also runs with C libraries before 2.34 (README.md); it replaces
-// the compiler's start files. Older C libraries need a function of the program that runs the
-// constructors before main(). Since 2.34 the C library runs them itself, but still accepts such a
-// function. So a program that passes such a function runs with old and new C libraries.
+// The entry point for a program that must also run with C libraries before 2.34 (README.md). It
+// replaces the compiler's start files. Before 2.34, the program passes to the C library a function
+// that runs the constructors before main(). Since 2.34 the C library runs them itself, but still
+// accepts such a function. So passing the function works with all C libraries.
 #include <stddef.h>
 
 extern "C" {
@@ -9,7 +9,7 @@ using Initialize = void (*)(int, char**, char**);
 extern Initialize __init_array_start[] __attribute__((visibility("hidden")));
 extern Initialize __init_array_end[] __attribute__((visibility("hidden")));
 
-// Identifies the program when it registers functions to run at its end.
+// Identifies the program to the C library when it registers functions for its exit.
 __attribute__((visibility("hidden"))) void* __dso_handle = nullptr;
 
 __attribute__((visibility("hidden"))) void VramscopeInitialize(int argc, char** argv,

@@ -22,7 +22,8 @@ def number(version):
 
 
 def symbols(path):
-    """(name, version, whether it is the default, type, size) of each symbol that an ELF-64 file exports."""
+    """Yields (name, version, whether it is the default version, type, size) of each symbol that an
+    ELF-64 file exports."""
     data = pathlib.Path(path).read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise SystemExit("%s: not a 64-bit ELF file" % path)
@@ -51,7 +52,7 @@ def symbols(path):
 
 
 def chosen(path, limit):
-    """Name -> (version, type, size, whether it has a newer version)."""
+    """Returns {name: (version, type, size, whether the symbol has a newer version)}."""
     found, newer = {}, set()
     for name, version, _, kind, size in symbols(path):
         if not re.fullmatch(r"GLIBC_2[0-9.]+", version):

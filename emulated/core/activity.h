@@ -1,5 +1,5 @@
-// The GPU activities and API calls that the platform reports: to its CUPTI (recorder.h), and to a
-// program that plans in its own process (vramscope_emulated_listen). Such a program includes no
+// The GPU activities and API calls that the platform reports to its CUPTI (recorder.h) and to
+// programs that plan in their own process (vramscope_emulated_listen). Such a program includes no
 // other header of the platform. Plain values; pointers to text are valid until the process ends.
 #pragma once
 
@@ -59,16 +59,16 @@ struct Activity {
   int registers = 0;
   Place from = Place::kUnknown, to = Place::kUnknown;
   Call call = Call::kLaunchKernel;
-  // Whether this is its call's first activity; the launch of a graph causes many activities.
+  // Whether this is the first activity of its call. The launch of a graph causes many activities.
   bool first = true;
   bool waits = false;  // the call returned when the work was done
-  // Begin and end of the call in the host's virtual time.
+  // The begin and the end of the API call in the host's virtual time.
   int64_t call_begin_ns = 0, call_end_ns = 0;
-  // Set only while a recorder is called, and only if operands are wanted (recorder.h). Each address
-  // occurs once.
+  // Set only while a recorder is called, and only if it requested operands (recorder.h). Each
+  // address occurs once.
   const Operand* operands = nullptr;
   uint32_t operand_count = 0;
-  // The result of CountRequests when the work was submitted or, in a graph, captured.
+  // The result of CountRequests when the work was submitted (for a graph: captured).
   uint64_t requests = 0;
 };
 
@@ -90,15 +90,15 @@ struct Synchronization {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
-// The times of a repeated move of the clock (vramscope_emulated_repeat): the interval in which the
-// work ran, and the interval in which the host was in the call. For a wait both are the same.
+// The times of a move of the clock that is repeated (vramscope_emulated_repeat): first the interval
+// of the work, then the interval of the host's call. For a wait, both intervals are equal.
 struct RepeatedMove {
   int64_t start_ns = 0, end_ns = 0;
   int64_t call_begin_ns = 0, call_end_ns = 0;
 };
 
-// Called from any thread, without locks held, until the process ends. `handle` is the program's
-// handle of the stream, 0 for a default stream, kAllStreamHandles for a wait for the device.
+// Called from any thread, without locks held, until the process ends. `handle` is the stream as the
+// program knows it: 0 for a default stream, kAllStreamHandles for a wait for the device.
 struct Listener {
   void (*work)(const Activity& activity, uint64_t handle) = nullptr;
   void (*memory)(const MemoryActivity& activity) = nullptr;

@@ -1,7 +1,7 @@
-// Chooses the address of an allocation. The address breaks ties in PyTorch's caching allocator
-// (best fit, then the lowest address), so it is modelled after recordings:
+// Chooses the address of an allocation. PyTorch's caching allocator uses the best fit, and among
+// equal blocks the lowest address. So addresses are chosen as in recordings:
 //   ascending   the lowest hole that is large enough (Windows, WSL)
-//   descending  chunks of 32 MiB from the top; the rest of a chunk serves later, smaller
+//   descending  chunks of 32 MiB from the top; the rest of a chunk is used for later, smaller
 //               allocations (Linux)
 //
 //   AddressSpace space(base, span, Placement::kDescending);

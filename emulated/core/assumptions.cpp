@@ -13,7 +13,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Opened when the first line is logged; null if logging is off.
+// Returns the log, which is opened at the first call; null if logging is off.
 std::FILE* LogFile() {
   static std::FILE* file = []() -> std::FILE* {
     const std::string& path = ThePlatform().settings.log;

@@ -3,8 +3,8 @@
 //
 //   Assume("cuDNN workspace of a convolution", "cudnnGetConvolutionForwardWorkspaceSize", 0);
 //
-// Thread-safe. Calls with the same `what` and `where` share one entry, which keeps the bytes of the
-// first call and counts all calls.
+// Thread-safe. Calls with the same `what` and `where` share one entry. It has the number of all
+// calls, and the bytes of the first call.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@
 namespace vramscope::emulated {
 
 VRAMSCOPE_EMULATED_API void Assume(std::string_view what, std::string_view where, uint64_t bytes);
-// A function of an NVIDIA library that is not implemented here. generate_stubs.py writes these.
+// A function of an NVIDIA library that is not implemented. generate_stubs.py generates the Stubs.
 struct Stub {
   static constexpr int kParameters = 6;
 
   const char* library;
   const char* function;
   int64_t answer;  // the status that it returns; 0: success
-  // Sizes of the results that its first parameters point to; 0: none.
+  // For each of the first parameters: the size of the result to which it points; 0: none.
   uint8_t output_bytes[8] = {};
 };
 // Records a call of the stub.
@@ -43,7 +43,7 @@ struct Assumption {
 
 class AssumptionList {
  public:
-  // The maximum number of different entries; further ones are counted in a single entry.
+  // The maximum number of different entries. All others are counted together in one more entry.
   static constexpr size_t kMost = 10'000;
 
   void Add(std::string_view what, std::string_view where, uint64_t bytes);

@@ -8,7 +8,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// The memory clock at which the bus yields the GPU's bandwidth, with two transfers per clock.
+// Returns the memory clock that gives the GPU's bandwidth with two transfers per clock.
 int MemoryClockKhz(const Gpu& gpu) {
   if (gpu.bus_bits <= 0) {
     return 0;
@@ -24,8 +24,8 @@ bool DataCentre(const Gpu& gpu) {
   return cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc == 100 || cc == 103;
 }
 
-// Whether the GPU uses the processor's page tables. True for integrated GPUs from the generation of
-// Thor and GB10 on.
+// Returns whether the GPU uses the processor's page tables, as integrated GPUs do since Thor and
+// GB10.
 bool SharesPageTables(const Gpu& gpu) { return gpu.integrated && gpu.compute_capability >= 110; }
 
 }  // namespace
@@ -151,7 +151,7 @@ int AttributeOf(int device, Attribute attribute) {
 Peers PeersOf(int device, int peer) {
   const std::vector<Gpu>& gpus = ThePlatform().gpus;
   const auto known = [&](int i) { return i >= 0 && i < static_cast<int>(gpus.size()); };
-  // Different GPU models reach each other only through the host.
+  // GPUs of different models access each other only through the host.
   return device != peer && known(device) && known(peer) && gpus[device].name == gpus[peer].name
              ? gpus[device].peers
              : Peers::kNone;

@@ -3,7 +3,7 @@
 //
 //   int sms = AttributeOf(device, Attribute::kMultiprocessors);
 //
-// An attribute that is not listed is 0: the GPU does not have that feature.
+// Attributes that are not listed are 0, which means that the GPU lacks the feature.
 #pragma once
 
 #include "emulated/core/api.h"
@@ -83,14 +83,14 @@ enum class Attribute : int {
   kMemorySyncDomains = 126,
 };
 
-// How two different devices access each other's memory.
+// Returns how two different devices access each other's memory.
 VRAMSCOPE_EMULATED_API Peers PeersOf(int device, int peer);
 // `attribute`: cudaDeviceP2PAttr and CUdevice_P2PAttribute. Returns kInvalidValue for other
 // attributes, kInvalidDevice for unknown devices.
 VRAMSCOPE_EMULATED_API Result PeerAttributeOf(int device, int peer, int attribute, int* value);
 
 VRAMSCOPE_EMULATED_API int AttributeOf(int device, Attribute attribute);
-// 16 bytes, different for each device and the same in every process.
+// Writes 16 bytes, which differ between devices and are the same in every process.
 VRAMSCOPE_EMULATED_API void FillUuid(int device, unsigned char* uuid);
 
 }  // namespace vramscope::emulated

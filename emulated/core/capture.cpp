@@ -1,4 +1,4 @@
-// Stream capture and graphs: the part of Streams that captures work and replays it.
+// Implements stream capture and graphs: the functions of Streams that capture work and replay it.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -304,14 +304,16 @@ Result Streams::AddChildGraph(void* graph, void* child, const std::vector<void*>
     if (child == graph) {
       return Result::kInvalidValue;
     }
-    // Copies the child, so that nodes added to it later are not part of this node.
+    // Copies the child graph, because nodes that are added to it later must not become part of this
+    // node.
     node.child = CopyLocked(*it->second);
     node.duration_ns = node.child->Duration();
   }
   return AddNode(graph, std::move(node), after, handle);
 }
 
-// Runs the nodes of a launched graph in order, without locks: a host function may call CUDA.
+// Runs the nodes of a launched graph in order. It holds no locks, because a host function may call
+// CUDA.
 struct Streams::Replay {
   StreamFacts facts;
   int64_t call_begin_ns = 0, call_end_ns = 0;

@@ -7,7 +7,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// After this many queries in a row that returned "not ready", the clock moves to the end of the
+// After this many consecutive queries that returned "not ready", time jumps to the end of the
 // work.
 constexpr int kPatience = 1000;
 
@@ -15,8 +15,8 @@ struct Thread {
   bool submits = false;
   int questions = 0;  // queries in a row that returned "not ready"
   int64_t ahead = 0;  // offset to the shared clock, for a thread that only queries
-  // The latest time for which a thread that only queries has waited. Counts as 0 after a reset of
-  // the clock, whose number of resets then differs from `resets`.
+  // The latest time for which a thread that only queries has waited. It is valid only while
+  // `resets` equals the clock's number of resets.
   int64_t waited = 0;
   uint64_t resets = 0;
 };

@@ -31,7 +31,7 @@ std::atomic<uint64_t> g_kernels{0}, g_cufft{0}, g_nccl{0};
 
 bool IsFirst(std::atomic<uint64_t>& devices, int device) {
   const uint64_t bit = uint64_t{1} << device;
-  // Every launch calls this function, so it usually only reads.
+  // Every launch calls this function. It reads first, because a read is cheaper than fetch_or.
   return (devices.load(std::memory_order_relaxed) & bit) == 0 &&
          (devices.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
 }

@@ -1,5 +1,5 @@
-// The size of a process's CUDA context on a GPU: the driver's memory, kernel code, and what
-// libraries allocate for their handles. If the device table has the figures (ContextGrowth in
+// Tracks the size of a process's CUDA context on a GPU: memory of the driver, kernel code, and
+// memory that libraries allocate for handles. If the device table has the figures (ContextGrowth in
 // gpu.h), the context grows as on a real GPU.
 //
 //   GrowContext(CurrentDevice(), ContextPart::kCublas);  // in cublasCreate
@@ -11,7 +11,7 @@
 
 namespace vramscope::emulated {
 
-// Kernels, cuFFT plans and communicators grow a context once; every handle grows it again.
+// The first kernel, cuFFT plan and communicator grow a context once; each library handle grows it.
 enum class ContextPart { kKernels, kCublas, kCudnn, kCusolver, kCufft, kNccl };
 
 VRAMSCOPE_EMULATED_API void GrowContext(int device, ContextPart part);

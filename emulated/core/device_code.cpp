@@ -47,8 +47,8 @@ class Reader {
   Bytes bytes_;
 };
 
-// Unpacks LZ4's block format. A sequence is a byte with two lengths, then literals, then an offset
-// back into the output.
+// Unpacks LZ4's block format. Each sequence has a byte with two lengths, then literals, then an
+// offset into the earlier output.
 std::optional<std::vector<unsigned char>> UnpackLz4(Bytes in, uint64_t out_bytes) {
   std::vector<unsigned char> out;
   out.reserve(out_bytes);
@@ -134,8 +134,8 @@ std::vector<Section> SectionsOf(const Reader& elf) {
   return sections;
 }
 
-// Visits the attributes of .nv.info: each has a format, a number, and a value of two bytes or of a
-// stated length.
+// Visits the attributes of .nv.info. Each attribute has a format, a number and a value of two bytes
+// or of a given length.
 template <typename Visit>
 void EachAttribute(Bytes content, Visit&& visit) {
   constexpr unsigned char kNoValue = 1, kByte = 2, kHalf = 3, kSized = 4;
@@ -254,7 +254,8 @@ const CodeEntry* ChooseEntry(std::span<const CodeEntry> entries, int compute_cap
 }
 
 std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry) {
-  // No compression ratio is above 300, so a damaged length cannot cause a huge allocation.
+  // Refuses compression ratios above 300, which do not occur. Otherwise a damaged length could
+  // cause a huge allocation.
   if (entry.unpacked_bytes == 0 || entry.unpacked_bytes > kLargestImage ||
       entry.unpacked_bytes / 300 > entry.bytes.size() + 1024) {
     return std::nullopt;
@@ -293,7 +294,8 @@ std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin) {
     if (const auto name = After(section.name, kText)) {
       KernelFacts& facts = kernels[*name];
       facts.read = true;
-      // Older files have the number of registers here; newer ones in .nv.info, which is read below.
+      // Older files have the number of registers here, newer files in .nv.info, which is read
+      // below.
       if (const int registers = static_cast<int>(section.information >> 24); registers > 0) {
         facts.registers = registers;
       }

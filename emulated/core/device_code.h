@@ -1,13 +1,13 @@
-// Reads device code: a cubin (an ELF file), a fat binary of several, or PTX. The registers, shared
-// memory and parameters of a kernel determine its occupancy, on which the sizes of scratch buffers
-// depend.
+// Reads device code: a cubin (an ELF file), a fat binary of several cubins, or PTX. The registers,
+// shared memory and parameters of a kernel determine its occupancy, on which the sizes of scratch
+// buffers depend.
 //
 //   DeviceCode code = ParseImage(image, 89);
 //   ReadKernels(&code);
 //   int registers = code.kernels["_Z6kernelPf"].registers;
 //
-// Pure functions; the formats are known from public descriptions. Images are untrusted input: reads
-// stay within the lengths stated in the image, and these lengths are capped.
+// Pure functions; the formats are known from public descriptions. Images are untrusted: reads stay
+// within the lengths that an image states, and these lengths are limited.
 #pragma once
 
 #include <cstddef>
@@ -47,18 +47,18 @@ struct DeviceCode {
   std::unordered_map<std::string, KernelFacts> kernels;
 };
 
-// The length of an image in memory according to its header; 0: unknown (PTX or an unknown format).
+// Returns the length of an image in memory from its header; 0 for PTX and unknown formats.
 VRAMSCOPE_EMULATED_API size_t ImageBytes(const void* image);
 
 std::vector<CodeEntry> EntriesOf(Bytes fat_binary);
-// The entry that a GPU of this compute capability loads: the newest machine code of its generation,
-// otherwise PTX. Null if nothing runs.
+// Returns the entry that a GPU of this compute capability loads: the newest machine code of its
+// generation, otherwise PTX. Null if it can run no entry.
 const CodeEntry* ChooseEntry(std::span<const CodeEntry> entries, int compute_capability);
 // Returns nothing if the entry is damaged or its compression is unknown.
 std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry);
 std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin);
 
-// Finds the code of an image that a GPU would run, without unpacking it. `image` is what nvcc's
+// Finds the code that a GPU would run from an image, but does not unpack it. `image` is what nvcc's
 // host code registers (a wrapper that points to a fat binary), a fat binary, or a cubin. The image
 // must stay valid as long as the result is used.
 DeviceCode ParseImage(const void* image, int compute_capability);

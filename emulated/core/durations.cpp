@@ -8,7 +8,7 @@ namespace vramscope::emulated {
 namespace {
 
 constexpr double kLongest = 3600;
-// Duration of the smallest kernel in seconds: 0.7 to 1.1 us were measured.
+// The duration of the smallest kernel in seconds. Measured: 0.7 to 1.1 us.
 constexpr double kShortest = 1e-6;
 
 int64_t Nanoseconds(double seconds) {
@@ -26,9 +26,9 @@ double ClocksPerSecond(const Gpu& gpu) {
   return gpu.boost_mhz > 0 ? gpu.boost_mhz * 1e6 : kUsual;
 }
 
-// Mixed reads and writes reach 0.88 to 0.92 of the memory bandwidth. Data that fits the L2 cache is
-// read from there (the previous kernel wrote it) and is written back later, so 1.05 to 1.25 of the
-// bandwidth are reached.
+// Mixed reads and writes reach 0.88 to 0.92 of the memory bandwidth. Data that fits into the L2
+// cache reaches 1.05 to 1.25 of the bandwidth: the previous kernel left it there, and it is written
+// back later.
 double Moving(const Gpu& gpu, double bytes) {
   constexpr double kOfMemory = 0.9, kOfCache = 1.1;
   const double share = bytes <= static_cast<double>(gpu.l2_bytes) ? kOfCache : kOfMemory;
@@ -44,9 +44,9 @@ constexpr Tile kTiles[] = {{256, 128, 0.82}, {128, 128, 0.74}, {64, 64, 0.62}};
 constexpr Tile kNarrowTiles[] = {
     {256, 128, 0.8}, {192, 128, 0.8}, {128, 128, 0.8}, {128, 96, 0.72}, {64, 64, 0.58}};
 
-// The share of the rate that kernels reach if operands are not aligned to 16 bytes. With 16-bit
-// types aligned to 2 bytes, cuBLAS used kernels for older GPUs, and 0.10 to 0.15 of the peak was
-// measured instead of 0.8. Shares for alignments in between are assumed.
+// Returns the share of the rate that kernels reach if operands are not aligned to 16 bytes. With
+// 16-bit types aligned to 2 bytes, cuBLAS used kernels for older GPUs, which reached 0.10 to 0.15
+// of the peak instead of 0.8. Shares for alignments in between are assumed.
 double ShareOfUnaligned(Precision precision, int alignment) {
   if (precision == Precision::kFp32 || alignment >= 16) return 1;
   return precision == Precision::kTf32 || alignment >= 4 ? 0.5 : 1.0 / 6;
@@ -58,7 +58,7 @@ int64_t LaunchDuration(const Gpu& gpu, const LaunchWork& work) {
   const double multiprocessors = std::max(gpu.sm_count, 1);
   double moving = Moving(gpu, work.bytes);
   if (work.blocks > 0) {
-    // A multiprocessor reaches little more than an equal share of the memory bandwidth.
+    // One multiprocessor can use only slightly more than its equal share of the memory bandwidth.
     constexpr double kMost = 1.15;
     const double rounds = std::ceil(work.blocks / multiprocessors);
     moving *= std::max(1.0, rounds * multiprocessors / (work.blocks * kMost));
@@ -70,7 +70,7 @@ int64_t LaunchDuration(const Gpu& gpu, const LaunchWork& work) {
         std::min(work.serial_threads, multiprocessors * std::max(gpu.max_threads_per_sm, 1));
     moving = std::max(moving, work.bytes / (threads * kBytesPerSecond));
   }
-  // Memory transfers overlap with computing; instructions are issued one after the other.
+  // Memory transfers overlap with computing. Issuing instructions and arithmetic do not overlap.
   double computing = work.clocks / (multiprocessors * ClocksPerSecond(gpu));
   if (work.tiles > 0) {
     const double rate = RateOf(gpu, work.precision) / multiprocessors * work.share;
@@ -89,8 +89,8 @@ int64_t WorkDuration(const Gpu& gpu, double flops, Precision precision, uint64_t
                                           Moving(gpu, static_cast<double>(bytes))));
 }
 
-// A multiprocessor works on one tile of the result at a time, and all begin their next tile
-// together. So the last round of tiles takes as long as an earlier one, even with few tiles left.
+// A multiprocessor works on one tile of the result at a time, and all multiprocessors begin their
+// next tile together. So the last round takes as long as the others, even with few tiles left.
 // The fastest of the available tile sizes is used. If even the smallest tiles do not fill the GPU,
 // the sum over k is cut into parts, which another kernel adds up.
 int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product, double flops,
@@ -99,7 +99,7 @@ int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product, double flo
                k = static_cast<double>(product.k), batch = static_cast<double>(product.batch);
   if (m <= 0 || n <= 0 || k <= 0 || batch <= 0) return WorkDuration(gpu, flops, precision, bytes);
   const bool narrow = precision == Precision::kBf16;
-  // Overhead before the first and after the last step of a sum, in steps.
+  // The overhead before the first and after the last step of a sum, as a number of steps.
   const double around = narrow ? 96 : 32;
   const double start = narrow ? 2e-6 : 4e-6;
   const int most_parts = product.most_parts > 0 ? product.most_parts : narrow ? 1 : 4;
@@ -127,9 +127,10 @@ int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product, double flo
   return Nanoseconds(start + std::max(fastest, Moving(gpu, static_cast<double>(bytes))));
 }
 
-// Copies over the bus. Pinned memory: 55.3 GB/s measured with PCIe 5 (compute capability 9.0 and
-// from 10.0 on), 25 GB/s with PCIe 4 as reported by bandwidthTest. The host stages pageable memory:
-// 8 to 15 GB/s measured. On integrated GPUs a copy reads and writes the shared memory.
+// Returns the duration of a copy over the bus. Pinned memory reaches 55.3 GB/s with PCIe 5
+// (measured; compute capability 9.0, and 10.0 or higher) and 25 GB/s with PCIe 4 (reported by
+// bandwidthTest). Pageable memory, which the host stages, reaches 8 to 15 GB/s (measured). On
+// integrated GPUs a copy reads and writes the shared memory.
 int64_t CopyDuration(const Gpu& gpu, uint64_t bytes, CopyPath path) {
   const double size = static_cast<double>(bytes);
   if (path == CopyPath::kOnGpu || gpu.integrated)

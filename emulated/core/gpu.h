@@ -1,6 +1,6 @@
-// An emulated GPU. Its figures come from the project's device table; VRAMSCOPE_EMULATED_GPU has one
-// line for each GPU. ArchitectureOf returns properties that follow from the compute capability
-// alone.
+// An emulated GPU. Its figures come from the project's device table, and VRAMSCOPE_EMULATED_GPU
+// passes one line for each GPU. ArchitectureOf returns the properties that only depend on the
+// compute capability.
 //
 //   std::string problem;
 //   std::optional<Gpu> gpu = ParseGpu("name=NVIDIA L4;memory_bytes=23583457280;...", &problem);
@@ -28,13 +28,13 @@ struct ContextGrowth {
   uint64_t nccl = 0;      // added by the first communicator, without its buffers
 };
 
-// How GPUs of the same model access each other's memory: kNone means only through the host.
+// How GPUs of the same model access each other's memory. kNone: only through the host.
 enum class Peers { kNone = 0, kPcie = 1, kNvlink = 2 };
 
 struct Gpu {
   std::string name;
   uint64_t memory_bytes = 0;  // cudaDeviceProp::totalGlobalMem
-  // The CUDA context. With `growth`, its size at the start; otherwise its full size.
+  // The size of the CUDA context: with `growth` its initial size, otherwise its full size.
   uint64_t context_bytes = 0;
   ContextGrowth growth = {};
   uint64_t idle_bytes = 0;  // memory in use while no process uses the GPU
@@ -68,8 +68,8 @@ VRAMSCOPE_EMULATED_API Architecture ArchitectureOf(const Gpu& gpu);
 
 // Returns nothing and sets *problem if the line does not describe a GPU.
 std::optional<Gpu> ParseGpu(std::string_view line, std::string* problem);
-// One GPU per line; the last line is repeated until there are `devices` GPUs (0: one for each
-// line).
+// Parses one GPU per line. The last line is repeated until there are `devices` GPUs (0: one for
+// each line).
 std::vector<Gpu> ParseGpus(std::string_view lines, int devices, std::string* problem);
 
 }  // namespace vramscope::emulated

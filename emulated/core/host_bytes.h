@@ -1,6 +1,6 @@
-// Shadow contents: bytes that the host wrote to device memory can be read back until a launch may
-// have overwritten them. All other bytes read as zero, never as the contents of a tensor that was
-// there before.
+// Stores shadow contents. Bytes that the host wrote to device memory can be read back until a
+// launch may have overwritten them. All other bytes read as zero, never as contents of an earlier
+// tensor at that address.
 //
 //   bytes.Write(device_address, host, 8);
 //   bool known = bytes.Read(host, device_address, 8);     // false: zeros
@@ -25,36 +25,36 @@ class VRAMSCOPE_EMULATED_API HostBytes {
  public:
   static constexpr uint64_t kLargest = uint64_t{4}
                                        << 20;  // limit for a copy; larger copies are not kept
-  // Limit for all copies together; the oldest are dropped first.
+  // The limit for all stored bytes. The oldest bytes are dropped first.
   static constexpr uint64_t kBudget = uint64_t{128} << 20;
 
-  // Stores a host's copy. `address` is device memory, which is mapped but not necessarily backed.
+  // Stores bytes that the host copied to `address`, which need not be backed by real memory.
   void Write(uint64_t address, const void* from, uint64_t bytes);
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
-  // If a byte is unknown, reads zeros from there on and returns false. The known bytes before it
-  // are read, because ranks pad their messages to the length of the longest one.
+  // Reads zeros from the first unknown byte on, and then returns false. The known bytes before it
+  // are read, because ranks pad their messages to the length of the longest message.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
-  // The value that this thread reads for a single unknown byte, such as a boolean that PyTorch's
-  // own code reads back. Initially kFalse.
+  // Sets what this thread reads for a single unknown byte, such as a boolean that PyTorch itself
+  // reads back. Initially kFalse.
   enum class Truth : uint8_t { kFalse, kTrue, kTrueOnce };
   static void SetUnknownTruth(Truth truth);
 
-  // For callers that compute values alongside the platform: marks bytes as (not) equal to those on
-  // a real GPU. Unlike bytes that were merely copied in, marked bytes stay known after launches.
+  // Marks bytes as equal to those on a real GPU, or as not equal, for callers that compute values
+  // themselves. Marked bytes stay known after launches, unlike bytes that were only copied in.
   void Keep(uint64_t address, uint64_t bytes, bool known);
   bool IsKnown(uint64_t address, uint64_t bytes) const;
-  // Number of known bytes from the start.
+  // Returns the number of bytes before the first unknown byte of the range.
   uint64_t KnownPrefix(uint64_t address, uint64_t bytes) const;
-  // The number of nonzero elements; nullopt if any byte is unknown.
+  // Returns the number of nonzero elements; nullopt if any byte is unknown.
   std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
                                        uint64_t element_bytes) const;
 
-  // A message from another process will be written into the range, which happens on a GPU while the
-  // host goes on. `arrive` is called once, without locks held: with true before the bytes are read,
-  // so that it waits for the message and writes it; with false when something else was written into
-  // the range. Returns a number for ExpectNoMore.
+  // Announces a message from another process for the range, which a GPU would receive while the
+  // host continues. `arrive` is called once, without locks held. It is called with true before the
+  // bytes are read, and must wait for the message and write it. It is called with false if
+  // something else was written into the range. Returns a number for ExpectNoMore.
   using Arrive = std::function<void(bool needed)>;
   uint64_t Expect(uint64_t address, uint64_t bytes, Arrive arrive);
   void ExpectNoMore(uint64_t number);
@@ -66,10 +66,10 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Freed(uint64_t address, uint64_t bytes);
   // Call when a kernel was launched that writes at most `extent` bytes from each of `pointers`.
   void Launched(std::span<const uint64_t> pointers, uint64_t extent);
-  // Call when an unknown kernel was launched: it may overwrite all merely copied-in bytes.
+  // Call when an unknown kernel was launched. It may overwrite all bytes that were only copied in.
   void LaunchedUnknown();
 
-  // Whether there are bytes, or messages that have not arrived, that a launch could make unknown.
+  // Returns whether a launch could make any bytes or any expected messages unknown.
   bool HasFleeting() const {
     return fleeting_.load(std::memory_order_relaxed) > 0 ||
            expecting_.load(std::memory_order_relaxed) > 0;

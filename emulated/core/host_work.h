@@ -1,6 +1,6 @@
-// The host time that a program spends between two calls that put work on a stream. If it exceeds
-// the duration of the work, the GPU is idle. The time is not measured: callers report which kind of
-// code a thread runs, and the platform adds the time that such code took in recordings.
+// Models the host time that a program spends between two calls that put work on a stream. If it
+// exceeds the duration of the work, the GPU is idle. The time is not measured: callers report which
+// kind of code a thread runs, and the platform adds the time that such code took in recordings.
 //
 //   HostRuns(HostThread::kPython);      // by Python's hooks, for the calling thread
 //   clock.Submit(LaunchHostNs());       // by the platform, on the thread that launches
@@ -21,23 +21,23 @@ enum class HostThread : int {
   kOptimizer = 2,  // an optimizer's step in Python
 };
 
-// Sets what the calling thread runs from now on; returns what it ran before.
+// Sets which kind of code the calling thread runs from now on. Returns the previous kind.
 VRAMSCOPE_EMULATED_API HostThread HostRuns(HostThread runs);
-// The host time of a launch of the calling thread, including the code before it.
+// Returns the host time of a launch by the calling thread, including the code before it.
 VRAMSCOPE_EMULATED_API int64_t LaunchHostNs();
-// The host time of an optimizer's step before its first launch: it iterates over the parameters
-// that it trains and their state tensors.
+// Returns the host time of an optimizer step before its first launch. In this time, the optimizer
+// iterates over its parameters and their state tensors.
 VRAMSCOPE_EMULATED_API int64_t OptimizerHostNs(uint64_t parameters, uint64_t state_tensors);
 
-// For tests: resets what was reported for all threads, as in a fresh process.
+// For tests: forgets what all threads have reported, as in a new process.
 VRAMSCOPE_EMULATED_API void ForgetHostThreads();
 
 }  // namespace vramscope::emulated
 
 extern "C" {
-// Python's hooks call these through ctypes. The first is HostRuns; the others report that a module
-// is called, that an optimizer step begins (`first`: the first of the process), and that gradients
-// are cleared.
+// Python's hooks call these through ctypes. The first function is HostRuns. The others report that
+// a module is called, that an optimizer step begins (`first`: the process's first step), and that
+// gradients are cleared.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_host_runs(int runs);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_module_called();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_optimizer_step(uint64_t parameters,

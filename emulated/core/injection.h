@@ -1,5 +1,5 @@
-// The library that CUDA_INJECTION64_PATH names. Like a driver, it is loaded once, when the process
-// first uses a GPU, and its InitializeInjection is called.
+// Loads the library that CUDA_INJECTION64_PATH names, as the driver does: once, when the process
+// first uses a GPU. Then calls its InitializeInjection.
 #pragma once
 
 #include "emulated/core/api.h"

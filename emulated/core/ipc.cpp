@@ -28,7 +28,7 @@ void Write(const Contents& contents, IpcHandle* handle) {
   std::memcpy(handle->data(), &contents, sizeof contents);
 }
 
-// Reads a handle; fails unless it is from another process that is still running.
+// Reads a handle. Fails unless the handle is from another process that is still running.
 Result Read(const IpcHandle& handle, uint64_t kind, Contents* contents) {
   std::memcpy(contents, handle.data(), sizeof *contents);
   if (contents->kind != kind || contents->process <= 0) return Result::kInvalidValue;
@@ -60,7 +60,7 @@ Openings& TheOpenings() {
 Result ShareMemory(const void* address, IpcHandle* handle) {
   if (handle == nullptr) return Result::kInvalidValue;
   const PointerFacts facts = ThePlatform().memory.Find(address);
-  // As on a real GPU, memory that is mapped page by page (expandable segments) cannot be shared.
+  // Memory that is mapped page by page (expandable segments) cannot be shared, as on a real GPU.
   if (facts.kind != MemoryKind::kDevice || facts.base == 0 || facts.is_mapped)
     return Result::kInvalidValue;
   Write({.kind = kMemory,
@@ -85,8 +85,8 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
   Openings& openings = TheOpenings();
   std::lock_guard lock(openings.mutex);
   Opened& opened = openings.all[{contents.process, contents.start, contents.base}];
-  // Opening the same memory again returns the same address. If the other process has since
-  // allocated memory of another size there, that memory is refused.
+  // Opening the same memory again returns the same address. Fails if the other process has
+  // allocated memory of another size at that address since then.
   if (opened.times > 0 && opened.bytes != contents.bytes) return Result::kInvalidValue;
   if (opened.times == 0) {
     opened.bytes = contents.bytes;

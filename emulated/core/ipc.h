@@ -1,4 +1,4 @@
-// Memory and events that a process shares with another process of the same run (cudaIpc*). The
+// Shares memory and events of a process with another process of the same run (cudaIpc*). The
 // memory belongs to the process that shares it. The process that opens it gets addresses, but they
 // use no GPU memory.
 //
@@ -22,7 +22,7 @@ VRAMSCOPE_EMULATED_API Result ShareMemory(const void* address, IpcHandle* handle
 VRAMSCOPE_EMULATED_API Result OpenMemory(const IpcHandle& handle, void** address);
 VRAMSCOPE_EMULATED_API Result CloseMemory(void* address);
 VRAMSCOPE_EMULATED_API Result ShareEvent(void* event, IpcHandle* handle);
-// Opens an event as completed: the other process has its own virtual time.
+// Opens an event. It counts as completed, because the other process has its own virtual time.
 VRAMSCOPE_EMULATED_API Result OpenEvent(const IpcHandle& handle, void** event);
 
 }  // namespace vramscope::emulated

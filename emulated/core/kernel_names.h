@@ -29,8 +29,8 @@ int NumberOf(std::string_view text);  // -1: not a number
 constexpr uint64_t kLeastAddress = uint64_t{1} << 32;  // larger than any number of elements
 uint64_t WordAt(void** parameters, size_t parameter, size_t at);
 
-// Size of an at::OffsetCalculator for that many tensors, with room for 25 dimensions of 32-bit
-// numbers.
+// Returns the size of an at::OffsetCalculator for `tensors` tensors of up to 25
+// dimensions.
 constexpr size_t OffsetCalculatorBytes(int tensors) { return 4 + 25 * 12 + 25 * 4 * tensors; }
 constexpr size_t BehindOffsetCalculator(int tensors) {
   return (OffsetCalculatorBytes(tensors) + 7) / 8 * 8;

@@ -37,10 +37,10 @@ struct Kernel {
   const void* image = nullptr;
   uint64_t* unrecognised = nullptr;     // counts its unrecognised launches; null: none
   std::optional<MaskKernelFacts> mask;  // set at the first launch
-  // The image for the GPU of the last lookup.
+  // The image that the last lookup found, for this compute capability.
   int compute_capability = 0;
   Image* known = nullptr;
-  // Set at a launch, from the code in `rules_of`.
+  // Set at a launch from the rules for the code in `rules_of`.
   std::optional<OperandRules> operands;
   WorkRules work;
   const Image* rules_of = nullptr;
@@ -49,13 +49,13 @@ struct Kernel {
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void*, Kernel> kernels;
-  // Kernels by their image, used when the image is unloaded: a program that ends unloads thousands
-  // of images with a few kernels each. An entry may be outdated: its kernel may belong to another
-  // image or to none.
+  // The kernels of each image, used when it is unloaded, because a program unloads thousands of
+  // images with a few kernels each when it ends. Entries may be outdated: a kernel may by now
+  // belong to another image or to none.
   std::unordered_map<const void*, std::vector<const void*>> functions;
   std::map<std::pair<const void*, int>, Image> images;
-  // Unrecognised launches by kernel name. The counts outlive the kernels, because programs unload
-  // their code before they end.
+  // The number of unrecognised launches by kernel name. It outlives the kernels, because programs
+  // unload their code before they end.
   std::unordered_map<std::string, uint64_t> unrecognised;
 
   Kernel* Find(const void* function) {
@@ -84,7 +84,7 @@ struct Registry {
     const auto it = image->code.kernels.find(kernel->name);
     return it == image->code.kernels.end() ? nullptr : &it->second;
   }
-  // A kernel whose parameters could not be read gets no rules.
+  // Makes the rules of a kernel, or no rules if its parameters could not be read.
   void MakeRules(Kernel* kernel, int compute_capability) {
     const Image* image = ImageOf(kernel, compute_capability);
     if (kernel->operands && kernel->rules_of == image) return;
@@ -124,7 +124,7 @@ int CapabilityOf(int device) {
                                                          : 0;
 }
 
-// The pointers to GPU memory in a launch's parameters, including pointers in structures.
+// Returns the pointers to GPU memory in a launch's parameters, including pointers in structures.
 std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
   const Memory& memory = ThePlatform().memory;
   std::vector<uint64_t> pointers;
@@ -140,7 +140,8 @@ std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
   return pointers;
 }
 
-// A count that a launch writes: the number of a mask's true elements, or of distinct keys.
+// A count that a launch writes: how many elements of a mask are true, or how many keys are
+// distinct.
 struct Counted {
   uint64_t to = 0;
   uint64_t count = 0;
@@ -170,7 +171,7 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
   if (mask.kernel == MaskKernel::kDistinct) {
     return DistinctOf(facts, parameters);
   }
-  // For a mask that needs more than one block: a kSums kernel follows on the same thread.
+  // The count of a mask of several blocks, which a kSums kernel on the same thread completes.
   thread_local uint64_t begun = 0;
   thread_local bool pending = false;
   if (facts.parameters.size() < 3 || facts.parameters[1] != 8) {
@@ -210,9 +211,9 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
   return counted;
 }
 
-// The number of bytes that a launch may have overwritten behind each of its pointers. Every thread
-// is assumed to write at most 256 bytes; a grid that fills the GPU loops, so it may write anything
-// behind its pointers.
+// Returns how many bytes after each of its pointers a launch may have overwritten. Every
+// thread is assumed to write at most 256 bytes. A grid that fills the GPU may loop and write
+// anything.
 //
 // The first parameter of PyTorch's element-wise kernels is the number of elements, of at most 16
 // bytes each.
@@ -303,7 +304,8 @@ Result Launch(const KernelLaunch& launch) {
   }
   const Gpu& gpu = platform.gpus[stream.device];
   const char* name = "?";
-  // Pointers are needed only if the launch may overwrite known bytes, or if operands are wanted.
+  // Pointers are needed only if the launch may overwrite known bytes, or if a recorder wants
+  // operands.
   const bool look = launch.parameters != nullptr && platform.host_bytes.HasFleeting();
   const bool wanted = launch.parameters != nullptr && OperandsEnabled() != nullptr;
   std::optional<std::vector<uint64_t>> pointers;

@@ -31,14 +31,14 @@ struct Written {
 
 enum class Precision { kFp32, kTf32, kBf16 };  // kBf16: all 16-bit and narrower formats
 
-// One matrix product m x k times k x n, or a batch of products of the same size.
+// A product of an m x k and a k x n matrix, or a batch of products of this size.
 struct MatrixProduct {
   int64_t m = 0, n = 0, k = 0, batch = 1;
   int alignment = 16;  // alignment of all rows (columns) of its operands, in bytes
   int most_parts = 0;  // maximum number of parts of the sum over k; 0: as in cuBLAS
 };
 
-// A library's call, described by what it does.
+// A call of a library, described by the work that it causes.
 struct LibraryWork {
   const char* name = "";
   void* stream = nullptr;
@@ -46,7 +46,7 @@ struct LibraryWork {
   Precision precision = Precision::kFp32;
   uint64_t bytes = 0;          // bytes read and written
   MatrixProduct product = {};  // the matrix product; m 0: none
-  // Addresses that the call reads, used if operands are wanted; null pointers are ignored.
+  // The addresses that the call reads, needed only for operands. Null pointers are ignored.
   std::span<const void* const> reads = {};
   std::span<const Written> writes = {};  // the shadow contents there become unknown
   int64_t duration_ns = -1;              // >= 0: the duration, instead of the roofline estimate
@@ -64,8 +64,8 @@ struct KernelLaunch {
   bool driver = false;  // launched by cuLaunchKernel or similar
 };
 VRAMSCOPE_EMULATED_API Result Launch(const KernelLaunch& launch);
-// Launches of kernels that no rule (work_rules.h) recognises, by name, most frequent first. Changes
-// in PyTorch's kernels become visible here.
+// Returns the names and launches of the kernels that no rule (work_rules.h) recognises, most
+// frequent first. They show when PyTorch's kernels have changed.
 VRAMSCOPE_EMULATED_API std::vector<std::pair<std::string, uint64_t>> UnrecognisedLaunches();
 
 // Properties of a kernel read from its code, or assumed if the code could not be read.
@@ -78,7 +78,7 @@ struct KernelFacts {
   int local_bytes = 0;
   int constant_bytes = 0;
   int most_threads = 1024;  // limit for a block
-  // Architecture of the machine code: 86 on an 8.9 GPU if there is no code for 8.9.
+  // The architecture of the machine code, such as 86 on an 8.9 GPU if there is no code for 8.9.
   int architecture = 0;
   int ptx_architecture = 0;
   int parameter_bytes = 0;
@@ -94,13 +94,13 @@ VRAMSCOPE_EMULATED_API void ForgetKernel(const void* function);
 // Forgets all kernels of an image that is unloaded.
 VRAMSCOPE_EMULATED_API void ForgetKernels(const void* image);
 VRAMSCOPE_EMULATED_API bool IsRegistered(const void* function);
-// The facts for the current device.
+// Returns the facts of the kernel on the current device.
 VRAMSCOPE_EMULATED_API KernelFacts FactsOf(const void* function);
 VRAMSCOPE_EMULATED_API int BlocksPerMultiprocessor(int device, const void* function, int threads,
                                                    uint64_t dynamic_shared);
 
-// cudaMemcpy and cudaMemset, synchronous or on a stream. Both addresses may be on the host or a
-// GPU.
+// Implement cudaMemcpy and cudaMemset, synchronous or on a stream. Any address may be on the host
+// or a GPU.
 VRAMSCOPE_EMULATED_API Result Copy(void* to, const void* from, uint64_t bytes, void* stream,
                                    bool synchronous);
 // Copies `rows` rows of `width` bytes with a pitch of `to_pitch` and `from_pitch`.
@@ -109,7 +109,7 @@ VRAMSCOPE_EMULATED_API Result CopyRows(void* to, uint64_t to_pitch, const void* 
                                        void* stream, bool synchronous);
 VRAMSCOPE_EMULATED_API Result Fill(void* to, const void* pattern, uint64_t pattern_bytes,
                                    uint64_t count, void* stream, bool synchronous);
-// Calls a host function in stream order: at once, in this thread.
+// Calls a host function at once and in this thread, which is its place in stream order.
 VRAMSCOPE_EMULATED_API Result CallHost(void* stream, void (*function)(void*), void* argument);
 // Copies the bytes without taking time; for collectives, which have their own duration.
 VRAMSCOPE_EMULATED_API void CopyBytes(void* to, const void* from, uint64_t bytes);

@@ -1,5 +1,5 @@
 // Creates the platform when libvramscope-emulated.so is loaded, so that errors in the environment
-// are reported once and early. Only that library links this file.
+// are reported early and only once. Only that library contains this file.
 #include "emulated/core/platform.h"
 
 namespace {

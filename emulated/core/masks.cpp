@@ -6,7 +6,8 @@
 namespace vramscope::emulated {
 namespace {
 
-// The size of T in NonZeroOp<T>, from the name mangled by the Itanium C++ ABI.
+// Returns the size of T in NonZeroOp<T>, given the type's letter in a name mangled by the Itanium
+// C++ ABI.
 uint8_t ElementBytes(const char* argument) {
   switch (*argument) {
     case 'b':

@@ -1,7 +1,7 @@
-// How many elements of a mask are true. PyTorch's nonzero counts them on the GPU, reads the count
-// back and allocates that many indices; x[mask], masked_select and their backward passes use
-// nonzero. The count is known if the mask's bytes are or were known, or if it was set with Say(). A
-// mask about which nothing is known counts as true everywhere.
+// Knows or assumes how many elements of a mask are true. PyTorch's nonzero counts them on the GPU,
+// reads the count back and allocates that many indices. x[mask], masked_select and their backward
+// passes use nonzero. The count is known if the mask's bytes are or were known, or if Say() has set
+// it. If nothing is known about a mask, all elements count as true.
 //
 //   masks.Say(address, 1000, 125);  // called by Python: one in eight elements is true
 //   uint64_t count = masks.Count(host_bytes, address, 1000, 1);
@@ -19,7 +19,7 @@
 
 namespace vramscope::emulated {
 
-// The part of the counting that a kernel of cub does, derived from its mangled name.
+// Which part of the counting a kernel of cub does, according to its mangled name.
 enum class MaskKernel : uint8_t {
   kNone,
   kCounts,  // counts the whole mask into its second parameter
@@ -35,21 +35,21 @@ VRAMSCOPE_EMULATED_API MaskKernelFacts MaskKernelOf(const char* mangled_name);
 
 class VRAMSCOPE_EMULATED_API Masks {
  public:
-  // Sets the count of the mask at `address`, which holds as long as the same number of elements is
-  // counted there. Address 0: all masks of that size about which nothing else is known (for an
-  // expanded mask, a copy is counted).
+  // Sets the count of the mask of `elements` elements at `address`. Address 0 stands for all masks
+  // of that size about which nothing else is known. It is needed for an expanded mask, of which
+  // PyTorch counts a copy.
   void Say(uint64_t address, uint64_t elements, uint64_t count);
   uint64_t Count(const HostBytes& bytes, uint64_t address, uint64_t elements,
                  uint64_t element_bytes);
 
-  // Limits the number of distinct keys in the counts of this thread from now on; 0: no limit.
+  // Limits how many keys count as distinct in this thread from now on; 0: no limit.
   static void SayDistinct(uint64_t most);
   static uint64_t Distinct(uint64_t keys);
 
  private:
   static constexpr size_t kMost = 1 << 16;  // number of masks; beyond it all are forgotten
   std::mutex mutex_;
-  // Keyed by address and number of elements.
+  // The counts, by address and number of elements.
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> counts_;
 };
 

@@ -15,8 +15,8 @@
 namespace vramscope::emulated {
 namespace {
 
-// Far from the addresses of the loader and malloc, and the same in every run, because addresses are
-// recorded.
+// These are far from the addresses of the loader and of malloc. They are the same in every run,
+// because traces contain addresses.
 constexpr uint64_t kFirstAddress = uint64_t{0x100000000000};
 constexpr uint64_t kReservations = uint64_t{0x600000000000};
 constexpr uint64_t kPage = 4096;
@@ -27,7 +27,7 @@ uint64_t SpanOf(const Gpu& gpu) {
   return std::max(kLeast, RoundUp(2 * gpu.memory_bytes, kLeast));
 }
 
-// Reserves address space, which costs nothing until it is touched; 0 if the system refuses.
+// Reserves address space, which takes no memory until it is accessed. Returns 0 on failure.
 uint64_t MapNear(uint64_t wanted, uint64_t bytes) {
   constexpr int kProtection = PROT_READ | PROT_WRITE;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -50,7 +50,7 @@ uint64_t MapNear(uint64_t wanted, uint64_t bytes) {
 // From this size on, looking up the mapping is cheaper than writing zeros.
 constexpr uint64_t kLookedUp = uint64_t{4} << 20;
 
-// Whether every page is private to the process and not backed by a file, like memory from malloc.
+// Returns whether all pages are private and not backed by a file, like memory from malloc.
 bool IsPrivateAndAnonymous(uint64_t begin, uint64_t end) {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
                                                        std::fclose);
@@ -85,8 +85,8 @@ Memory::Memory(std::span<const Gpu> gpus, Placement placement, OnFreed on_freed,
   for (const Gpu& gpu : gpus) {
     Device device;
     device.Set(gpu);
-    // The address space is many times as large as the memory, so that fragmented addresses do not
-    // cause an out of memory error.
+    // The address space is much larger than the memory, so that no allocation fails because the
+    // free addresses are fragmented.
     const uint64_t span = SpanOf(gpu);
     const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
     if (mapped == 0) {
@@ -258,7 +258,7 @@ Result Memory::ReserveAddresses(uint64_t bytes, uint64_t alignment, void** addre
   std::lock_guard lock(mutex_);
   bytes = RoundUp(bytes, AddressSpace::kGranule);
   alignment = std::max(alignment, AddressSpace::kGranule);
-  // Reserves room for the alignment, too; what is left over is unmapped.
+  // Reserves more for the alignment. The addresses that are not needed are then unmapped.
   const uint64_t wanted = RoundUp(next_reservation_, alignment);
   const uint64_t mapped = MapNear(wanted, bytes + alignment);
   if (mapped == 0) {
@@ -378,9 +378,9 @@ bool Memory::IsUntouched(const void* address, uint64_t bytes) const {
     return std::all_of(reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(to),
                        [](char byte) { return byte == 0; });
   };
-  // The page map has a word per page; a page that was never written to is neither in memory nor in
-  // swap. It is opened for each call, because the program may have forked or closed unknown
-  // descriptors.
+  // The page map has a word for each page. A page that was never written to is neither in memory
+  // nor in swap. The file is opened at each call, because the program may fork, or close
+  // descriptors that it does not know.
   const int pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   constexpr uint64_t kThere = uint64_t{3} << 62;
   bool untouched = pages >= 0;
@@ -547,7 +547,7 @@ PointerFacts Memory::Find(const void* address) const {
 
 int Memory::DeviceOf(const void* address) const {
   const uint64_t at = reinterpret_cast<uint64_t>(address);
-  // No lock: devices_ is immutable after construction.
+  // Needs no lock, because devices_ does not change after construction.
   for (size_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].addresses->Contains(at)) {
       return static_cast<int>(i);

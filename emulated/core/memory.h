@@ -1,6 +1,6 @@
-// Memory of the GPUs and pinned host memory. A GPU provides its memory minus the CUDA context;
-// beyond that, allocations fail with "out of memory". Addresses are only reserved, and host memory
-// is used only for the few bytes that are copied, so 80 GB cost nothing.
+// Manages the memory of the GPUs and pinned host memory. A GPU provides its memory minus the CUDA
+// context. Allocations beyond that fail with "out of memory". GPU memory is only reserved
+// addresses; host memory is used only for the few bytes that are copied, so 80 GB cost nothing.
 //
 //   void* at = nullptr;
 //   if (ThePlatform().memory.Allocate(device, bytes, &at) != Result::kSuccess) ...
@@ -46,50 +46,50 @@ class VRAMSCOPE_EMULATED_API Memory {
   Result Allocate(int device, uint64_t bytes, void** address);
   Result Free(void* address);
 
-  // Physical memory without an address, and addresses without memory (cuMemCreate,
+  // For physical memory without an address, and addresses without memory (cuMemCreate,
   // cuMemAddressReserve).
   Result TakePhysical(int device, uint64_t bytes);
   void GivePhysical(int device, uint64_t bytes);
   Result ReserveAddresses(uint64_t bytes, uint64_t alignment, void** address);
   Result ReleaseAddresses(void* address, uint64_t bytes);
-  // Sets the device whose memory is mapped into reserved addresses; -1 unmaps.
+  // Maps memory of `device` into reserved addresses; -1 unmaps it.
   Result SetMapped(void* address, uint64_t bytes, int device);
 
   // Pinned host memory; cudaHostRegister registers memory allocated elsewhere.
   Result AllocateHost(uint64_t bytes, void** address);
-  // Makes `bytes` of host memory read as zeros by releasing whole pages, so that unknown contents
-  // take no memory. The range must be in one allocation of AllocateHost(), or large and private to
-  // the process (not backed by a file); otherwise returns false and does nothing.
+  // Makes `bytes` of host memory read as zeros by releasing its pages, so that unknown contents
+  // take no memory. Does nothing and returns false unless the range is in one allocation of
+  // AllocateHost(), or is large, private to the process and not backed by a file.
   bool ClearHost(void* address, uint64_t bytes);
-  // Whether the range is in one allocation of AllocateHost() and has not been written to since it
-  // was allocated or cleared, so that its contents are unknown. False if the system does not report
-  // it.
+  // Returns whether the range is in one allocation of AllocateHost() and was not written to after
+  // it was allocated or cleared. Then its contents are unknown. Returns false if the system does
+  // not tell.
   bool IsUntouched(const void* address, uint64_t bytes) const;
   Result FreeHost(void* address);
   Result RegisterHost(void* address, uint64_t bytes);
   Result UnregisterHost(void* address);
-  // cudaMallocManaged: host memory that every GPU may use.
+  // Implements cudaMallocManaged: allocates host memory that every GPU may use.
   Result AllocateManaged(uint64_t bytes, void** address);
 
-  // Makes GPU memory of the run's other processes unavailable here, and publishes to them how much
+  // Makes GPU memory that other processes of the run use unavailable here, and tells them how much
   // this process uses.
   void Share(SharedGpus* processes) { processes_ = processes; }
   uint64_t used_by_other_processes(int device) const;
   // Call when the process gets its context on the device.
   void TakeContext(int device);
 
-  // Grows the CUDA context of the process, at most by the free memory.
+  // Grows the CUDA context of the process by `bytes`, or by the free memory if that is less.
   void GrowContext(int device, uint64_t bytes);
   void ShrinkContext(int device, uint64_t bytes);
 
   // Replaces the GPU of a device, before its first use or after Reset.
   void SetGpu(int device, const Gpu& gpu);
-  // Frees everything on the device; addresses are assigned as in a fresh process.
+  // Frees everything on the device. Later allocations get addresses as in a new process.
   void Reset(int device);
 
-  // With an observer, an allocation that does not fit fails once, as on a real GPU (the caching
-  // allocator then releases what it can and retries). If the same thread retries, the allocation
-  // succeeds beyond the limit and the observer is called.
+  // With an observer, an allocation that does not fit fails at first, as on a real GPU. The caching
+  // allocator then releases cached memory and retries. If the same thread retries, the allocation
+  // succeeds beyond the limit, and the observer is called.
   using OnOvercommit = void (*)(void* context, int device, uint64_t bytes, uint64_t free);
   void SetOvercommit(OnOvercommit observer, void* context);
 
@@ -123,7 +123,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   bool Known(int device) const { return device >= 0 && device < static_cast<int>(devices_.size()); }
   bool TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock);
   void Publish(int device) const;  // shows the other processes how much is used
-  // The range is in one allocation of AllocateHost().
+  // Returns whether the range is in one allocation of AllocateHost().
   bool IsOurs(uint64_t begin, uint64_t end) const;
   void Emptied(uint64_t address, uint64_t bytes);
   Result MapHost(uint64_t bytes, MemoryKind kind, void** address);

@@ -14,8 +14,8 @@ int BlocksThatFit(const Gpu& gpu, const Architecture& architecture, const Kernel
   constexpr int kWarp = 32, kPartitions = 4;
   const int warps = (threads + kWarp - 1) / kWarp;
   int blocks = std::min(architecture.blocks_per_sm, gpu.max_threads_per_sm / kWarp / warps);
-  // Registers are allocated to warps in units of 256, from each partition's quarter of the register
-  // file.
+  // A warp gets registers in units of 256, from the quarter of the register file that belongs to
+  // its partition.
   const int registers = std::max(facts.registers, 1);
   const int a_warp = static_cast<int>(RoundUp(static_cast<uint64_t>(registers) * kWarp, 256));
   const int warps_by_registers =

@@ -1,5 +1,5 @@
-// How many blocks of a kernel fit on a multiprocessor: CUDA's occupancy calculation. PyTorch and
-// cub derive grid and scratch sizes from it. Pure functions.
+// Calculates how many blocks of a kernel fit on a multiprocessor, as CUDA's occupancy functions do.
+// PyTorch and cub derive sizes of grids and workspaces from it. Pure functions.
 #pragma once
 
 #include <cstdint>

@@ -34,14 +34,15 @@ bool IsNumber(std::string_view type) {
   return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
 }
 
-// Whether a structure has one address, at its begin; other fields may contain stale values.
+// Returns whether a structure contains one address, at its start. Other fields may contain old
+// values.
 bool BeginsWithItsAddress(std::string_view name) {
   return name == "TensorInfo" || name == "GenericPackedTensorAccessor" ||
          name == "PackedTensorAccessor" || name == "PackedTensorAccessor32" ||
          name == "PackedTensorAccessor64";
 }
 
-// Whether a kernel writes through all its non-const pointers and never reads through them.
+// Returns whether a kernel only writes, and never reads, through its non-const pointers.
 bool OnlyWritesWhatIsNotConst(std::string_view function) {
   constexpr std::string_view kNames[] = {"vectorized_layer_norm_kernel<",
                                          "RowwiseMomentsCUDAKernel<",
@@ -79,9 +80,9 @@ void OperandRules::AllWords(size_t parameter) {
     words_.push_back({static_cast<uint16_t>(parameter), static_cast<uint16_t>(at)});
 }
 
-// Kernels over the elements of contiguous tensors. Parameters: the number of elements, the functor,
-// and the tensors' data pointers, the first of which is the result. All other parameters are
-// numbers.
+// Recognises kernels over the elements of contiguous tensors. Parameters: the number of elements,
+// the functor, and the tensors' data pointers, the first of which is the result. All other
+// parameters are numbers.
 bool OperandRules::Elementwise(const std::string& name) {
   constexpr uint16_t kFunction = 1, kTensors = 2;
   const bool is = (Contains(name, "::vectorized_elementwise_kernel<") ||
@@ -94,8 +95,8 @@ bool OperandRules::Elementwise(const std::string& name) {
   return true;
 }
 
-// Kernels over tensors with strides. One parameter, a structure, contains everything: strides, the
-// tensors' data pointers (the first is the result), and the functor.
+// Recognises kernels over tensors with strides. Their only parameter is a structure with the
+// strides, the tensors' data pointers (the first is the result), and the functor.
 bool OperandRules::Strided(const std::string& name) {
   if (!Contains(name, "::elementwise_kernel<") || !Contains(name, "gpu_kernel_impl") ||
       sizes_.size() != 2 || sizes_[0] != 4)
@@ -109,8 +110,8 @@ bool OperandRules::Strided(const std::string& name) {
   return false;
 }
 
-// Like Strided(), for kernels that index. The data pointers are the result, the source, and the
-// indices.
+// Like Strided(), but for kernels that index. The pointers are those of the result, the source and
+// the indices.
 bool OperandRules::Index(const std::string& name) {
   if (!Contains(name, "index_elementwise_kernel<") || sizes_.size() != 2) return false;
   const int tensors = Contains(name, "gpu_index_kernel") || Contains(name, "index_copy_kernel_impl")
@@ -149,7 +150,7 @@ bool OperandRules::Foreach(const std::string& function, const std::vector<std::s
   } else if (lists.name != "TensorListMetadata") {
     return false;
   }
-  // The capacity of the lists, which depends on PyTorch's version and the kind of list.
+  // The capacity of the lists depends on the version of PyTorch and on the kind of list.
   int most = 0;
   for (const int tensors : {110, 96, 72, 64, 60, 48, 36, 30})
     for (const int end : {behind, 0})
@@ -212,7 +213,7 @@ bool OperandRules::Concatenation(const std::string& function,
   return true;
 }
 
-// Derives rules from the types of the parameters, beginning with number `first`.
+// Derives rules from the types of the parameters from number `first` on.
 void OperandRules::Signature(const std::string& function, const std::vector<std::string>& types,
                              size_t first) {
   std::vector<size_t> may_be_written;  // indices in words_
@@ -244,7 +245,8 @@ void OperandRules::Signature(const std::string& function, const std::vector<std:
     words_[may_be_written.front()].use = Use::kWritten;
     return;
   }
-  // Every kernel writes to some memory.
+  // If only one pointer may be written to, the kernel writes to it, because every kernel writes
+  // somewhere.
   if (all_known && (may_be_written.size() == 1 || OnlyWritesWhatIsNotConst(function)))
     for (const size_t word : may_be_written) words_[word].use = Use::kWritten;
 }
@@ -278,9 +280,9 @@ void OperandRules::ReadLists(const Dim& grid, void** parameters,
   }
 }
 
-// The end of the structure: the source pointer, two result pointers, three buffers shared by all
-// threads, a 64-bit number, a flag for accumulation, a flag for the final part, and the number of
-// results. A structure with larger alignment has eight more bytes.
+// The structure ends with the source pointer, two result pointers, three buffers shared by all
+// threads, a 64-bit number, two flags (accumulate, final part), and the number of results. With
+// larger alignment, it has eight more bytes.
 bool OperandRules::ReadReduction(void** parameters, std::vector<Operand>* operands) const {
   constexpr size_t kEnd = 64;
   for (const size_t end : {size_t{sizes_[0]}, size_t{sizes_[0]} - 8}) {

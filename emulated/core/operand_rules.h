@@ -1,5 +1,5 @@
-// Finds the words of a launch's parameters that are memory addresses, and whether the kernel reads
-// or writes them, from its mangled name and the sizes of its parameters.
+// Finds which words in the parameters of a launch are memory addresses, and whether the kernel
+// reads or writes there. Uses the kernel's mangled name and the sizes of its parameters.
 //
 //   const OperandRules rules(mangled_name, parameter_sizes);
 //   rules.Read(grid, blocks, parameters, &operands);  // of a launch
@@ -24,12 +24,12 @@ class OperandRules {
   OperandRules() = default;
   OperandRules(const char* mangled_name, std::vector<uint16_t> parameter_sizes);
 
-  // Appends words that may be addresses (without checking which memory contains them, if any).
-  // `parameters` has as many entries as there are sizes.
+  // Appends words that may be addresses. Does not check whether there is memory at these addresses.
+  // `parameters` must have as many entries as there are sizes.
   void Read(const Dim& grid, void** parameters, std::vector<Operand>* operands) const;
 
-  // Consecutive lists of tensors with room for `most` each. A table names the tensor that each
-  // block of the grid works on.
+  // Consecutive lists of tensors, each with room for `most` tensors. A table has for each block of
+  // the grid the tensor on which it works.
   struct Lists {
     int count = 0;  // 0: no lists
     int most = 0;
@@ -39,8 +39,8 @@ class OperandRules {
   };
   static constexpr int kBlocksOfLists = 320;  // maximum number of blocks in a grid
   const Lists& lists() const { return lists_; }
-  // The number of tensors in a launch with strides, whose addresses follow the offset calculator in
-  // its second parameter; 0: none.
+  // Returns the number of tensors in a launch with strides, or 0 if it has none. Their addresses
+  // follow the offset calculator in the second parameter.
   int StridedTensors(void** parameters) const;
 
  private:

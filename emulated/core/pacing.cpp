@@ -28,7 +28,7 @@ namespace {
 
 constexpr int64_t kPeriodNs = 100'000'000;  // virtual time: the watchdog's own period
 constexpr int64_t kHalfNs = kPeriodNs / 2;  // average delay until the watchdog queries
-// Minimum time between turns. All work that ends within it shares one turn.
+// The minimum time between turns. All work that ends within this time shares one turn.
 constexpr int64_t kApartNs = 2'000'000;
 constexpr int64_t kLongestPollNs = 150'000'000;  // a thread with longer timed waits is no poller
 constexpr auto kPatience = std::chrono::seconds(2);
@@ -42,8 +42,8 @@ struct Poller {
 struct Pace {
   std::mutex mutex;
   std::condition_variable back;
-  // Threads of paced libraries that have not reached a timed wait yet; until then it is unknown
-  // whether they poll. GiveTurns waits only for those of the current generation.
+  // The number of threads of paced libraries that have not reached a timed wait, so that it is
+  // unknown whether they poll. GiveTurns waits only for threads of the current generation.
   int newborn = 0;
   uint64_t generation = 0;
   std::vector<Poller*> pollers;
@@ -106,11 +106,11 @@ class PollingThread {
     }
   }
   bool joined() const { return joined_; }
-  // True after the destructor has run. The process's first thread may wait even then, unpaced.
+  // True after the destructor has run. The main thread may wait even after that, but is not paced.
   bool ended() const { return ended_; }
 
-  // Values that the next call of std::chrono's clocks returns: std::condition_variable derives a
-  // timeout from these clocks, not from the wait's result.
+  // The times that std::chrono's clocks return at their next call. std::condition_variable detects
+  // a timeout with these clocks, and ignores the result of the wait.
   int64_t steady = 0, system = 0;
   int64_t ahead = 0;  // offset to the last turn's time, for a loop without waits
   int questions = 0;
@@ -133,7 +133,7 @@ int64_t TimeOf(clockid_t clock) {
   return Nanoseconds(now);
 }
 
-// Replace std::chrono::steady_clock::now and system_clock::now in a paced library.
+// These replace std::chrono::steady_clock::now and system_clock::now in a paced library.
 int64_t PacedSteadyNow() {
   const int64_t once = std::exchange(polling.steady, 0);
   return once != 0 ? once : TimeOf(CLOCK_MONOTONIC);
@@ -143,7 +143,7 @@ int64_t PacedSystemNow() {
   return once != 0 ? once : TimeOf(CLOCK_REALTIME);
 }
 
-// The C library's function, even if this object's own import of it is redirected.
+// Calls the C library's function, even if this object's own import of it is redirected.
 int ClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
               const timespec* until) {
   using Function = int (*)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
@@ -183,8 +183,8 @@ int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t 
       poller->waiting = true;
       pace.back.notify_all();
     }
-    // GiveTurns wakes the thread; the slice limits the delay if the wake-up came just before the
-    // wait.
+    // GiveTurns wakes the thread. If it did so just before the wait, the slice limits the
+    // delay.
     constexpr int64_t kSliceNs = 20'000'000;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const int64_t slice = Nanoseconds(now) + kSliceNs;
@@ -193,8 +193,8 @@ int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t 
     ClockWait(condition, mutex, CLOCK_MONOTONIC, &end);
     std::lock_guard lock(pace.mutex);
     if (poller->turn == pace.turn) {
-      // The thread's own library woke it, or set the thread's condition without a lock just before
-      // the wait. The thread checks its condition and waits again, as after a spurious wake-up.
+      // The thread's own library woke it, or set its condition without a lock just before the wait.
+      // As after a spurious wake-up, the thread checks its condition and waits again.
       poller->waiting = false;
       (clock == CLOCK_REALTIME ? polling.system : polling.steady) =
           std::min(TimeOf(clock), Nanoseconds(*until) - 1);
@@ -240,8 +240,8 @@ constexpr char kStartThread[] =
     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
 using StartThread = void (*)(std::thread*, std::thread::_State_ptr, void (*)());
 
-// The function in the program's standard library, because this library's own is linked statically.
-// Null if the program has none.
+// Returns the function of the program's C++ standard library, or null. This library has its own,
+// statically linked copy, which must not be used.
 StartThread TheStartThread() {
   static const auto start = [] {
     void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -261,9 +261,9 @@ struct Relocations {
   size_t count = 0;
 };
 
-// Redirects functions that an object imports, in its table of lazily bound functions or, if they
-// are not there, in the table of functions bound at load time. With `uses`, only if the object
-// needs a library of that name.
+// Redirects functions that an object imports. They are in its table of lazily bound functions or in
+// its table of functions bound at load time. With `uses`, does so only if the object needs a
+// library of that name.
 void Redirect(const dl_phdr_info& object, const char* uses) {
   const ElfW(Dyn)* dynamic = nullptr;
   std::vector<size_t> needed;  // indexes in `names`
@@ -355,8 +355,9 @@ void PaceWaitsOf(const void* address, const char* uses) {
     const char* uses;
     uintptr_t begin, end;  // range of the object that contains the address
   } wanted = {reinterpret_cast<uintptr_t>(address), uses, 0, 0};
-  // The range is cached because PyTorch registers thousands of images of one object in a row. The
-  // lock is not held while the loader is called, because the loader may be the caller.
+  // The range is cached, because PyTorch registers thousands of images of one object in succession.
+  // The lock is released during calls of the loader, because the loader may be calling this
+  // function.
   static std::mutex mutex;
   static Wanted last = {};
   if (std::lock_guard lock(mutex);

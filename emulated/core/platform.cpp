@@ -24,7 +24,7 @@ void OnFreed(void* context, uint64_t address, uint64_t bytes) {
 
 void AtExit() { WriteReport(ThePlatform()); }
 
-// Never destroyed, because another thread may be calling it.
+// Objects of this class are never destroyed, because another thread may be calling them.
 class ListenerRecorder final : public Recorder {
  public:
   explicit ListenerRecorder(const Listener& listener) : listener_(listener) {}

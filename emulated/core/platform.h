@@ -1,4 +1,4 @@
-// The emulated platform of a process: its GPUs with their memory, streams and clock.
+// The emulated platform of a process: the GPUs, their memory and streams, and the clock.
 //
 //   Platform& platform = ThePlatform();
 //   const Gpu& gpu = platform.gpus[CurrentDevice()];
@@ -32,7 +32,7 @@ struct Platform {
   const Settings settings;
   std::vector<Gpu> gpus;  // changed only by vramscope_emulated_set_gpu and _reread_gpus
   AssumptionList assumptions;
-  // Calls of functions that are not emulated. what: the function, where: its library.
+  // Calls of functions that are not emulated: `what` is the function, `where` its library.
   AssumptionList unknown_functions;     // returned "not supported"
   AssumptionList succeeding_functions;  // returned success (names/succeeding.txt)
   std::atomic<uint64_t> launches{0};
@@ -45,8 +45,8 @@ struct Platform {
   Clock clock;
   Streams streams;
 
-  // Marks that the device has a context, because it was made current or used. Call without locks
-  // held, because the first use loads the library that CUDA_INJECTION64_PATH names.
+  // Call when the device was made current or used, so that it has a context. Call it without locks
+  // held, because the first use loads the library of CUDA_INJECTION64_PATH.
   void MarkUsed(int device) {
     if (IsUsed(device)) return;
     if (used_.fetch_or(uint64_t{1} << device, std::memory_order_relaxed) == 0) LoadInjection();
@@ -66,8 +66,8 @@ VRAMSCOPE_EMULATED_API Platform& ThePlatform();
 VRAMSCOPE_EMULATED_API int CurrentDevice();
 VRAMSCOPE_EMULATED_API Result SetCurrentDevice(int device);
 
-// Looks up a function of the emulated libcuda.so.1 in the folder of this library; null if it has no
-// such function.
+// Looks up a function of the emulated libcuda.so.1, which is in the folder of this library. Returns
+// null if it has no such function.
 VRAMSCOPE_EMULATED_API void* DriverFunction(const char* name);
 
 }  // namespace vramscope::emulated
@@ -82,7 +82,7 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_count_true(uint64_t address, uint
                                                           uint64_t count);
 // Limits how many of the keys that this thread counts from now on are distinct; 0: no limit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_count_distinct(uint64_t most);
-// The value of unknown booleans that this thread reads: 0 false, 1 true, 2 true once, then false.
+// Sets how unknown booleans read in this thread: 0 false, 1 true, 2 once true, then false.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_unknown_truth(int truth);
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
 VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();
@@ -96,8 +96,8 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_record_call_sites(const char* (*s
 // Replaces the GPU of a device before its first use or after a reset. `text` is a line of
 // VRAMSCOPE_EMULATED_GPU. Returns 0 on success.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_set_gpu(int device, const char* text);
-// Replaces the GPUs by those in the environment; for a fork, before it uses CUDA. Returns 0 on
-// success; 1 if the environment names no GPUs or another number of them, and then nothing changes.
+// Replaces the GPUs by those in the environment, in a fork that has not used CUDA yet. Returns 0 on
+// success. Returns 1 and changes nothing if the environment has no GPUs or another number of GPUs.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_gpus();
 // Memory::SetOvercommit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
@@ -108,14 +108,14 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_observe(void (*observer)(void* co
                                                        void* context);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_repeat(int move, int64_t duration_ns, int waits,
                                                       vramscope::emulated::RepeatedMove* times);
-// Sets the listener to all work and memory from now on; null removes it.
+// Sets the listener, which is called for all work and memory from now on. Null removes it.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_listen(
     const vramscope::emulated::Listener* listener);
 VRAMSCOPE_EMULATED_API const char* vramscope_emulated_call_name(int call);
-// Submits one kernel of a library that is modelled instead of run, on the current device's default
-// stream. Its duration follows from `bytes` read and written and 16-bit `flops` (WorkDuration).
+// Submits a kernel of a library that is modelled instead of executed, on the current device's
+// default stream. `bytes` (read and written) and `flops` (16-bit) give its duration (WorkDuration).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_kernel(const char* name, uint64_t bytes,
                                                       double flops);
-// Calls Memory::Reset, and resets the clock to 0 with nothing pending.
+// Calls Memory::Reset, sets the clock to 0, and drops pending work.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_reset(int device);
 }

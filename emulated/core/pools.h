@@ -1,7 +1,7 @@
-// Stream-ordered allocation (cudaMallocAsync). Pools take memory from their GPU in chunks of 32 MiB
-// and split them. When the program synchronizes, each pool that holds more than its threshold
-// releases chunks that are wholly free. Assumed: memory that is freed on one stream may be reused
-// by any other at once.
+// Implements stream-ordered allocation (cudaMallocAsync). Pools take memory from their GPU in
+// chunks of 32 MiB and split them. When the program synchronizes, a pool with more memory than its
+// threshold releases completely free chunks. Memory that is freed on one stream is assumed to be
+// available at once to all streams.
 //
 //   void* pool = platform.pools.Default(device);
 //   platform.pools.Allocate(pool, bytes, &address);

@@ -1,5 +1,5 @@
-// The processes of one run on this computer: which of them are running, and how much memory each
-// uses on the emulated GPUs, so that their sum stays within a GPU's memory.
+// Records for the processes of one run on this computer which of them are running, and how much
+// memory each uses on the emulated GPUs, so that the sum stays within a GPU's memory.
 //
 //   SharedGpus gpus(folder);                   // the run's folder; "": this process is alone
 //   gpus.Hold(device, bytes);                 // this process's share from now on
@@ -20,7 +20,7 @@
 namespace vramscope::emulated {
 
 // The start time of a process in clock ticks since the computer was booted; 0 if it has ended.
-// Distinguishes a process from an earlier one with the same id.
+// It distinguishes processes that had the same id one after the other.
 VRAMSCOPE_EMULATED_API uint64_t StartOfProcess(pid_t process);
 
 class VRAMSCOPE_EMULATED_API SharedGpus {
@@ -39,7 +39,7 @@ class VRAMSCOPE_EMULATED_API SharedGpus {
     pid_t process = 0;
     uint64_t bytes = 0;
   };
-  // The other running processes that hold memory on the device.
+  // Returns the other running processes that use memory on the device.
   std::vector<Holder> OtherProcesses(int device) const;
   uint64_t UsedByOtherProcesses(int device) const;
 

@@ -4,8 +4,8 @@
 //   class Mine : public Recorder { void OnWork(const Activity& activity) override; ... };
 //   SetRecorder(&mine);
 //
-// Set from one thread; called from any thread, without locks held. A recorder must stay valid until
-// the process ends.
+// Set the recorder from one thread. It is called from any thread, without locks held. A recorder
+// must stay valid until the process ends.
 #pragma once
 
 #include "emulated/core/activity.h"
@@ -27,20 +27,20 @@ VRAMSCOPE_EMULATED_API Recorder* TheRecorder();
 
 // Returns how often the program's own allocator has allocated or freed memory of a device.
 using CountRequests = uint64_t (*)(int device);
-// If `requests` is set, work is reported with its operands from now on; if null, without them. The
-// thread rules are those of SetRecorder.
+// From now on, work is reported with its operands or, if `requests` is null, without. The thread
+// rules of SetRecorder apply.
 VRAMSCOPE_EMULATED_API void SetOperandsEnabled(CountRequests requests);
 VRAMSCOPE_EMULATED_API CountRequests OperandsEnabled();
 
-// Returns the place of the calling thread's Python code, "/home/me/train.py:88 main", as text that
-// is valid until the process ends; null if it runs no Python.
+// Returns the line of Python code that the calling thread runs, such as "/home/me/train.py:88
+// main", or null if it runs no Python. The text is valid until the process ends.
 using CallSite = const char* (*)();
-// If `site` is set, allocations of host memory are recorded with it from now on. It may take the
-// interpreter's lock, so call it without locks held. The thread rules are those of SetRecorder.
+// From now on, the result of `site` (unless null) is recorded with host allocations. It may take
+// the interpreter's lock, so call it without locks held. The thread rules of SetRecorder apply.
 VRAMSCOPE_EMULATED_API void SetCallSites(CallSite site);
 VRAMSCOPE_EMULATED_API CallSite CallSites();
 
-// The name of a call, such as "cudaLaunchKernel" or "cuMemAlloc_v2".
+// Returns the name of a call, such as "cudaLaunchKernel" or "cuMemAlloc_v2".
 VRAMSCOPE_EMULATED_API const char* NameOf(Call call);
 
 }  // namespace vramscope::emulated

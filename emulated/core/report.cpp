@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kMostKernels = 20;  // maximum number of listed kernels
 
-// The number of bytes of the UTF-8 character at `at`; 0 if it is invalid (a path may have any
-// bytes).
+// Returns the length of the UTF-8 character at `at` in bytes, or 0 if it is invalid, as it may be
+// in a path.
 size_t CharacterBytes(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);

@@ -1,5 +1,5 @@
-// The result of a call on the platform. The numbers are CUDA's own, which the runtime (cudaError_t)
-// and the driver (CUresult) have shared since CUDA 10.1, so that a cast converts to either.
+// The result of a call on the platform. The numbers are CUDA's. Since CUDA 10.1 the runtime
+// (cudaError_t) and the driver (CUresult) use the same numbers, so a cast converts to either type.
 #pragma once
 
 #include "emulated/core/api.h"
@@ -36,7 +36,7 @@ enum class Result : int {
   kUnknown = 999,
 };
 
-// "cudaErrorInvalidValue" and "invalid argument"; null for numbers that CUDA does not define.
+// Return for example "cudaErrorInvalidValue" and "invalid argument"; null for undefined numbers.
 VRAMSCOPE_EMULATED_API const char* NameOf(Result result);
 VRAMSCOPE_EMULATED_API const char* TextOf(Result result);
 

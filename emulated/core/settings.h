@@ -1,5 +1,5 @@
-// Settings from the environment. They are read when the first library of the platform is loaded; a
-// fork that plans for others reads the GPUs again (vramscope_emulated_reread_gpus).
+// Settings from the environment. They are read when the first library of the platform is loaded. A
+// fork of the warm process reads the GPUs again (vramscope_emulated_reread_gpus).
 //
 //   VRAMSCOPE_EMULATED_GPU       one line per GPU (gpu.h)
 //   VRAMSCOPE_EMULATED_DEVICES    number of GPUs; the last line is repeated
@@ -25,7 +25,7 @@ struct Settings {
   std::string rooms;
 };
 
-// Reports errors in the environment on standard error; after an error there are no GPUs.
+// Reports errors in the environment on standard error. If there is an error, there are no GPUs.
 Settings SettingsFromEnvironment();
 
 }  // namespace vramscope::emulated

@@ -1,6 +1,6 @@
-// Streams and events on the virtual clock. Work starts when its stream is free and the host has
-// submitted it, and takes its modelled duration; an event is done when the clock has passed it.
-// While a stream is captured, its work is added to a graph instead.
+// Streams and events on the virtual clock. Work starts when the host has submitted it and its
+// stream is free, and it takes its modelled duration. An event is done when the clock has passed
+// its time. While a stream is captured, its work is added to a graph instead.
 //
 //   void* stream = nullptr;
 //   ThePlatform().streams.Create(device, flags, priority, &stream);
@@ -36,8 +36,8 @@ struct StreamFacts {
   uint64_t id = 0;     // small number; the default stream of device d is d + 1
 };
 
-// The cause of a move of the clock, for callers that repeat the move later: work on the current
-// device's default stream, a wait for that stream, or anything else (events, other streams).
+// The cause of a move of the clock, for callers that repeat the move later. kWork: work on the
+// current device's default stream. kWait: a wait for that stream. kOther: events and other streams.
 enum class ClockMove { kWork = 0, kWait = 1, kOther = 2 };
 
 // cudaStreamCaptureMode.
@@ -53,8 +53,8 @@ struct CaptureFacts {
 
 class VRAMSCOPE_EMULATED_API Streams {
  public:
-  // How many pieces of work a stream queues before the host waits for the oldest one, as observed
-  // in a driver.
+  // How many launches a stream queues before the host waits for the oldest, as observed with a real
+  // driver.
   static constexpr size_t kDepth = 1024;
 
   Streams(Clock* clock, int devices);
@@ -63,8 +63,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result Destroy(void* stream);
   Result FactsOf(void* stream, StreamFacts* facts) const;
 
-  // Submits work now. If the stream is captured, the work becomes a node (*captured is set);
-  // otherwise the caller must apply its effect.
+  // Submits work. While the stream is captured, the work becomes a node, and *captured is set.
+  // Otherwise the caller must apply the effect of the work.
   Result Enqueue(void* stream, Node work, Interval* when, bool* captured);
   Result Wait(void* stream, void* event);  // cudaStreamWaitEvent
   Result Query(void* stream);              // kNotReady: work is pending
@@ -79,8 +79,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result SynchronizeEvent(void* event);
   Result Elapsed(void* first, void* second, float* milliseconds) const;
 
-  // Capture. While a stream of the thread (or of any thread, depending on the mode) is captured,
-  // some calls are refused. Such calls must check Permitted().
+  // Captures work. During a capture by this thread (or, depending on the mode, by any thread) some
+  // calls are refused. These calls must check Permitted().
   Result BeginCapture(void* stream, CaptureMode mode, void* into_graph);
   Result EndCapture(void* stream, void** graph);
   Result CaptureOf(void* stream, CaptureFacts* facts) const;
@@ -104,15 +104,15 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result CloneGraph(void* graph, void** clone);
   Result LaunchGraph(void* executable, void* stream);
 
-  // Called for every move of the clock, with locks held, so the observer may query the clock, but
-  // no other part of the platform. Null: no observer.
+  // Sets the observer, which is called for every move of the clock; null removes it. Locks are held
+  // during the call, so it may query the clock, but no other part of the platform.
   using Observer = void (*)(void* context, int move, int64_t duration_ns);
   void SetObserver(Observer observer, void* context);
-  // Repeats a kWork or kWait on the current device without calling the observer. `waits`: the call
-  // returned when the work was done.
+  // Repeats a kWork or kWait on the current device without calling the observer. `waits` is true if
+  // the call returns only when the work is done.
   RepeatedMove Repeat(ClockMove move, int64_t duration_ns, bool waits);
 
-  // Resets the device as in a fresh process: clock 0, nothing pending. Handles stay valid.
+  // Sets the clock to 0 and drops pending work, as in a new process. Handles stay valid.
   void Reset();
 
  private:

@@ -29,9 +29,9 @@ Place PlaceOf(const PointerFacts& facts) {
   return facts.device >= 0 ? Place::kDevice : Place::kPageable;
 }
 
-// The name of a library's call, which is one modelled kernel here; names of NCCL's calls get the
-// prefix of NCCL's kernels. The text is valid until the process ends, because a recorder reads it
-// later.
+// Returns the kernel name for a library's call, which is one modelled kernel. Names of NCCL's calls
+// get the prefix of NCCL's kernels. The text is valid until the process ends, because a recorder
+// may read it later.
 const char* ModelledName(const char* call) {
   static auto* names = new std::unordered_map<std::string, std::string>;
   static std::mutex mutex;
@@ -79,8 +79,8 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, 
   activity.operand_count = static_cast<uint32_t>(operands.size());
   Interval when;
   bool captured = false;
-  // Uses the shared clock, not this thread's time. A thread that has only queried so far may be
-  // ahead of the clock, which the thread moves now.
+  // Uses the shared clock, which this thread moves from now on. If it only queried until now, its
+  // own time may be ahead of that clock.
   activity.call_begin_ns = platform.clock.Submit(0);
   const Result result = platform.streams.Enqueue(handle, std::move(work), &when, &captured);
   if (result != Result::kSuccess || captured) {
@@ -154,7 +154,7 @@ void CopyBytes(void* to, const void* from, uint64_t bytes) {
   const bool from_device = platform.memory.DeviceOf(from) >= 0;
   const uint64_t target = reinterpret_cast<uint64_t>(to);
   const uint64_t source = reinterpret_cast<uint64_t>(from);
-  // Unknown bytes stay unknown without being written or copied.
+  // A range of unknown bytes stays unknown, so nothing has to be written or copied.
   constexpr uint64_t kLarge = uint64_t{64} << 10;
   if (to_device && from_device) {
     platform.host_bytes.Move(target, source, bytes);
@@ -196,7 +196,7 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
                             ? CopyPath::kPageable
                         : target == Place::kDevice && source == Place::kDevice ? CopyPath::kOnGpu
                                                                                : CopyPath::kPinned;
-  // Pageable host memory is staged: a copy to it returns when it is done.
+  // Pageable host memory is staged, so a copy to it returns only when it is done.
   const bool waits = synchronous || target == Place::kPageable;
   Node node{.kind = NodeKind::kCopy,
             .duration_ns = CopyDuration(platform.gpus[facts.device], bytes, path),

@@ -1,4 +1,4 @@
-// Puts work onto a stream, for the core's own functions (other libraries use kernels.h).
+// Puts work onto a stream. Only for the core; other libraries use kernels.h.
 #pragma once
 
 #include "emulated/core/graph.h"
@@ -7,11 +7,11 @@
 
 namespace vramscope::emulated {
 
-// Stores the operands of work if a recorder wants them: only GPU addresses, each once.
+// If a recorder wants operands, stores those that are GPU addresses, each address once.
 void Keep(std::vector<Operand> operands, int device, Node* work);
 
-// Submits work. Its effect is applied now, or, on a stream that is captured, when the graph is
-// launched. `synchronous`: the call returns when the work is done.
+// Submits work. Its effect is applied now or, if the stream is being captured, when the graph is
+// launched. If `synchronous`, the call returns when the work is done.
 Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous = false,
           Interval* done = nullptr);
 

@@ -16,10 +16,10 @@ constexpr double kClocksOfIndex = 0.8;  // an element whose address is computed 
 constexpr double kClocksOfCast = 0.36;  // an element whose type is known only when it is loaded
 constexpr double kClocksOfExponential = 0.6;
 constexpr double kClocksOfMoments = 0.8;  // an element of a running mean and variance
-// An isolated element transfers a whole memory sector.
+// To transfer an isolated element, the GPU transfers a whole memory sector.
 constexpr double kSector = 32;
 
-// The size of an element of this type; 0: this is not an element type.
+// Returns the size of an element of this type, or 0 if this is no element type.
 int BytesOf(std::string_view type) {
   type = Trimmed(type);
   if (type.ends_with("const")) type = Trimmed(type.substr(0, type.size() - 5));
@@ -45,8 +45,8 @@ int BytesOf(std::string_view type) {
   return 0;
 }
 
-// The size of what a parameter points to: "float const*", "at::TensorInfo<float const, unsigned
-// int>".
+// Returns the size of an element to which a parameter such as "float const*" or
+// "at::TensorInfo<float const, unsigned int>" points.
 int PointedTo(std::string_view type) {
   if (type.ends_with('*')) return BytesOf(type.substr(0, type.size() - 1));
   const Template made_of = TemplateOf(type);
@@ -90,8 +90,8 @@ uint32_t HalfWordAt(void** parameters, size_t parameter, size_t at) {
   return value;
 }
 
-// Kernels over rows or whole tensors: the factors whose product is the number of elements, and how
-// often the elements of each parameter are read or written.
+// Kernels over rows or whole tensors. Each entry has the factors whose product is the number of
+// elements, and how often the elements of each parameter are read or written.
 constexpr int kGrid = -1, kNone = -2;
 struct RowKernel {
   std::string_view name;
@@ -170,7 +170,7 @@ WorkRules::WorkRules(const char* mangled_name, std::vector<uint16_t> parameter_s
     if (element_bytes_ > 0 && batch_ > 0 && 8 * batch_ + 12 * batch_ <= sizes_[1])
       kind_ = Kind::kConcatenation;
   } else if (Contains(function, "::embedding_backward_feature_kernel<") && sizes_.size() > 3) {
-    // A block reads all indices to find equal ones.
+    // A block reads all indices to find equal indices.
     constexpr double kIndex = 30e-9;
     in_turn_s_ = kIndex;
     factors_[0] = 3;
@@ -298,7 +298,7 @@ std::optional<LaunchWork> WorkRules::Of(const Dim& grid, const Dim& block,
   }
 }
 
-// The value of a parameter; 0 if it is negative.
+// Returns the value of a parameter, or 0 if it is negative.
 double WorkRules::Number(void** parameters, int parameter) const {
   const int64_t value = sizes_[parameter] == 8
                             ? static_cast<int64_t>(WordAt(parameters, parameter, 0))
@@ -319,8 +319,8 @@ WorkRules::Work WorkRules::OfElementwise(void** parameters) const {
   return LaunchWork{.bytes = elements * bytes, .clocks = elements * clocks};
 }
 
-// The structure contains the number of dimensions, then for each of 25 dimensions its size and two
-// numbers to divide by that size, then for each dimension every tensor's stride in bytes.
+// The structure contains the number of dimensions; then the size of each of 25 dimensions, with two
+// numbers for divisions by that size; then for each dimension the stride of every tensor in bytes.
 WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   constexpr int kMostDimensions = 25;
   const int tensors = tensors_ > 0 ? tensors_ : operands_.StridedTensors(parameters);
@@ -330,8 +330,8 @@ WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   if (dimensions < 0 || dimensions > kMostDimensions) return std::nullopt;
   LaunchWork work{.clocks = kClocksOfIndex * Number(parameters, 0)};
   for (int tensor = 0; tensor < tensors; ++tensor) {
-    // Elements along a dimension with stride 0 are the same memory, which is moved once. Neighbours
-    // in the innermost dimension share sectors if they are close enough.
+    // Along a dimension with stride 0, all elements are the same memory, which is moved once.
+    // Neighbouring elements share a sector if the innermost stride is small enough.
     double elements = 1, apart = 0;
     for (int i = 0; i < dimensions; ++i) {
       const double size = HalfWordAt(parameters, 1, 4 + 12 * i);
@@ -360,8 +360,8 @@ WorkRules::Work WorkRules::OfReduction(const Dim& block, void** parameters) cons
       continue;
     const double inputs = word(1), outputs = word(2), step = word(3);
     LaunchWork work{.bytes = inputs * outputs * element_bytes_ + outputs * element};
-    // A thread loads four elements (or vectors of four) at a time. Blocks that share a result write
-    // partial sums, which the last block adds up.
+    // A thread loads four elements (or vectors of four) at a time. If several blocks compute one
+    // result, they write partial sums, which the last block adds up.
     constexpr double kLoads = 0.33e-6, kHandedOn = 5e-6;
     work.serial_s = kLoads * std::max(1.0, inputs / step / 4) + (word(5) > 1 ? kHandedOn : 0);
     return work;
@@ -369,7 +369,7 @@ WorkRules::Work WorkRules::OfReduction(const Dim& block, void** parameters) cons
   return std::nullopt;
 }
 
-// A block processes a chunk of the tensors that have the same index in all lists.
+// A block processes one chunk of the tensors at the same index of all lists.
 WorkRules::Work WorkRules::OfLists(const Dim& grid, void** parameters) const {
   constexpr int64_t kChunk = 65536;
   const OperandRules::Lists& lists = operands_.lists();
@@ -389,7 +389,7 @@ WorkRules::Work WorkRules::OfLists(const Dim& grid, void** parameters) const {
     int passes = 0;
     for (int list = 0; list < lists.count; ++list) {
       const auto use = static_cast<int>(lists.uses[list]);
-      // A tensor that is in two lists (the square of a gradient) is read once.
+      // A tensor that is in two lists, as for the square of a gradient, is read once.
       bool again = false;
       for (int other = 0; other < list; ++other)
         again = again || (address(other) == address(list) && lists.uses[other] == lists.uses[list]);
@@ -421,7 +421,7 @@ WorkRules::Work WorkRules::OfConcatenation(const Dim& grid, void** parameters) c
 
 // A block processes a tile of queries and loops over all keys, with two products of a head's width.
 // In the backward pass it processes a tile of keys and loops over all queries, with five products.
-// A causal mask halves the work if there are more tiles than the multiprocessors process at once.
+// A causal mask halves the work if there are too many tiles to be processed at once.
 WorkRules::Work WorkRules::OfAttention(const Dim& grid, void** parameters) const {
   const bool efficient = kind_ == Kind::kEfficientForward || kind_ == Kind::kEfficientBackward;
   const bool backward = kind_ == Kind::kEfficientBackward || kind_ == Kind::kFlashBackward;

@@ -1,11 +1,11 @@
-// Computes the bytes that a launch moves, and its other bottlenecks, from the kernel's mangled name
-// and the parameters.
+// Computes from a kernel's mangled name and its parameters how many bytes a launch moves, and what
+// else limits its rate.
 //
 //   const WorkRules rules(mangled_name, parameter_sizes, operand_rules);
 //   std::optional<LaunchWork> work = rules.Of(grid, block, parameters);  // of a launch
 //
-// PyTorch's kernels are recognised by their names. Numbers of elements are read where torch 2.11
-// passes them. For unknown kernels, and for parameters that do not match, there is no result.
+// PyTorch's kernels are recognised by their names. The number of elements is read from where torch
+// 2.11 passes it. For unknown kernels, and for parameters that do not match, there is no result.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Devices, contexts, versions, errors. A context is its device: each device has only the primary
-// context.
+// Implements devices, contexts, versions and errors. Each device has only its primary context, so a
+// context is the same as its device.
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -46,7 +46,7 @@ Status cuGetErrorString(Status status, const char** text) {
   *text = TextOf(static_cast<Result>(status));
   return Done(*text != nullptr ? Result::kSuccess : Result::kInvalidValue);
 }
-// Undocumented tables that NVIDIA's own libraries use: not provided.
+// NVIDIA's own libraries use these undocumented tables, which the platform does not provide.
 Status cuGetExportTable(const void** table, const void*) {
   *table = nullptr;
   return Done(Result::kNotSupported);
@@ -223,7 +223,7 @@ Status cuCtxSynchronize_v2(void* context) {
 }
 Status cuProfilerStart() { return 0; }
 Status cuProfilerStop() { return 0; }
-// The driver's log (CUDA 13) stays empty; registered callbacks are never called.
+// The driver's log (CUDA 13) stays empty, so registered callbacks are never called.
 Status cuLogsRegisterCallback(void* callback, void*, void** handle) {
   if (callback == nullptr || handle == nullptr) {
     return Done(Result::kInvalidValue);

@@ -1,5 +1,5 @@
-// cuGetProcAddress: looks up a function by the name used in programs, in the version of its
-// interface that the program's version of CUDA has.
+// Implements cuGetProcAddress. It looks up a function by the name that programs use, with the
+// interface of the CUDA version for which the program was built.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// Names whose newest interface came with CUDA 13; programs of earlier versions get the previous
+// Functions that got a new interface in CUDA 13. Programs for earlier versions get the previous
 // interface.
 struct Since13 {
   const char* name;

@@ -1,5 +1,5 @@
-// Memory: plain, virtual (reserved addresses to which physical memory is mapped: expandable
-// segments), pools, copies.
+// Implements plain memory, virtual memory (physical memory that is mapped to reserved addresses, as
+// for expandable segments), pools and copies.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -13,8 +13,8 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// Physical memory without an address. It is in use until its handle is released and no addresses
-// are mapped to it.
+// Physical memory without an address. It is used until its handle is released and it is mapped to
+// no address.
 struct Physical {
   int device = 0;
   uint64_t bytes = 0;
@@ -333,10 +333,10 @@ Status cuMemMap(Pointer pointer, size_t bytes, size_t, uint64_t handle, unsigned
   mappings.mapped[pointer] = {.bytes = bytes, .handle = handle};
   return 0;
 }
-// As on a real GPU (H200, driver 580: tests/golden/gpu/h200/record_gpt2_expandable.trace), CUPTI
-// reports an allocation when it becomes accessible, as made by the call that makes it accessible.
-// CUPTI is assumed to report the same memory again when it is unmapped; nothing is unmapped in that
-// recording.
+// CUPTI reports an allocation when it becomes accessible, and names the call that makes it
+// accessible. This is so on an H200 with driver 580
+// (tests/golden/gpu/h200/record_gpt2_expandable.trace). CUPTI is assumed to report the same memory
+// when it is unmapped, which does not happen in that recording.
 Status cuMemUnmap(Pointer pointer, size_t bytes) {
   const int64_t begin = ThePlatform().clock.now();
   Mappings& mappings = TheMappings();

@@ -1,4 +1,5 @@
-// Code loaded at run time (Triton, NVRTC): modules, functions, launches, occupancy.
+// Implements code that is loaded at run time (Triton, NVRTC): modules, functions, launches,
+// occupancy.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -14,8 +15,8 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// A module and a library are the same here; a function (or a kernel of a library) is a name in one
-// of them.
+// A module or a library, which are the same here. A function, or a kernel of a library, is a name
+// in it.
 struct Module {
   // A copy, because the caller may free it; empty if its length is unknown.
   std::vector<char> image;
@@ -61,7 +62,8 @@ Status UnloadHere(void* module) {
     ForgetKernel(function.get());
     modules.module_of.erase(function.get());
   }
-  // Facts read from the image are stored by the image's address, which the next module may get.
+  // Facts from the image are stored by its address, which may become the address of the next
+  // module's image.
   if (const std::vector<char>& image = it->second->image; !image.empty()) {
     ForgetKernels(image.data());
   }
@@ -271,7 +273,8 @@ Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, 
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
 }
 Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchConfiguration* c) {
-  // Caps each dimension above the largest valid block, so that the product cannot overflow.
+  // Limits each dimension, to a value above the largest valid block, so that the product cannot
+  // overflow.
   const auto dimension = [](unsigned size) { return std::min(size, 4096u); };
   const auto threads = static_cast<int>(std::min<uint64_t>(
       uint64_t{dimension(c->blockDimX)} * dimension(c->blockDimY) * dimension(c->blockDimZ), 4096));
@@ -282,7 +285,7 @@ Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchC
   return 0;
 }
 
-// Linking: the result can be loaded but never runs.
+// Links code. The result can be loaded, but its kernels do nothing.
 Status cuLinkCreate_v2(unsigned, int*, void**, void** state) {
   static char here;
   *state = &here;
@@ -295,7 +298,7 @@ Status cuLinkComplete(void*, void** cubin, size_t* bytes) {
   *bytes = sizeof nothing;
   return 0;
 }
-// Describes a tensor in memory (TMA): 128 bytes that only kernels read.
+// Fills the description of a tensor for TMA, which only kernels read.
 Status cuTensorMapEncodeTiled(void* map) {
   std::memset(map, 0, 128);
   return 0;

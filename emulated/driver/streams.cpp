@@ -1,4 +1,4 @@
-// Streams and events: the runtime's functions under the driver's names.
+// Implements streams and events with the runtime's functions, under the driver's names.
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,6 @@
-// Stores descriptors whose attributes are read back as they were set. Their handles are plain
-// addresses: memory allocated here (Create), or the program's own storage (Adopt, for interfaces
-// with which the program keeps the descriptor itself).
+// Stores descriptors whose attributes are read back as they were set. The handle of a descriptor is
+// an address: of memory allocated here (Create), or of the program's own storage (Adopt, for
+// interfaces in which the program provides it).
 //
 //   AttributeStore& store = ...;
 //   void* descriptor = store.Create();
@@ -59,7 +59,7 @@ class AttributeStore {
   bool Put(const void* descriptor, int attribute, T value) {
     return Set(descriptor, attribute, &value, sizeof value);
   }
-  // Copies what was set, otherwise zeros; *written is the size of the attribute's value.
+  // Copies the value that was set, or zeros. *written is the size of the attribute's value.
   bool Copy(const void* descriptor, int attribute, void* value, size_t bytes,
             size_t* written) const {
     std::lock_guard lock(mutex_);

@@ -1,4 +1,5 @@
-// libnvrtc and libnvJitLink: everything compiles to an empty image whose kernels do nothing.
+// Implements libnvrtc and libnvJitLink. Everything compiles to an empty image, whose kernels do
+// nothing.
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -12,7 +13,7 @@ namespace {
 
 enum Status : int { kSuccess = 0, kInvalidInput = 3, kInvalidProgram = 4 };
 
-// The size of an empty image: longer than any header that a loader reads. It contains no magic
+// The size of an empty image. It is longer than any header that a loader reads, and has no magic
 // number.
 constexpr size_t kImageBytes = 256;
 [[maybe_unused]] int CopyImage(char* to) {
@@ -39,7 +40,7 @@ struct Program {
   std::string name;
   std::map<std::string, std::string> lowered;
 };
-// A valid kernel name: characters other than letters and digits become underscores.
+// Returns a valid kernel name: all characters except letters and digits become underscores.
 std::string Lowered(const char* expression) {
   std::string name = expression;
   for (char& c : name)

@@ -1,7 +1,7 @@
-// libcublas: handles and their settings, copies of vectors and matrices. Products are in
-// cublas_level3.cpp, vector and matrix-vector operations in cublas_level12.cpp. A handle allocates
-// no GPU memory: the real library's own memory is part of the context, and PyTorch passes a
-// workspace to each handle.
+// Implements handles of libcublas and their settings, and copies of vectors and matrices. Products
+// are in cublas_level3.cpp, vector and matrix-vector operations in cublas_level12.cpp. A handle
+// allocates no GPU memory: the real library's own memory is part of the context, and PyTorch passes
+// a workspace to each handle.
 #include <cstring>
 
 #include "emulated/core/context.h"
@@ -60,7 +60,7 @@ int Submit(Handle* handle, const char* name, double flops, uint64_t bytes, const
 }
 
 void Answer(Handle* handle, void* result, uint64_t bytes) {
-  // A result in GPU memory is covered by the work's `writes`.
+  // For a result in GPU memory, the work's `writes` suffice.
   if (!result || ThePlatform().memory.DeviceOf(result) >= 0) return;
   if (handle->stream) ThePlatform().streams.Synchronize(handle->stream);
   std::memset(result, 0, bytes);

@@ -40,7 +40,7 @@ struct Matrix {
   int64_t stride = 0;  // elements between the matrices of a batch
 
   uint64_t elements() const { return Product(Positive(rows), Positive(columns)); }
-  // Bytes from the first element to the end of the last one.
+  // Returns the bytes from the first element to the end of the last element.
   uint64_t extent_bytes(int64_t batch) const {
     if (rows <= 0 || columns <= 0) return 0;
     const uint64_t one =
@@ -50,7 +50,7 @@ struct Matrix {
   }
 };
 
-// The alignment of all columns in bytes, at most 16.
+// Returns the alignment in bytes that all columns have, at most 16.
 inline int AlignmentOf(std::initializer_list<Matrix> matrices) {
   uint64_t bits = 16 * 8;
   for (const Matrix& matrix : matrices)
@@ -58,22 +58,22 @@ inline int AlignmentOf(std::initializer_list<Matrix> matrices) {
   return static_cast<int>(bits / 8);
 }
 
-// C = op(A) op(B): m x n x k, `batch` times.
+// The product C = op(A) op(B) of size m x n x k, computed `batch` times.
 struct Gemm {
   const char* name = "";
   int64_t m = 0, n = 0, k = 0, batch = 1;
-  // Addresses are null for batches whose matrix addresses are in GPU memory.
+  // The addresses are null for a batch whose list of addresses is in GPU memory.
   Matrix a, b, c;
   Precision precision = Precision::kFp32;
 };
 int Submit(Handle* handle, const Gemm& gemm);
 
-// Submits any other work with `reads` and `written` bytes and `flops` operations.
+// Submits work that is no product: `flops` operations, with `bytes` read and written.
 int Submit(Handle* handle, const char* name, double flops, uint64_t bytes, const Written& written,
            const Written& second = {});
 
-// Writes 0 as a scalar result (nothing is computed) to the host or, depending on the handle's
-// pointer mode, to the GPU.
+// Writes 0 as the scalar result, because nothing is computed. The handle's pointer mode decides
+// whether the result is on the host or on the GPU.
 void Answer(Handle* handle, void* result, uint64_t bytes);
 
 }  // namespace vramscope::emulated::cublas

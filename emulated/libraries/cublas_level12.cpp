@@ -1,4 +1,4 @@
-// libcublas: vector and matrix-vector operations. A result that the host reads is 0.
+// Implements libcublas's vector and matrix-vector operations. Results on the host are 0.
 #include <cstdlib>
 
 #include "emulated/libraries/cublas_handle.h"
@@ -13,7 +13,7 @@ uint64_t VectorBytes(int64_t n, int64_t step, DataType type) {
   const uint64_t distance = static_cast<uint64_t>(step < 0 ? -step : step);
   return Product(Product(Positive(n - 1), distance) + 1, type.bits) / 8;
 }
-// Reads and writes y (and x) of n elements.
+// Submits an operation that reads and writes y, and x if it is given, of n elements.
 int Vector(Handle* handle, const char* name, int64_t n, DataType type, void* y, int64_t step_y,
            void* x = nullptr, int64_t step_x = 1) {
   if (n <= 0) return handle ? kSuccess : kNotInitialized;
@@ -21,7 +21,7 @@ int Vector(Handle* handle, const char* name, int64_t n, DataType type, void* y, 
                 {y, VectorBytes(n, step_y, type)},
                 x ? Written{x, VectorBytes(n, step_x, type)} : Written{});
 }
-// Reduces n elements of one or two vectors.
+// Submits a reduction of n elements of one or two vectors.
 int Reduce(Handle* handle, const char* name, int64_t n, DataType type, void* result,
            uint64_t result_bytes) {
   if (!handle) return kNotInitialized;
@@ -125,7 +125,7 @@ VRAMSCOPE_COMPLEX(Z, 16, _v2, int) VRAMSCOPE_COMPLEX(Z, 16, _v2_64, int64_t)
 VRAMSCOPE_MIXED_NAMES(_v2, int) VRAMSCOPE_MIXED_NAMES(_v2_64, int64_t)
 VRAMSCOPE_EX(, int) VRAMSCOPE_EX(_64, int64_t)
 
-// Rotations of two numbers: one operation, in place.
+// A rotation of two numbers is one operation, in place.
 #define X(T, BYTES)                                                                               \
   int cublas##T##rotg_v2(Handle* h, void* a, void* b, void* c, void* s) {                         \
     for (void* result : {a, b, c, s}) Answer(h, result, BYTES);                                   \

@@ -1,5 +1,5 @@
-// libcublas: matrix products and operations built from them. Names and the order of parameters are
-// the documented interface; only sizes, leading dimensions and types are used.
+// Implements libcublas's matrix products and operations built from them. Names and parameters are
+// those of the documented interface, of which only sizes, leading dimensions and types are used.
 #include <algorithm>
 
 #include "emulated/libraries/cublas_handle.h"
@@ -12,7 +12,7 @@ constexpr DataType kS = DataTypeOf(0), kD = DataTypeOf(1), kC = DataTypeOf(4), k
 
 bool Transposed(int operation) { return operation != 0; }
 
-// Shared by all products: the shapes of the matrices from m, n, k and the transpositions.
+// Returns the shapes of the matrices from m, n, k and the transpositions, for all products.
 Gemm Describe(const char* name, int ta, int tb, int64_t m, int64_t n, int64_t k, DataType a,
               DataType b, DataType c, int64_t lda, int64_t ldb, int64_t ldc, int64_t batch) {
   Gemm gemm;
@@ -44,8 +44,8 @@ int Mixed(Handle* handle, const char* name, int ta, int tb, int64_t m, int64_t n
   gemm.precision = ComputePrecision(compute, gemm.a.type, handle && handle->tf32());
   return Submit(handle, gemm);
 }
-// An operation with a square or triangular operand and a general one. Triangular operands need half
-// the operations of a product.
+// Submits an operation with a square or triangular operand and a general operand. With a triangular
+// operand, it takes half the operations of a product.
 int Structured(Handle* handle, const char* name, double flops, DataType type, int64_t m, int64_t n,
                int64_t inner, void* c, int64_t ldc) {
   const Matrix out{.address = c, .rows = m, .columns = n, .leading = ldc, .type = type};
@@ -60,7 +60,7 @@ int Structured(Handle* handle, const char* name, double flops, DataType type, in
 }
 double Cube(double a, double b, double c) { return a * b * c; }
 
-// Work on a batch of small matrices whose addresses are in GPU memory.
+// Submits work on a batch of small matrices. Their list of addresses is in GPU memory.
 int Batched(Handle* handle, const char* name, double flops_each, DataType type, int64_t elements,
             int64_t batch, int* host_info) {
   if (host_info) *host_info = 0;
@@ -212,7 +212,7 @@ VRAMSCOPE_EVERY_TYPE(X)
 X(C) X(Z)
 #undef X
 
-// LAPACK on batches of small matrices: `info` reads as 0 in host and GPU memory.
+// LAPACK's routines for batches of small matrices. `info` reads as 0 on the host and on the GPU.
 #define X(T)                                                                                      \
   int cublas##T##getrfBatched(Handle* h, int n, P, int, int*, int*, int batch) {                  \
     return Batched(h, "cublas" #T "getrfBatched", Cube(n, n, n) * 2 / 3, k##T, Product(Positive(n), Positive(n)), batch, nullptr); \
@@ -235,7 +235,7 @@ X(C) X(Z)
 VRAMSCOPE_EVERY_TYPE(X)
 #undef X
 
-// Groups of products; the sizes are in host memory.
+// Submits groups of products. Their sizes are in host memory.
 int cublasGemmGroupedBatchedEx(Handle* h, const int* ta, const int* tb, const int* m, const int* n,
                                const int* k, P, P, int at, const int* lda, P, int bt, const int* ldb,
                                P, P, int ct, const int* ldc, int groups, const int* sizes, int compute) {

@@ -1,5 +1,5 @@
-// libcublasLt: descriptors return what was set. There is one algorithm per product; it needs no
-// workspace, so it always fits the program's preference. A product is one kernel.
+// Implements libcublasLt. Descriptors return what was set. A product is one kernel. It has one
+// algorithm, which needs no workspace and thus always satisfies the program's preference.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +20,7 @@ enum Status : int {
   kNotSupported = 15
 };
 
-// Documented numbers of the attributes that are used here.
+// The documented numbers of the attributes that this file uses.
 enum LayoutAttribute {
   kType = 0,
   kOrder = 1,
@@ -104,7 +104,7 @@ void InitMatmul(void* matmul, int compute_type, int scale_type) {
   Store().Put(matmul, kScaleType, scale_type);
 }
 
-// The only algorithm. Its first bytes show that it was made here.
+// The only algorithm. Its first bytes identify it as vramscope's.
 constexpr Algorithm kAlgorithm = {{0x76736d757261706dull, 0, 0, 0, 0, 0, 0, 0}};
 
 void Answer(HeuristicResult* result) {
@@ -278,8 +278,8 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
   };
   const uint64_t bytes = Product(moved(a) + moved(b) + moved(c) + moved(out), Positive(batch));
 
-  // In addition to D, a product may write results of its epilogue: a mask or pre-activations, or a
-  // gradient of the bias.
+  // Besides D, a product may write results of its epilogue: a mask, pre-activations or the gradient
+  // of the bias.
   Written writes[3] = {{d, out.extent_bytes(batch)}, {}, {}};
   size_t count = 1;
   if (void* auxiliary = store.Get<void*>(matmul, kAuxiliaryPointer, nullptr))
@@ -293,7 +293,8 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
   constexpr int kBiasGradients = 16 | 256 | 512;  // DRELU_BGRAD has 16, BGRADA 256, BGRADB 512
   void* const bias = store.Get<void*>(matmul, kBiasPointer, nullptr);
   const bool writes_bias = bias && (epilogue & kBiasGradients);
-  // If C is D, it is listed as written but not as read, because with beta 0 it is not read.
+  // If C is the same as D, it counts as written but not as read, because with beta 0 it is not
+  // read.
   const void* const reads[] = {a.address, b.address, c.address == d ? nullptr : c.address,
                                writes_bias ? nullptr : bias};
   if (writes_bias)

@@ -1,6 +1,6 @@
-// libcudnn without the graph interface: handles, tensor descriptors, batch norm, dropout, CTC,
-// pooling, activations. Convolutions by the older interface are in cudnn_convolution.cpp, recurrent
-// networks in cudnn_rnn.cpp. One source for cuDNN 8 and 9.
+// Implements libcudnn without the graph interface: handles, tensor descriptors, batch norm,
+// dropout, CTC, pooling, activations. Convolutions by the older interface are in
+// cudnn_convolution.cpp, recurrent networks in cudnn_rnn.cpp. This source serves cuDNN 8 and 9.
 #include <algorithm>
 #include <cstring>
 
@@ -31,7 +31,7 @@ int Work(Handle* handle, const char* name, double flops, Precision precision, ui
              : ExecutionFailed();
 }
 
-// The default version if PyTorch's metadata does not name one: usually the newest of the major
+// Without a version in PyTorch's metadata, this is usually the newest version of the major
 // version.
 Version CudnnVersion() {
   const Version newest = VRAMSCOPE_EMULATED_CUDNN >= 9 ? Version{9, 10, 2} : Version{8, 9, 2};
@@ -74,14 +74,14 @@ uint64_t Extent(const Tensor* tensor) {
 }
 uint64_t Bytes(const Tensor* tensor) { return tensor ? tensor->shape.bytes() : 0; }
 
-// One pass over tensors: activations, pooling, softmax, sums.
+// Submits one pass over tensors, for activations, pooling, softmax and sums.
 int Pass(Handle* handle, const char* name, const Tensor* in, const Tensor* out, void* y) {
   return Work(handle, name, static_cast<double>(Bytes(in)), Precision::kFp32,
               Bytes(in) + Bytes(out), {{y, Extent(out)}});
 }
 
-// One pass for both moments and one for the result: the forward pass reads x twice, the backward
-// pass x and the gradient.
+// There is one pass for both moments and one for the result. Forward reads x twice, backward reads
+// x and the gradient twice.
 int64_t BatchNorm(const Tensor* tensor, int passes) {
   const Platform& platform = ThePlatform();
   return platform.gpus.empty()
@@ -277,7 +277,8 @@ int cudnnGetBatchNormalizationBackwardExWorkspaceSize(Handle*, int, int, T* x, T
 }
 int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(Handle*, int, int operations, P, T* x,
                                                          size_t* bytes) {
-  // Batch norm alone stores only mean and variance; with an activation, also one bit per element.
+  // Batch norm stores only mean and variance. With an activation, it also stores one bit per
+  // element.
   const uint64_t mask = operations != 0 && x ? (x->shape.elements() + 31) / 32 * 4 : 0;
   return AnswerAssumed("cuDNN reserve of batch norm", "cudnnBatchNormalizationForwardTrainingEx",
                        mask, bytes);

@@ -1,5 +1,5 @@
-// libcudnn: convolutions by the older interface without graphs, which PyTorch uses if the graph
-// interface is switched off.
+// Implements libcudnn's convolutions of the interface without graphs, which PyTorch uses if the
+// graph interface is switched off.
 #include <algorithm>
 
 #include "emulated/core/assumptions.h"
@@ -21,8 +21,8 @@ struct Performance {
 };
 static_assert(sizeof(Performance) == 48);
 
-// The algorithm that every search returns (cuDNN's IMPLICIT_PRECOMP_GEMM, for tensor cores), and
-// its determinism flag.
+// Every search returns this algorithm, cuDNN's IMPLICIT_PRECOMP_GEMM for tensor cores, with this
+// determinism flag.
 constexpr int kPrecomputed = 1;
 constexpr int kDeterministic = 1;
 

@@ -1,4 +1,4 @@
-// Descriptors of cuDNN's interface without graphs, and what its functions share.
+// Declares the descriptors of cuDNN's interface without graphs, and what its functions share.
 #pragma once
 
 #include <array>
@@ -34,25 +34,25 @@ struct CtcDescriptor {
   int type = 0;
   int most_labels = 0;
 };
-// A descriptor whose values are not read back.
+// A descriptor whose values nobody reads back.
 struct PlainDescriptor {
   std::array<uint64_t, 32> unused = {};
 };
 
-// The version of cuDNN for which the program was built.
+// Returns the version of cuDNN for which the program was built.
 Version CudnnVersion();
 int SmCount();     // multiprocessors of the current GPU
 int Capability();  // compute capability, 89 for 8.9
 
-// Returns false if cuDNN does not support so many dimensions. Without strides the tensor is packed.
+// Without strides, the tensor is packed. Returns false if it has more dimensions than cuDNN allows.
 bool SetDims(Tensor* tensor, int type, int count, const int* dims, const int* strides);
 
-// Submits one kernel on the handle's stream; writes without an address are ignored. `duration_ns`
-// >= 0 sets its duration.
+// Submits one kernel on the handle's stream, with the duration `duration_ns` if that is >= 0.
+// Writes without an address are ignored.
 int Work(Handle* handle, const char* name, double flops, Precision precision, uint64_t bytes,
          std::initializer_list<Written> writes, int64_t duration_ns = -1);
 
-// Returns a size that is a guess, and records it as an assumption.
+// Stores an assumed size in *bytes, and records the assumption. Returns the status.
 int AnswerAssumed(const char* what, const char* where, uint64_t size, size_t* bytes);
 
 }  // namespace vramscope::emulated::cudnn

@@ -1,11 +1,11 @@
-// Workspaces of cuDNN's engines for convolutions and attention.
+// Computes the workspaces of cuDNN's engines for convolutions and attention.
 //
 // Measured on an NVIDIA H200 (132 multiprocessors; driver 580.159.04, cuDNN 9.19, PyTorch 2.11):
 // allocations and kernel names of ResNet-50 (32 images of 224 x 224, fp32 with TF32, channels
 // first; 158 convolutions and gradients), of the patches of ViT-L/16 (fp32 and bf16), and of
 // attention in bf16 and fp16; allocations of 74 convolutions of 8 images (fp32 in both orders and
-// without TF32, bf16). The workspace of an engine follows from the shapes. The heuristics' choice
-// of an engine does not follow from the shapes alone; it is modelled by rules, with the exceptions
+// without TF32, bf16). The workspace of an engine follows from the shapes. Which engine cuDNN's
+// heuristics choose does not follow from the shapes alone. Rules model this choice, with exceptions
 // in kSeen.
 #include <algorithm>
 #include <bit>
@@ -41,7 +41,7 @@ struct Problem {
   uint64_t filter(uint64_t of_channels, uint64_t of_filters) const {
     return Product(Product(of_channels, of_filters), Product(window, bytes_each));
   }
-  // Adjacent windows without overlap: the patches of a vision transformer.
+  // Whether the windows are adjacent and do not overlap, like the patches of a vision transformer.
   bool patches() const { return stride > 1 && Product(stride, stride) == window; }
 };
 uint64_t Spatial(const Shape& shape) {
@@ -80,10 +80,10 @@ Problem ProblemOf(const Convolution& c) {
 uint64_t Ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 uint64_t RoundedUp(uint64_t value, uint64_t to) { return Product(Ceil(value, to), to); }
 
-// Extra bytes of every workspace with reordered operands; workspaces with counters or partial sums
-// are also aligned.
+// A workspace with reordered operands has kHead extra bytes. A workspace with counters or partial
+// sums also has kAligned bytes for the alignment.
 constexpr uint64_t kHead = 16, kAligned = 127;
-// The workspace of a product that needs no reordering is empty or contains the parameters of its
+// A product without reordering has an empty workspace, or a workspace for the parameters of its
 // batch.
 constexpr uint64_t kBatchParameters = 400;
 
@@ -105,9 +105,9 @@ struct Choice {
   uint64_t pieces = 0;                       // segments of a tile, or parts; 0: by rule
 };
 
-// Convolutions for which the heuristics choose another engine than the rules do, or split the work
-// differently. `pixels` are the image's; images 0 matches any batch. Measured on an H200 with cuDNN
-// 9.19.
+// Convolutions for which cuDNN's heuristics choose another engine than the rules below, or split
+// the work differently. `pixels` counts the image's pixels. images = 0 matches any batch. Measured
+// on an H200 with cuDNN 9.19.
 enum class Seen { kTf32, kTf32Last, kNarrow };
 struct SeenChoice {
   Seen as;
@@ -171,8 +171,8 @@ uint64_t Multiprocessors(const Chip& chip) {
   return static_cast<uint64_t>(std::max(chip.sm_count, 1));
 }
 
-// Partial sums of tiles: if there are few tiles for many multiprocessors, each tile is split into
-// as many segments as there are multiprocessors for it.
+// Returns the bytes for partial sums of tiles. If there are fewer tiles than multiprocessors, each
+// tile is split into segments, as many as there are multiprocessors per tile.
 constexpr uint64_t kCounters = 8;  // in addition to those of the segments
 uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   constexpr uint64_t kDepthOfTile = 32, kLeastIterations = 7;
@@ -183,7 +183,7 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   uint64_t columns = Ceil(of_filter ? elements : positions, tile.tile_columns);
   bool paired = false;
   if (of_filter && tile.tile_rows >= 64 && tile.tile_columns == 64) {
-    // Tiles of this size cover one position of the window each; tiles of 128 rows are processed in
+    // Each tile of this size covers one position of the window. Tiles of 128 rows are processed in
     // pairs.
     columns = Product(Ceil(p.of_group, 64), p.window);
     paired = tile.tile_rows == 128 && !p.pointwise() && columns % 2 != 0;
@@ -205,8 +205,8 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   uint64_t of_each =
       std::min(sms / tiles, std::max<uint64_t>(Ceil(depth, kDepthOfTile) / kLeastIterations, 1));
   if (of_each < 2) return 0;
-  // A counter for each segment that another segment waits for. It is unknown why multiples of eight
-  // tiles need fewer.
+  // There is a counter for each segment for which another segment waits. For a multiple of eight
+  // tiles, fewer counters were measured; the reason is unknown.
   const uint64_t counters = tiles * (paired ? of_each + 1 : tiles % 8 == 0 ? of_each - 1 : of_each);
   if (tile.engine == Engine::kSegmentedShared) --of_each;
   return tiles * of_each * bytes_of_tile + (counters + kCounters) * sizeof(int) + kAligned;
@@ -217,23 +217,24 @@ Choice TileOfFilterGradient(const Problem& p, const Chip& chip) {
   if (p.channels <= 64) return {Engine::kSegmented, 128, 64};
   const uint64_t sms = Multiprocessors(chip);
   const uint64_t narrow = Product(Ceil(p.filters, 128), Ceil(p.channels, 64));
-  // Narrower tiles if they just fill the GPU.
+  // Tiles are narrower if narrow tiles fill the GPU almost exactly.
   if (p.pointwise() && narrow <= sms && narrow > sms * 3 / 4) return {Engine::kSegmented, 128, 64};
   return {Engine::kSegmented, 128, 128};
 }
 
-// Few channels: a reordered image would mostly be padding.
+// With fewer channels than this, a reordered image would mostly consist of padding.
 constexpr uint64_t kFew = 8;
-// In larger products the multiprocessors fetch tiles by a counter.
+// In products with more multiplications, the multiprocessors fetch tiles with a counter.
 constexpr uint64_t kLarge = uint64_t{1} << 34;
-// Smaller products use kernels that need no reordering.
+// Products with fewer multiplications use kernels that need no reordering.
 constexpr uint64_t kSmall = uint64_t{1} << 27;
 
 Choice Tf32Choice(const Problem& p, const Chip& chip) {
   const bool counted = p.strided || p.multiplications() >= kLarge;
   if (p.grouped) return {p.kind == kForward && p.of_group > 1 ? Engine::kReordered : Engine::kNone};
   if (const Choice* seen = SeenFor(p)) return *seen;
-  // Kernels read four pixels at a time, so a plane with other sizes is reordered.
+  // Kernels read four pixels at a time. If the number of pixels is no multiple, the image is
+  // reordered.
   const bool product = p.pointwise() && !p.strided && p.pixels % 4 == 0;
   const Choice as_product = {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
   const uint64_t operands = p.image(p.channels) + p.out(p.filters);
@@ -249,7 +250,7 @@ Choice Tf32Choice(const Problem& p, const Chip& chip) {
       if (p.channels < kFew || p.multiplications() < kSmall) return {Engine::kNone};
       return {counted ? Engine::kReorderedCounted : Engine::kReordered};
     case kFilter:
-      // One product per image and a sum over them, unless that needs much more memory.
+      // cuDNN computes one product per image and adds them up, unless that needs much more memory.
       if (product && Product(p.images, p.filter(p.channels, p.filters)) <= operands + operands / 2)
         return {Engine::kProduct};
       if (p.channels % 4 != 0 || p.channels == 4) return {Engine::kParts};
@@ -258,9 +259,9 @@ Choice Tf32Choice(const Problem& p, const Chip& chip) {
   return {Engine::kReordered};
 }
 
-// The number of parts of the image with separate filter sums. It is limited by the number of 64 x
-// 128 tiles and grows with the number of positions; the curve was fitted to 8,192 (13 parts),
-// 100,352 (54) and 401,408 (120).
+// Returns for how many parts of the image the filter's gradient is summed separately. The number
+// falls with the number of 64 x 128 tiles and grows with the number of positions. The curve was
+// fitted to 8,192 positions (13 parts), 100,352 (54) and 401,408 (120).
 uint64_t PartsOf(const Problem& p, uint64_t channels) {
   constexpr uint64_t kBlocks = 240, kLeastPositions = 4096;
   if (p.positions() < kLeastPositions) return 1;
@@ -281,7 +282,7 @@ uint64_t PartsBytes(const Problem& p, const Choice& choice, bool with_filter) {
          (parts > 1 ? Product(parts, sums) : 0) + kAligned + 1 + kHead;
 }
 
-// 36 transformed values per 4 x 4 tile, for every filter, channel and result.
+// A 4 x 4 tile has 36 transformed values, for each filter, channel and result.
 uint64_t WinogradBytes(const Problem& p) {
   if (p.window == 25)  // 169 values per 9 x 9 tile; a single measurement
     return Product(169 * sizeof(float), Product(p.channels, p.filters) +
@@ -289,7 +290,7 @@ uint64_t WinogradBytes(const Problem& p) {
   return Product(36 * sizeof(float),
                  Product(p.channels, p.filters) + Product(p.tiles, p.channels + p.filters));
 }
-// Half spectra of 32 x 32: for all filters, and for 16 tiles at a time.
+// The workspace contains half spectra of 32 x 32 for all filters, and for 16 tiles at a time.
 uint64_t FourierBytes(const Problem& p) {
   constexpr uint64_t kSpectrum = 32 * 17 * 2 * sizeof(float), kTilesAtATime = 16;
   return Product(kSpectrum,
@@ -327,8 +328,8 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
   return reordered;
 }
 
-// TF32, channels last. Engines read the operands in this order if the number of channels is a
-// multiple of the number that they read together.
+// TF32, channels last. Engines read the operands without reordering if the number of channels is a
+// multiple of the channels that are read at a time.
 uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   constexpr uint64_t kCounter = kAligned + sizeof(int);
   const uint64_t image = p.image(p.channels), out = p.out(p.filters);
@@ -369,7 +370,7 @@ uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   return SegmentBytes(p, {Engine::kSegmented, 128, tiles < sms ? 64u : 128u}, chip);
 }
 
-// fp32 without tensor cores, channels first: transforms for 3 x 3 gradients.
+// fp32 without tensor cores, channels first. Gradients of 3 x 3 filters use transforms.
 uint64_t PlainWorkspace(const Problem& p) {
   constexpr uint64_t kSpectrumSide = 32, kLeastChannels = 32;
   if (p.last || !p.plane || p.grouped || p.strided) return 0;
@@ -380,7 +381,7 @@ uint64_t PlainWorkspace(const Problem& p) {
              : 0;
 }
 
-// 16 bits, channels first: kernels read eight channels at a time.
+// 16 bits, channels first. Kernels read eight channels at a time.
 uint64_t NarrowWorkspace(const Problem& p, const Chip& chip) {
   const Choice* seen = SeenFor(p);
   if (seen && seen->engine == Engine::kNone) return 0;
@@ -457,8 +458,8 @@ Workspace AttentionWorkspace(const Attention& attention, const Chip& chip) {
   const Shape &q = attention.query, &k = attention.key, &v = attention.value;
   if (attention.backward && q.count == 4 && k.count == 4 && v.count == 4 &&
       (k.dims[1] != q.dims[1] || v.dims[1] != q.dims[1])) {
-    // Query heads that share keys and values each compute gradients for them, which are summed
-    // afterwards.
+    // If query heads share keys and values, each head computes gradients for these, which are then
+    // summed.
     const uint64_t rows =
         Product(Product(Positive(q.dims[0]), Positive(q.dims[1])), Positive(k.dims[2]));
     bytes +=

@@ -1,4 +1,4 @@
-// The cost of a graph's operations and the engines that support it.
+// Determines the cost of a graph's operations, and the engines that support the graph.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -15,7 +15,7 @@ constexpr int kGraphOperations = 801;
 constexpr int kTensorType = 901, kTensorDims = 902, kTensorStrides = 903, kTensorId = 906,
               kTensorVirtual = 907;
 
-// Attributes that name the tensors written by an operation.
+// The attributes of operations that contain the tensors to which they write.
 constexpr int kWritten[] = {705,  710,  715,  753,  756,  773,  774,  788,  789,  790,  791,  792,
                             793,  1522, 1611, 1626, 1627, 1628, 1629, 1630, 1711, 1712, 1720, 1803,
                             1904, 1951, 2003, 2004, 2011, 2012, 2013, 2107, 2108, 2109, 2201, 2251,
@@ -77,7 +77,7 @@ double FlopsOf(const Descriptor& operation) {
       return 8 * elements(2002);
     case kNormBackward:
       return 12 * elements(2101);
-    // Two products of queries x keys x width; five in the backward pass.
+    // Attention has two products of queries x keys x width in forward, and five in backward.
     case kAttentionForward:
       return 4 * elements(2800) * last(2801, 2);
     case kAttentionBackward:
@@ -87,8 +87,8 @@ double FlopsOf(const Descriptor& operation) {
   }
 }
 
-// Attention is either one operation (its forward pass, from cuDNN 9.13 on) or a graph of products
-// and reductions.
+// Returns the attention that a graph computes. It is either one operation (forward, from cuDNN 9.13
+// on) or several products and reductions.
 std::optional<Attention> AttentionOf(const Descriptor& graph) {
   int products = 0;
   Attention made;
@@ -105,7 +105,7 @@ std::optional<Attention> AttentionOf(const Descriptor& graph) {
                        .value = ShapeOf(operation->Linked(first + 2))};
     }
     products += operation->type == kMatmul;
-    // If query heads share keys and values, the gradients of these are sums over the query heads.
+    // If query heads share keys and values, their gradients are summed over the query heads.
     if (operation->type != kReduction) continue;
     const Shape heads = ShapeOf(operation->Linked(1610)), shared = ShapeOf(operation->Linked(1611));
     if (heads.count != 4 || shared.count != 4 || heads.dims[1] == shared.dims[1]) continue;
@@ -122,8 +122,8 @@ std::string NameOf(const char* what, const Workspace& workspace) {
          (workspace.measured ? ", by rules measured on an H200 (cuDNN 9.19)" : "");
 }
 
-// The first product (or the operation itself) has the numbers of queries and keys. A causal mask is
-// a comparison of row and column numbers.
+// The numbers of queries and keys are those of the first product, or of the attention operation. A
+// comparison of row and column numbers means that the mask is causal.
 AttentionWork DescribeAttention(const Descriptor& graph, const GraphWork& work) {
   constexpr int kPointwiseMode = 0, kComparesOrder = 303, kNumbers = 501, kRandom = 33;
   AttentionWork attention{.flops = work.flops, .precision = work.precision, .bytes = work.bytes};
@@ -207,8 +207,8 @@ std::vector<Engine> EnginesOf(const Descriptor& graph) {
                          : convolution.kind == ConvolutionKind::kBackwardData
                              ? "cuDNN workspace of a convolution's input gradient"
                              : "cuDNN workspace of a convolution's filter gradient";
-      // Programs filter engines by their numerical notes. A program that forbids TF32 is left with
-      // the plain engine.
+      // Programs select engines by their numerical notes. If a program forbids TF32, the plain
+      // engine remains.
       const Workspace fast = ConvolutionWorkspace(convolution, chip, true),
                       plain = ConvolutionWorkspace(convolution, chip, false);
       return {{fast.bytes, true, NameOf(what, fast)}, {plain.bytes, false, NameOf(what, plain)}};

@@ -1,4 +1,4 @@
-// libcudnn's graph interface (cudnnBackend...), the same in cuDNN 8 and 9.
+// Implements libcudnn's graph interface (cudnnBackend...), which is the same in cuDNN 8 and 9.
 #include "emulated/libraries/cudnn_graph.h"
 
 #include <algorithm>
@@ -81,8 +81,8 @@ std::shared_ptr<Descriptor> Find(void* handle) {
   return found == registry.all.end() ? nullptr : found->second;
 }
 
-// Whether one descriptor keeps the other alive, directly or through others. Two descriptors that
-// keep each other alive would never be freed.
+// Returns whether `one` keeps `other` alive, directly or through further descriptors. If two
+// descriptors kept each other alive, they would never be freed.
 bool Keeps(const Descriptor* one, const Descriptor* other) {
   std::vector<const Descriptor*> left = {one};
   std::set<const Descriptor*> seen;
@@ -105,7 +105,7 @@ const Descriptor* EngineOfConfig(const Descriptor* config) {
   return config ? config->Linked(kConfigEngine) : nullptr;
 }
 
-// The engine of a configuration, or of a plan that contains a configuration.
+// Finds the engine of a configuration, or of a plan that contains a configuration.
 bool Resolve(const Descriptor* config, const Descriptor** graph, Engine* engine) {
   const Descriptor* chosen = EngineOfConfig(config);
   *graph = GraphOfEngine(chosen);
@@ -155,14 +155,14 @@ class Answer {
   int Bytes(const Value& value) const {
     const auto has = static_cast<int64_t>(value.bytes.size() / SizeOf(value.type));
     if (count_) *count_ = has;
-    // If the value was set with another type, copies only as much as fits.
+    // The value may have been set with another type, so only the bytes that fit are copied.
     if (out_ && wanted_ > 0 && has > 0)
       std::memcpy(out_, value.bytes.data(),
                   std::min(value.bytes.size(), static_cast<size_t>(wanted_) * SizeOf(type_)));
     return kSuccess;
   }
-  // The program passes its own descriptors, which become copies of the requested ones. `links` is a
-  // copy, because a passed descriptor may be the one that contains the links.
+  // The program passes its own descriptors, which become copies of the requested descriptors.
+  // `links` is passed by value, because one of the program's descriptors may contain the links.
   int Descriptors(std::vector<Link> links) const {
     if (count_) *count_ = static_cast<int64_t>(links.size());
     if (!out_) return kSuccess;

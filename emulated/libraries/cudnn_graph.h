@@ -1,5 +1,5 @@
-// cuDNN's graph interface as a store of descriptors: attributes are returned as they were set, a
-// graph has the engines of cudnn_engines.h, and a descriptor keeps alive what it was built from.
+// A store of descriptors for cuDNN's graph interface. Attributes are returned as they were set, a
+// graph has the engines of cudnn_engines.h, and a descriptor keeps the linked descriptors alive.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Handle {
   void* stream = nullptr;
 };
 
-// Documented numbers of the descriptors and attributes that are used here.
+// The documented numbers of the descriptors and attributes that these files use.
 enum DescriptorType : int {
   kEngine = 2,
   kEngineConfig = 3,
@@ -95,7 +95,7 @@ struct GraphWork {
   double flops = 0;
   uint64_t bytes = 0;
   Precision precision = Precision::kFp32;
-  // Set for convolutions and attention; the roofline determines other durations.
+  // Set for convolutions and attention. Other durations come from a roofline.
   int64_t duration_ns = -1;
   std::map<int64_t, uint64_t> written;  // unique id of a tensor -> bytes
 };

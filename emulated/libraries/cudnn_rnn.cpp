@@ -1,4 +1,5 @@
-// libcudnn: recurrent networks, by the interfaces of cuDNN 6 (PyTorch up to 2.0) and cuDNN 8.
+// Implements libcudnn's recurrent networks, with the interfaces of cuDNN 6 (for PyTorch up to 2.0)
+// and cuDNN 8.
 #include <algorithm>
 
 #include "emulated/core/platform.h"
@@ -42,7 +43,8 @@ int Run(Handle* handle, const char* name, double passes, const RnnDescriptor* rn
               writes);
 }
 
-// The older interface passes one tensor descriptor per time step; the first has the largest batch.
+// The older interface passes a tensor descriptor for each time step. The first step has the largest
+// batch.
 int64_t BatchOf(Tensor* const* x) {
   return x && x[0] && x[0]->shape.count > 0 ? x[0]->shape.dims[0] : 0;
 }
@@ -62,7 +64,7 @@ int LayerParameter(const RnnDescriptor* rnn, int pseudo_layer, const Tensor* x, 
   const int64_t rows = bias ? parameter.bias : parameter.rows,
                 columns = bias ? 1 : parameter.columns;
   const int dims[] = {1, static_cast<int>(rows), static_cast<int>(columns)};
-  // Computed as a number, because the weights may not be allocated yet.
+  // The address is computed as a number, because `weights` may be null before they are allocated.
   *address = rows ? reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(weights) +
                                             Product(offset, TypeBits(type)) / 8)
                   : nullptr;
@@ -210,7 +212,7 @@ int cudnnRNNBackwardWeights_v8(Handle* h, R* r, int, const int*, D* x, P, T*, P,
   return Run(h, "cudnn_rnn_backward_weights", 1, r, x->steps, x->batch, {{gradients, bytes}});
 }
 
-// The older interface: one tensor descriptor per time step.
+// The older interface passes a tensor descriptor for each time step.
 int cudnnRNNForwardInference(Handle* h, R* r, int steps, Tensor* const* xd, P, T*, P, T*, P, T*, P,
                              Tensor* const*, void*, T*, void* hy, T*, void* cy, void*, size_t) {
   if (!r) return BadParameter();

@@ -18,7 +18,7 @@ int64_t LayerInput(const Recurrent& r, int layer) {
   return layer == 0 ? r.input : r.output() * r.directions;
 }
 
-// Number of elements in the matrices of one pseudo-layer.
+// Returns the number of elements of all matrices of one pseudo-layer.
 uint64_t MatrixElements(const Recurrent& r, int layer) {
   const uint64_t in =
       layer == 0 && r.skip_input ? 0 : Times(r.gates(), r.hidden, LayerInput(r, layer));
@@ -76,7 +76,8 @@ bool Shape::channels_last() const {
   if (count < 3 || count > kMostDims) return false;
   if (strides[1] != 1) return false;
   if (dims[1] > 1) return true;
-  // With one channel both orders have the same memory layout; the strides show which one is meant.
+  // With one channel, both orders have the same layout in memory. The strides show which order is
+  // meant.
   return strides[0] >= strides[count - 1] && strides[count - 1] == dims[1] && dims[count - 1] != 1;
 }
 
@@ -134,7 +135,8 @@ uint64_t RecurrentWorkspace(const Recurrent& r, int64_t steps, int64_t batch) {
   return Aligned(Product(gates + states, TypeBits(r.type)) / 8);
 }
 uint64_t RecurrentReserve(const Recurrent& r, int64_t steps, int64_t batch) {
-  // LSTM: four gates, the cell state, the output. GRU: three gates, the hidden product, the output.
+  // An LSTM keeps four gates, the cell state and the output; a GRU three gates, the hidden product
+  // and the output.
   const int kept = r.cell == kLstm ? 6 : r.cell == kGru ? 5 : 2;
   const uint64_t position = Times(steps, batch);
   return Aligned(Product(Product(position, Times(kept, r.hidden, r.directions)),

@@ -1,5 +1,5 @@
-// Sizes that cuDNN returns and programs allocate. Pure functions. docs/emulation.md has the source
-// of each and whether it is known or assumed.
+// Sizes that cuDNN returns and programs allocate. Pure functions. docs/emulation.md says where each
+// comes from, and whether it is known or assumed.
 #pragma once
 
 #include <array>
@@ -38,17 +38,17 @@ struct Workspace {
   uint64_t bytes = 0;
   bool measured = false;  // the rule was measured on a GPU of this generation, for similar shapes
 };
-// The workspace of the engine on tensor cores (16 bits, or TF32 from compute capability 8.0 on) or,
-// without `tensor_cores`, of the plain engine. The rules are in cudnn_engine_sizes.cpp.
+// Returns the workspace of the engine on tensor cores (for 16 bits, and for TF32 from compute
+// capability 8.0 on), or without `tensor_cores` of the plain engine. See cudnn_engine_sizes.cpp.
 Workspace ConvolutionWorkspace(const Convolution& convolution, const Chip& chip, bool tensor_cores);
 
 // ---- attention
 struct Attention {
   bool backward = false;
-  // Batch, heads, length, width; empty if unknown, and then each query head has its own keys.
+  // Batch, heads, length, width. If a shape is empty, it is unknown, and heads do not share keys.
   Shape query, key, value;
 };
-// Excludes memory that cudnn-frontend, which is part of the program, allocates itself.
+// Does not include memory that cudnn-frontend allocates, which is part of the program.
 Workspace AttentionWorkspace(const Attention& attention, const Chip& chip);
 
 // ---- recurrent networks
@@ -66,14 +66,14 @@ struct Recurrent {
   int gates() const { return cell == kLstm ? 4 : cell == kGru ? 3 : 1; }
   int64_t output() const { return projection ? projection : hidden; }
 };
-// Known: the documented parameters, first the matrices of all pseudo-layers, then the biases.
+// Known from the documentation: first the matrices of all pseudo-layers, then the biases.
 uint64_t RecurrentWeightElements(const Recurrent& recurrent);
 struct Parameter {
   uint64_t matrix_offset = 0, bias_offset = 0;  // elements from the beginning of the weight space
   int64_t rows = 0, columns = 0;                // 0: no such matrix
   int64_t bias = 0;                             // elements; 0: none
 };
-// `linear`: 0..gates-1 for the input, gates..2*gates-1 recurrent, 2*gates the projection.
+// `linear`: 0..gates-1 for the input, gates..2*gates-1 for the state, 2*gates for the projection.
 Parameter RecurrentParameter(const Recurrent& recurrent, int pseudo_layer, int linear);
 // Assumed: the products with the input for all time steps of one layer, and two states.
 uint64_t RecurrentWorkspace(const Recurrent& recurrent, int64_t steps, int64_t batch);

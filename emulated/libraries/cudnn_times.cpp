@@ -41,12 +41,12 @@ int64_t ConvolutionDuration(const Gpu& gpu, const Convolution& c, Precision prec
       std::llround(flops / (2.0 * static_cast<double>(product.m) * static_cast<double>(product.n) *
                             static_cast<double>(groups))),
       1);
-  // Sums over all pixels are split into as many parts as fill the GPU.
+  // Sums over all pixels are split into enough parts to fill the GPU.
   constexpr int kMostParts = 64;
   if (c.kind == ConvolutionKind::kBackwardFilter) product.most_parts = kMostParts;
   const uint64_t bytes = c.image.bytes() + c.filter.bytes() + c.out.bytes();
-  // Share of the speed of a matrix product of the same size, measured for all convolutions of
-  // ResNet-50 together, TF32.
+  // A convolution reaches this share of the speed of a matrix product of the same size. Measured
+  // over all convolutions of ResNet-50 with TF32.
   constexpr double kShare = 0.6;
   auto duration = static_cast<int64_t>(
       static_cast<double>(ProductDuration(gpu, product, flops, precision, bytes)) / kShare);
@@ -56,7 +56,7 @@ int64_t ConvolutionDuration(const Gpu& gpu, const Convolution& c, Precision prec
 }
 
 int64_t AttentionDuration(const Gpu& gpu, const AttentionWork& attention) {
-  // Measured with 4,096 queries and keys, causal, head width 64, bf16.
+  // Measured in bf16 with 4,096 queries and keys, a causal mask and a head width of 64.
   constexpr double kShare = 0.42, kTile = 128;
   const double left = attention.causal ? 0.5 : 1;
   LaunchWork work{.bytes = static_cast<double>(attention.bytes),
@@ -71,8 +71,8 @@ int64_t AttentionDuration(const Gpu& gpu, const AttentionWork& attention) {
 }
 
 int64_t BatchNormDuration(const Gpu& gpu, uint64_t bytes, int passes) {
-  // Share of the bandwidth of copies, measured with ResNet-50, fp32, channels first, where a block
-  // processes a channel.
+  // The share of a copy's bandwidth, measured with ResNet-50 in fp32 and channels first, with one
+  // block per channel.
   constexpr double kShare = 0.45;
   return LaunchDuration(gpu, {.bytes = static_cast<double>(bytes) * passes / kShare});
 }

@@ -1,4 +1,4 @@
-// Durations of cuDNN's work, by the model of ../core/durations.h. Pure functions.
+// Computes the durations of cuDNN's work with the model of ../core/durations.h. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace vramscope::emulated::cudnn {
 
-// A convolution is timed as a matrix product (implicit GEMM). In forward, the rows are output
-// pixels, the columns are output channels, and the summed dimension is filter window times input
-// channels. Assumed: tensor cores need channels last; other layouts are transposed before and
-// after, unless the window has one element.
+// A convolution is timed as a matrix product (implicit GEMM). In forward, a row is an output pixel,
+// a column is an output channel, and the sum runs over the filter window and the input channels.
+// Assumed: tensor cores need channels last, so other layouts are transposed before and after,
+// unless the window has one element.
 int64_t ConvolutionDuration(const Gpu& gpu, const Convolution& convolution, Precision precision);
 
 struct AttentionWork {
@@ -25,7 +25,7 @@ struct AttentionWork {
 };
 int64_t AttentionDuration(const Gpu& gpu, const AttentionWork& attention);
 
-// `passes` over a tensor of `bytes` bytes.
+// Returns the duration of `passes` passes over a tensor of `bytes` bytes.
 int64_t BatchNormDuration(const Gpu& gpu, uint64_t bytes, int passes);
 
 }  // namespace vramscope::emulated::cudnn

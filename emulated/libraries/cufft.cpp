@@ -1,6 +1,6 @@
-// libcufft: plans know their sizes, and a transform is one kernel. The work area is assumed: none
-// if one kernel computes a one-dimensional transform (a power of two up to 4096), otherwise the
-// size of the complex data, as NVIDIA's documentation estimates it.
+// Implements libcufft. Plans store their sizes, and a transform is one kernel. The size of the work
+// area is assumed. It is 0 for a one-dimensional transform in one kernel (powers of two up to
+// 4096), otherwise the size of the complex data, which NVIDIA's documentation gives as an estimate.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -69,7 +69,7 @@ bool Fill(Transform* t, int rank, const I* n, int64_t batch) {
   }
   return true;
 }
-// Type numbers of the older interface.
+// Sets the types from a number of the older interface.
 bool FillType(Transform* t, int type) {
   switch (type) {
     case 0x29:

@@ -1,4 +1,4 @@
-// The bytes, operations and work area of a Fourier transform. Pure functions.
+// Computes the bytes, operations and work area of a Fourier transform. Pure functions.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ inline uint64_t Points(const Transform& t) {
   for (int i = 0; i < t.rank; ++i) points = Product(points, Positive(t.n[static_cast<size_t>(i)]));
   return points;
 }
-// Complex elements of a transform from or to real data: a little more than half in the last
-// dimension.
+// Returns the number of complex elements. With real input or output, the last dimension has
+// slightly more than half.
 inline uint64_t ComplexPoints(const Transform& t) {
   if (!t.real_in && !t.real_out) return Points(t);
   const auto last = Positive(t.n[static_cast<size_t>(t.rank - 1)]);
@@ -36,7 +36,7 @@ inline uint64_t InputBytes(const Transform& t) {
 inline uint64_t OutputBytes(const Transform& t) {
   return (t.real_out ? Product(Points(t), t.bits / 2) : Product(ComplexPoints(t), t.bits)) / 8;
 }
-// 5 n log2 n, the usual count; half of it for real data.
+// Returns the usual count, 5 n log2 n, or half of it for real data.
 inline double Flops(const Transform& t) {
   double points = 1;
   for (int i = 0; i < t.rank; ++i)

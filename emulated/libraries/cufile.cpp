@@ -1,5 +1,5 @@
-// libcufile: files are really read and written; bytes read into GPU memory become known, and
-// unknown bytes of GPU memory are written as zeros.
+// Implements libcufile. It really reads and writes files. Bytes that are read into GPU memory
+// become known, and unknown bytes of GPU memory are written as zeros.
 #include <sys/types.h>
 #include <unistd.h>
 

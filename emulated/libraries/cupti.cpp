@@ -1,6 +1,6 @@
-// libcupti's Activity interface on top of the core's recorder. An unmodified profiler (PyTorch's
-// Kineto) receives a record of every kernel, memcpy and memset, with its API call and the operator
-// that made the call.
+// Implements libcupti's Activity interface with the core's recorder. An unmodified profiler
+// (PyTorch's Kineto) receives a record of every kernel, memcpy and memset, with its API call and
+// the operator that made the call.
 #include <algorithm>
 #include <cstring>
 #include <map>

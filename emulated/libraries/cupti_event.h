@@ -1,5 +1,5 @@
-// A record before it is written into the program's buffer. Times are in nanoseconds of the host's
-// real clock, or of the virtual clock if the program registered it.
+// A record before it is written into the program's buffer. Times are nanoseconds of the host's real
+// clock, or of the virtual clock if the program has registered that clock.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct Event {
   uint32_t value = 0;          // kEnvironment: MHz; kOperands: index of the first operand
 };
 
-// The program's clock as a linear function of the host's, sampled when the clock was registered and
-// when records are delivered.
+// Converts the host's clock to the program's clock with a linear function. Both were sampled when
+// the clock was registered and when records are delivered.
 struct Scale {
   int64_t host = 0;
   uint64_t program = 0;
@@ -38,9 +38,9 @@ struct Scale {
   }
 };
 
-// The stream id in records, from StreamFacts::id.
+// Returns the id that records have for a stream. `stream`: StreamFacts::id.
 uint32_t RecordsStreamId(uint64_t stream);
-// The size of a record; 0: unsupported kind.
+// Returns the size of a record, or 0 if the kind is not supported.
 size_t SizeOf(uint32_t kind);
 void Format(const Event& event, const Scale& time, uint8_t* to);
 
@@ -51,7 +51,7 @@ struct CallFacts {
   const char* interface;
 };
 const CallFacts& FactsOf(Call call);
-// "cudaLaunchKernel_v7000"; null: none of the above has this number.
+// Returns for example "cudaLaunchKernel_v7000", or null if no call above has this number.
 const char* NameOf(uint32_t domain, uint32_t callback);
 
 }  // namespace vramscope::emulated::cupti

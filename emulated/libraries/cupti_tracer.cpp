@@ -19,7 +19,8 @@ int64_t Now() {
 }
 
 thread_local uint32_t t_launch = 0;  // graph launch whose activities this thread reports
-// Call of this thread that makes several allocations accessible.
+// The correlation of this thread's last call that made memory accessible, for its further
+// allocations.
 thread_local uint32_t t_access = 0;
 
 }  // namespace
@@ -56,7 +57,7 @@ void Tracer::OnWork(const Activity& activity) {
     work.start = activity.start_ns;
     work.end = activity.end_ns;
   } else {
-    // Starts when the stream's last work is done, plus the time of waits for other streams.
+    // Work starts after the stream's previous work, delayed by waits for other streams.
     Stream& stream = streams_[activity.stream];
     const int64_t idle = std::max<int64_t>(
         activity.start_ns - std::max(stream.virtual_end, ThePlatform().clock.now()), 0);
@@ -74,8 +75,8 @@ void Tracer::OnWork(const Activity& activity) {
 }
 
 void Tracer::OnMemory(const MemoryActivity& memory) {
-  // Calls `sites` before it takes the lock: `sites` may wait for the interpreter's lock, which a
-  // thread may hold that waits for this lock.
+  // Calls `sites` before taking the lock. `sites` may wait for the interpreter's lock, and the
+  // thread that holds it may be waiting for this lock.
   const CallSite sites = CallSites();
   const bool of_host = memory.allocated && memory.place != Place::kDevice;
   const char* const site = of_host && sites != nullptr ? sites() : nullptr;
@@ -108,8 +109,8 @@ void Tracer::OnMemory(const MemoryActivity& memory) {
   Add(lock, event);
 }
 
-// On the real clock the host really waits, because a profiler drops records that end after it was
-// stopped.
+// With the real clock, the host really waits, because a profiler drops records that end after it
+// has stopped.
 void Tracer::OnSynchronize(const Synchronization& synchronization) {
   constexpr int64_t kLongest = 20'000'000'000;
   Lock lock(mutex_);
@@ -220,7 +221,8 @@ Event Tracer::NewCall(Call call, int64_t start, int64_t end) {
   event.callback = facts.callback;
   event.correlation = ++correlation_;
   event.start = start;
-  // Both times 0 would mean that CUPTI could not determine them, and the virtual clock starts at 0.
+  // The virtual clock starts at 0, but begin and end 0 would mean that CUPTI could not measure
+  // them.
   event.end = virtual_ ? std::max<int64_t>(end, 1) : end;
   event.thread =
       system_threads_ ? thread : static_cast<uint32_t>(pthread_self());  // CUPTI's default
@@ -283,7 +285,7 @@ void Tracer::Ask(Lock& lock) {
       buffer_ = buffer, size_ = size, most_ = most, used_ = count_ = 0;
       return;
     }
-    // Another thread was faster: returns this buffer to the program.
+    // Another thread has already got a buffer, so this buffer is returned to the program.
     const CompleteFunction complete = complete_;
     lock.unlock();
     if (complete && buffer) complete(nullptr, 0, buffer, size, 0);

@@ -1,9 +1,9 @@
 // The main part of the emulated libcupti: collects what the platform's core reports until it is
 // written to the program's buffers.
 //
-// A profiler normally measures operators with the host's real clock, so its records have the
-// virtual clock's durations at times of the real clock, and a synchronisation really waits. A
-// program that registers vramscope_emulated_now_ns as its clock gets only virtual times and each
+// A profiler normally measures operators with the host's real clock. So records have begin times of
+// the real clock and durations of the virtual clock, and a synchronisation really waits. A program
+// that registers vramscope_emulated_now_ns as its clock gets only virtual times. It gets each
 // record immediately, and nothing waits.
 //
 // Thread-safe.
@@ -37,7 +37,7 @@ class Tracer : public Recorder {
   bool Flush();
   uint64_t Timestamp();
   size_t TakeDropped();
-  // Returns false if there is a subscriber: a process has only one profiler.
+  // Returns false if there is a subscriber, because a process can have only one profiler.
   bool Subscribe();
   void Unsubscribe();
 
@@ -79,7 +79,7 @@ class Tracer : public Recorder {
 
 Tracer& TheTracer();
 
-// External ids that the program pushed in this thread, by kind.
+// Returns the external ids that the program has pushed in this thread, by kind.
 std::map<uint32_t, std::vector<uint64_t>>& ExternalIds();
 
 }  // namespace vramscope::emulated::cupti

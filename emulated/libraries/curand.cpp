@@ -1,4 +1,5 @@
-// libcurand's host interface: generators, and filling memory with one kernel per call.
+// Implements libcurand's host interface: generators, and functions that fill memory with one kernel
+// per call.
 #include <cstring>
 
 #include "emulated/core/memory.h"
@@ -46,7 +47,7 @@ int Fill(Generator* generator, const char* name, void* out, size_t count, uint64
 int Create(Generator** generator, int type, bool host) {
   if (!generator) return kOutOfRange;
   *generator = new Generator{type, host, nullptr};
-  // The generator's states are in GPU memory; their size is not published.
+  // The generator's states are in GPU memory, but their size is not published.
   if (!host) Assume("cuRAND states of a generator", "curandCreateGenerator", 0);
   return kSuccess;
 }

@@ -1,5 +1,5 @@
-// libcusolver: dense solvers. A call is one kernel; `info` is in GPU memory and reads as 0.
-// Workspace sizes: cusolver_sizes.h.
+// Implements libcusolver's dense solvers. A call is one kernel. `info` is in GPU memory and reads
+// as 0. Workspace sizes are in cusolver_sizes.h.
 #include <algorithm>
 #include <climits>
 
@@ -50,7 +50,7 @@ Written Of(const void* address, DataType type, uint64_t elements) {
 }
 Written Info(const int* info, int64_t batch = 1) { return {info, Positive(batch) * sizeof(int)}; }
 
-// In elements, as in the 32-bit interface.
+// Stores a size in elements, for the 32-bit interface.
 int Size(const char* what, DataType type, uint64_t elements, int* lwork) {
   if (!lwork) return kInvalidValue;
   const uint64_t most = INT_MAX;
@@ -58,7 +58,7 @@ int Size(const char* what, DataType type, uint64_t elements, int* lwork) {
   Assume("cuSOLVER workspace", what, Product(static_cast<uint64_t>(*lwork), type.bits) / 8);
   return kSuccess;
 }
-// In bytes, on GPU and host.
+// Stores sizes in bytes, for the GPU and for the host.
 int Size(const char* what, int type, uint64_t elements, size_t* device, size_t* host) {
   if (!device || !host) return kInvalidValue;
   *device = Product(elements, DataTypeOf(type).bits) / 8;
@@ -113,7 +113,7 @@ VRAMSCOPE_OPTIONS(Params) VRAMSCOPE_OPTIONS(GesvdjInfo) VRAMSCOPE_OPTIONS(SyevjI
   int cusolverDnX##KIND##GetSweeps(Handle*, Options*, int* v) { return v ? (*v = 1, kSuccess) : kInvalidValue; }
 VRAMSCOPE_JACOBI(gesvdj, Eig) VRAMSCOPE_JACOBI(syevj, Eig)
 
-// Factorisations and solvers that use them, 32-bit interface.
+// Factorisations, and the solvers that use them, with the 32-bit interface.
 #define X(T)                                                                                      \
   int cusolverDn##T##potrf_bufferSize(Handle*, int, int n, P, int, int* lwork) { return Size("cusolverDn" #T "potrf", k##T, Potrf(n), lwork); } \
   int cusolverDn##T##potrf(Handle* h, int, int n, void* a, int, void*, int, int* info) { return Work(h, "cusolverDn" #T "potrf", k##T, Cube(n, n, n) / 3, Times(n, n), {Of(a, k##T, Times(n, n)), Info(info)}); } \
@@ -140,7 +140,7 @@ VRAMSCOPE_JACOBI(gesvdj, Eig) VRAMSCOPE_JACOBI(syevj, Eig)
 X(S) X(D) X(C) X(Z)
 #undef X
 
-// The routines whose names differ for real and complex matrices.
+// Routines that have different names for real and complex matrices.
 #define X(T, GQR, MQR, EVD, EVJ)                                                                  \
   int cusolverDn##T##GQR##_bufferSize(Handle*, int m, int n, int, P, int, P, int* lwork) { return Size("cusolverDn" #T #GQR, k##T, Orgqr(m, n), lwork); } \
   int cusolverDn##T##GQR(Handle* h, int m, int n, int k, void* a, int, P, void*, int, int* info) { return Work(h, "cusolverDn" #T #GQR, k##T, 4 * Cube(m, n, k), Times(m, n), {Of(a, k##T, Times(m, n)), Info(info)}); } \
@@ -155,7 +155,7 @@ X(S) X(D) X(C) X(Z)
 X(S, orgqr, ormqr, syevd, syevj) X(D, orgqr, ormqr, syevd, syevj) X(C, ungqr, unmqr, heevd, heevj) X(Z, ungqr, unmqr, heevd, heevj)
 #undef X
 
-// The 64-bit interface: sizes in bytes, types as numbers.
+// The 64-bit interface has sizes in bytes, and types as numbers.
 int cusolverDnXpotrf_bufferSize(Handle*, Options*, int, int64_t n, int, P, int64_t, int type, size_t* device, size_t* host) { return Size("cusolverDnXpotrf", type, Potrf(n), device, host); }
 int cusolverDnXpotrf(Handle* h, Options*, int, int64_t n, int type, void* a, int64_t, int, void*, size_t, void*, size_t, int* info) { return Work(h, "cusolverDnXpotrf", DataTypeOf(type), Cube(n, n, n) / 3, Times(n, n), {Of(a, DataTypeOf(type), Times(n, n)), Info(info)}); }
 int cusolverDnXpotrs(Handle* h, Options*, int, int64_t n, int64_t r, int, P, int64_t, int type, void* b, int64_t, int* info) { return Work(h, "cusolverDnXpotrs", DataTypeOf(type), 2 * Cube(n, n, r), Times(n, n), {Of(b, DataTypeOf(type), Times(n, r)), Info(info)}); }

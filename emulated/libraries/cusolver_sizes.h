@@ -1,6 +1,6 @@
-// Workspaces of dense solvers, in elements. cuSOLVER's own formulas are not published; these are
-// LAPACK's documented formulas for the same routine, with blocks of 64 columns if LAPACK leaves the
-// block size to the library. All are assumed.
+// Computes the workspaces of dense solvers, in elements. cuSOLVER's own formulas are not published.
+// These are LAPACK's documented formulas for the same routines, with blocks of 64 columns if LAPACK
+// leaves the block size open. All are assumed.
 #pragma once
 
 #include <algorithm>

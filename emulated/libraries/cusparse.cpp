@@ -1,5 +1,5 @@
-// libcusparse: matrix descriptors, and products as kernels. The number of elements in a sparse
-// result depends on unknown values and is assumed, as are the buffers (cusparse_sizes.h).
+// Implements libcusparse: matrix descriptors, and products as kernels. The number of elements in a
+// sparse result depends on unknown values and is assumed, as are the buffers (cusparse_sizes.h).
 #include <algorithm>
 #include <climits>
 
@@ -39,7 +39,7 @@ int Work(Handle* handle, const char* name, DataType type, double flops, uint64_t
                                 .writes = std::span(&written, written.address ? 1 : 0)});
   return result == Result::kSuccess ? kSuccess : kExecutionFailed;
 }
-// In practice products are limited by memory traffic.
+// The duration follows from the bytes, because memory bandwidth limits sparse products in practice.
 int Product2(Handle* handle, const char* name, const Matrix* sparse, const Matrix* dense,
              const Matrix* out) {
   if (!sparse || !out) return kInvalidValue;

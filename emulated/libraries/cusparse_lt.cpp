@@ -1,6 +1,6 @@
-// libcusparseLt: products with matrices in which two of four elements are nonzero. The program
-// stores the descriptors in its own memory, whose size differs between versions, so their contents
-// are kept separately.
+// Implements libcusparseLt: products with matrices in which two of four elements are nonzero. The
+// program provides the memory for descriptors. Its size differs between versions, so the contents
+// are stored elsewhere.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@ using namespace vramscope::emulated;
 namespace {
 
 enum Status : int { kSuccess = 0, kNotInitialized = 1, kInvalidValue = 3, kExecutionFailed = 6 };
-// Keys of stored values, in addition to the interface's own attributes (small numbers).
+// Keys of stored values. They are larger than the numbers of the interface's own attributes.
 enum Key : int { kRows = 1000, kColumns, kType, kOutRows, kOutColumns, kInner, kOutType, kInType };
 
 AttributeStore& Store() {
@@ -49,8 +49,8 @@ int GetAttribute(const void* descriptor, int attribute, void* data, size_t bytes
              : kInvalidValue;
 }
 
-// Half of the elements, and two bits of metadata per element that is kept. The library's layout is
-// not published; PyTorch's own compression has the same size.
+// Returns the size of half of the elements, with two bits of metadata for each of them. The
+// library's layout is not published, but PyTorch's own compression has this size.
 uint64_t CompressedBytes(const void* matrix) {
   const int64_t rows = Store().Get<int64_t>(matrix, kRows, 0),
                 columns = Store().Get<int64_t>(matrix, kColumns, 0);
@@ -149,7 +149,7 @@ int cusparseLtMatmul(const void*, const void* plan, const void*, const void*, co
   if (!store.Has(plan)) return kInvalidValue;
   const int64_t rows = store.Get<int64_t>(plan, kOutRows, 0), columns = store.Get<int64_t>(plan, kOutColumns, 0), inner = store.Get<int64_t>(plan, kInner, 0);
   const uint64_t out = Product(Product(Positive(rows), Positive(columns)), DataTypeOf(store.Get<int>(plan, kOutType, 0)).bits) / 8;
-  // Half of the multiplications are skipped.
+  // Half of the multiplications are left out.
   return Work("cusparseLtMatmul", count > 0 && streams ? streams[0] : nullptr, static_cast<double>(Positive(rows)) * static_cast<double>(Positive(columns)) * static_cast<double>(Positive(inner)), out, d, out);
 }
 int cusparseLtMatmulSearch(const void* h, void* plan, const void* alpha, const void* a, const void* b, const void* beta, const void* c, void* d, void* workspace, void** streams, int32_t count) {
@@ -169,7 +169,7 @@ int cusparseLtSpMMACompress(const void*, const void*, const void*, void* out, vo
 int cusparseLtSpMMACompress2(const void*, const void* m, int, int, const void*, void* out, void*, void* stream) { const uint64_t bytes = CompressedBytes(m); return Work("cusparseLtSpMMACompress2", stream, 0, 3 * bytes, out, bytes); }
 int cusparseLtSpMMAPrune(const void*, const void*, const void*, void* out, int, void* stream) { return Work("cusparseLtSpMMAPrune", stream, 0, 0, out, out ? 1 : 0); }
 int cusparseLtSpMMAPrune2(const void*, const void*, int, int, const void*, void* out, int, void* stream) { return Work("cusparseLtSpMMAPrune2", stream, 0, 0, out, out ? 1 : 0); }
-// 0: the matrix has the required structure. The result is in GPU memory.
+// The result, in GPU memory, reads as 0, which means that the matrix has the required structure.
 int cusparseLtSpMMAPruneCheck(const void*, const void*, const void*, int* valid, void* stream) { return Work("cusparseLtSpMMAPruneCheck", stream, 0, 0, valid, valid ? sizeof *valid : 0); }
 int cusparseLtSpMMAPruneCheck2(const void*, const void*, int, int, const void*, int* valid, void* stream) { return Work("cusparseLtSpMMAPruneCheck2", stream, 0, 0, valid, valid ? sizeof *valid : 0); }
 

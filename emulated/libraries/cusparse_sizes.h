@@ -1,4 +1,4 @@
-// Sparse and dense matrices as described by cuSPARSE's descriptors, and the buffer sizes of
+// The matrices that cuSPARSE's descriptors describe, sparse or dense, and the buffer sizes of
 // products. cuSPARSE publishes no formulas, so all are assumed. Pure functions.
 #pragma once
 
@@ -25,13 +25,13 @@ inline uint64_t ValueBytes(const Matrix& m) {
       m.sparse ? Positive(m.nonzeros) : Product(Positive(m.rows), Positive(m.columns));
   return Product(Product(elements, Positive(m.batch)), DataTypeOf(m.type).bits) / 8;
 }
-// One partial sum, in the value's type, for each row that thread blocks may share; nothing for the
-// coordinate format.
+// Returns the size of partial sums for rows that thread blocks may share; 0 for the coordinate
+// format.
 inline uint64_t SpmvBuffer(const Matrix& a) {
   return a.offset_bytes ? Product(Positive(a.rows) / 128 + 1, 8) : 0;
 }
 inline uint64_t SpmmBuffer(const Matrix& a) { return SpmvBuffer(a); }
-// Space for the order in which rows can be solved.
+// Returns the size of a buffer for the order in which rows can be solved.
 inline uint64_t SolveBuffer(const Matrix& a) {
   return Product(Positive(a.rows), 2 * 4) + Product(Positive(a.nonzeros), 4);
 }
@@ -39,8 +39,8 @@ inline uint64_t SortBuffer(int64_t nonzeros) { return Product(Positive(nonzeros)
 inline uint64_t SpgemmBuffer(const Matrix& a, const Matrix& b) {
   return Product(Positive(a.nonzeros) + Positive(b.nonzeros), 8) + 256;
 }
-// Assumes that the elements are at random positions: every element of a is multiplied with a row of
-// b of average length, at most the full size.
+// Assumes that the elements are at random positions. Then each element of `a` is multiplied with a
+// row of `b` of average length. The result cannot have more elements than a full matrix.
 inline int64_t SpgemmNonzeros(const Matrix& a, const Matrix& b) {
   const uint64_t row =
       Positive(b.rows) ? (Positive(b.nonzeros) + Positive(b.rows) - 1) / Positive(b.rows) : 0;

@@ -66,7 +66,7 @@ constexpr DataType DataTypeOf(int number) {
   }
 }
 
-// The rate at which a product of a's type runs in cuBLAS's compute type (64..78).
+// Returns the precision whose rate a product of a's type has with cuBLAS's compute type (64..78).
 constexpr Precision ComputePrecision(int compute_type, const DataType& a, bool tf32_allowed) {
   if (a.precision == Precision::kBf16) return Precision::kBf16;
   if (a.fp64) return Precision::kFp32;
@@ -81,8 +81,8 @@ constexpr Precision ComputePrecision(int compute_type, const DataType& a, bool t
   }
 }
 
-// a * b for untrusted sizes: saturates instead of overflowing, which only makes a duration very
-// long.
+// Returns a * b, or the maximum instead of an overflow. Untrusted sizes thus cause at most a very
+// long duration.
 constexpr uint64_t Product(uint64_t a, uint64_t b) {
   uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX / 4 : product;

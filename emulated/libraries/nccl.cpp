@@ -1,4 +1,4 @@
-// libnccl: the functions that programs call. Communicators and collectives are in
+// Implements the functions of libnccl that programs call. Communicators and collectives are in
 // nccl_operations.cpp.
 #include <algorithm>
 #include <cstring>
@@ -45,7 +45,7 @@ extern "C" {
 int ncclGetVersion(int* version) {
   if (!version) return kInvalidArgument;
   const Version v = ProgramVersion("nvidia-nccl-cu", {2, 21, 5});
-  // As the macro NCCL_VERSION of nccl.h: version 2.9 began to use five digits.
+  // As in nccl.h's macro NCCL_VERSION, versions from 2.9 on have five digits.
   *version = v.major > 2 || v.minor >= 9 ? v.major * 10000 + v.minor * 100 + v.patch
                                          : v.major * 1000 + v.minor * 100 + v.patch;
   return kSuccess;

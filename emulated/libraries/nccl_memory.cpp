@@ -9,16 +9,17 @@ namespace vramscope::emulated::nccl {
 namespace {
 
 constexpr int kMostChannels = 64;
-// Memory is allocated in pieces of cuMemCreate.
+// NCCL allocates memory with cuMemCreate, in multiples of this size.
 constexpr uint64_t kGranule = uint64_t{2} << 20;
 
 uint64_t Pieces(uint64_t bytes) { return RoundUp(bytes, kGranule); }
 
-// Three arrays per channel (its peers twice, the ring's ranks) and two for the communicator: 388
-// MiB for the 64 channels of a single rank, as measured on an H200 (NCCL 2.28.9).
+// Returns the size of three arrays per channel (its peers twice, and the ring's ranks) and of two
+// arrays for the communicator. For the 64 channels of a single rank these are 388 MiB, as measured
+// on an H200 (NCCL 2.28.9).
 uint64_t ChannelsBytes(int channels) { return (uint64_t{3} * channels + 2) * kGranule; }
 
-// The receiver has the buffers of all three protocols, the sender only its counters.
+// The receiver has the buffers of all three protocols. The sender has only its counters.
 uint64_t ConnectionBytes(const MemorySettings& settings) {
   constexpr uint64_t kLl = uint64_t{8} * 512 * 8 * 16, kLl128 = uint64_t{120} * 640 * 8 * 8;
   constexpr uint64_t kCounters = 4096;
@@ -60,7 +61,8 @@ CommunicatorMemory MemoryOfCommunicator(int ranks, Peers peers, const MemorySett
   const auto limited = [&](int channels) {
     return std::max(std::min(channels, settings.max_channels), settings.min_channels);
   };
-  // NCCL reports "24 coll channels, 32 p2p channels" on an HGX board with 8 GPUs; 2 or 4 over PCIe.
+  // NCCL reports "24 coll channels, 32 p2p channels" on an HGX board with 8 GPUs, and 2 or 4
+  // channels over PCIe.
   const bool nvlink = peers == Peers::kNvlink;
   const int fewest = limited(nvlink ? 16 : 2), most = limited(nvlink ? 24 : 4);
   // For transfers through the host, the buffers are in host memory.

@@ -1,7 +1,7 @@
-// The memory that an NCCL communicator needs on each GPU, by the rules of NCCL's public source
-// (2.28: init.cc, channel.cc, transport/p2p.cc). NCCL determines the number of channels by a search
-// over the computer's links, which is not repeated here; the numbers are those that NCCL reports
-// for each kind of board.
+// Computes the memory that an NCCL communicator needs on each GPU, with the rules of NCCL's public
+// source (2.28: init.cc, channel.cc, transport/p2p.cc). NCCL searches the computer's links for the
+// best number of channels. This code has no search, and uses the numbers that NCCL reports for each
+// kind of board. Example:
 //
 //   const CommunicatorMemory memory = MemoryOfCommunicator(8, Peers::kNvlink, {});
 //   // between memory.least and memory.most; a plan takes memory.most
@@ -30,8 +30,8 @@ struct CommunicatorMemory {
 };
 CommunicatorMemory MemoryOfCommunicator(int ranks, Peers peers, const MemorySettings& settings);
 
-// NCCL's kernels in the context of the first communicator, measured on an H200 (driver 580.159.04,
-// NCCL 2.28.9); used for GPUs without their own figure.
+// The memory of NCCL's kernels, which the first communicator adds to the context. It was measured
+// on an H200 (driver 580.159.04, NCCL 2.28.9), and is used for GPUs without their own figure.
 inline constexpr uint64_t kKernelBytes = uint64_t{170} << 20;
 
 }  // namespace vramscope::emulated::nccl

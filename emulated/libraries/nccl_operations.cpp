@@ -40,10 +40,10 @@ std::string Describe(const Comm& comm, int rank) {
   return "rank " + std::to_string(rank) + " of " + std::to_string(comm.ranks);
 }
 
-// Receives that the host does not wait for. On a GPU they wait on their stream, so the host may go
-// on, for example with a send that another rank needs first. They are completed when their bytes
-// are needed, at the next operation of their communicator (which waits on the same stream), and
-// while this rank waits for something else.
+// Receives for which the host does not wait. On a GPU they wait on their stream, and the host
+// continues, for example with a send that another rank needs first. A receive is completed when its
+// bytes are needed, at the next operation of its communicator, or while this rank waits for
+// something else.
 struct Deferred {
   uint64_t number = 0, expected = 0;
   Progress progress;
@@ -54,7 +54,7 @@ std::vector<Deferred>& TheDeferred() {
   return *deferred;
 }
 
-// Removes and returns those of a communicator up to this number, in order.
+// Removes and returns the deferred receives of a communicator up to number `last`, in order.
 std::vector<Progress> TakeDeferred(const Comm* comm, uint64_t last = ~uint64_t{0}) {
   std::vector<Progress> taken;
   std::lock_guard lock(g_deferred_mutex);
@@ -73,8 +73,8 @@ bool HasDeferred(const Comm* comm) {
                      [&](const Deferred& one) { return one.progress.comm() == comm; });
 }
 
-// Receives what has arrived, so that the senders can go on. The lock is not held meanwhile, because
-// writing the bytes may call Overwrite().
+// Receives the messages that have arrived, so that their senders can continue. Does not hold the
+// lock while it does so, because writing the bytes may call Overwrite().
 void LookAtDeferred() {
   std::vector<Deferred> all;
   {
@@ -115,7 +115,7 @@ int Await(std::vector<Progress> pending) {
     if (now >= look) {
       look = now + milliseconds(200);
       const int ended = comm->room->EndedRank();
-      // What the rank sent before it ended still counts.
+      // Messages that the rank sent before it ended are still received.
       if (ended >= 0 && !(pending.front().Step())) {
         comm->Fail(kRemoteError, Describe(*comm, ended) + " has ended while " +
                                      Describe(*comm, comm->rank) + " waited for it in " +
@@ -170,7 +170,8 @@ void Defer(Progress progress) {
 
 int Run(const std::vector<Operation>& operations) {
   std::vector<Progress> pending;
-  // Memory of the host can be read at any time.
+  // A receive into host memory cannot be deferred, because the host can read that memory at any
+  // time.
   const bool defers = std::all_of(operations.begin(), operations.end(), [](const Operation& o) {
     return o.kind == Kind::kReceive && ThePlatform().memory.DeviceOf(o.receive) >= 0;
   });
@@ -243,8 +244,8 @@ bool IsAlone() {
   return text && *text && std::strcmp(text, "0") != 0;
 }
 
-// Reports the buffers as if NCCL had called cudaMalloc. The address of the Comm object stands in
-// for that of its buffers.
+// Reports the buffers as if NCCL had called cudaMalloc. The address of the Comm object serves as
+// the buffers' address.
 void TellBuffers(const Comm& comm, bool taken) {
   Recorder* recorder = TheRecorder();
   if (recorder == nullptr) return;
@@ -259,8 +260,8 @@ void TellBuffers(const Comm& comm, bool taken) {
                       .caller = reinterpret_cast<const void*>(&TellBuffers)});
 }
 
-// NCCL's kernels, which the first communicator of a device adds to the context; 0 if the device
-// table already has the figure.
+// Returns the memory of NCCL's kernels, which a device's first communicator adds to the context.
+// Returns 0 if the device table has its own figure.
 uint64_t KernelBytes(int device) {
   static std::atomic<uint64_t> had{0};
   const uint64_t bit = uint64_t{1} << device;
@@ -292,7 +293,7 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
       return kSystemError;
     }
   }
-  // These buffers are outside the framework's allocator.
+  // PyTorch's caching allocator does not know these buffers.
   const CommunicatorMemory memory = MemoryOfCommunicator(
       ranks, ThePlatform().gpus[made->device].peers, MemorySettingsFromEnvironment());
   const uint64_t bytes = memory.most, kernels = KernelBytes(made->device);

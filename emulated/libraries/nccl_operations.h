@@ -28,8 +28,8 @@ enum Status : int {
 struct Comm {
   UniqueId id = {};
   int ranks = 1, rank = 0, device = 0;
-  // Null if this process represents all ranks (VRAMSCOPE_EMULATED_ALONE=1), which are assumed to
-  // have the same values.
+  // Null if this process stands for all ranks (VRAMSCOPE_EMULATED_ALONE=1). All ranks are then
+  // assumed to have the same values.
   std::unique_ptr<Rendezvous> room;
   bool met = false;     // all ranks have been seen
   uint64_t number = 0;  // number of the last round of a collective
@@ -45,7 +45,7 @@ struct Comm {
   std::string why_;
 };
 
-// The last error of this thread, for calls without a communicator.
+// Returns the last error of this thread, for calls without a communicator.
 std::string LastErrorOfThread();
 
 enum class Kind {
@@ -74,8 +74,8 @@ struct Operation {
   void* stream = nullptr;
 };
 
-// Runs the operation, or stores it between GroupStart and GroupEnd of this thread. Returns before
-// receives into device memory are done.
+// Runs the operation or, between GroupStart and GroupEnd of this thread, stores it. Does not wait
+// for receives into device memory.
 int Enqueue(const Operation& operation);
 void GroupStart();
 int GroupEnd();

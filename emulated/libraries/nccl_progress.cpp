@@ -12,8 +12,8 @@
 namespace vramscope::emulated::nccl {
 namespace {
 
-// Values of collectives and messages of bytes up to this size are exchanged between ranks, in
-// rounds of Rendezvous::kMostBytes.
+// Ranks exchange the values of collectives, and of messages of bytes, up to this size. They do so
+// in rounds of Rendezvous::kMostBytes.
 constexpr uint64_t kMostExchanged = uint64_t{4} << 20;
 
 const char* NameOf(Kind kind) {
@@ -75,8 +75,8 @@ Sizes SizesOf(const Operation& o) {
   return {};
 }
 
-// Assumed: links of 300 GB/s in each direction between GPUs whose memory bandwidth is that of data
-// centre GPUs, otherwise PCIe; rings, with bus bandwidth as defined in NCCL's documentation.
+// Assumed: 300 GB/s links in each direction between GPUs with the memory bandwidth of data centre
+// GPUs, PCIe between others, and rings with the bus bandwidth that NCCL's documentation defines.
 constexpr double kFastLink = 300e9, kSlowLink = 20e9, kDataCentreMemory = 1.2e12;
 constexpr int64_t kLatencyNs = 12'000;
 
@@ -118,7 +118,7 @@ void WriteKnown(void* address, std::span<const std::byte> from) {
 // The known bytes that a rank sent.
 using Brought = std::vector<std::byte>;
 
-// Writes this rank's result, as far as it follows from known values.
+// Writes the part of this rank's result that follows from known values.
 void Combine(const Operation& o, const std::vector<Brought>& brought) {
   const Comm& comm = *o.comm;
   const auto ranks = static_cast<size_t>(comm.ranks), rank = static_cast<size_t>(comm.rank);
@@ -236,7 +236,7 @@ void Progress::Own() {
   if (!takes) {
     own_ = ReadKnown(operation_.send, sizes_.sent);
   } else if (operation_.kind == Kind::kBroadcast && !operation_.comm->room && exchanged()) {
-    // This is the only process: the root has the same values as this rank.
+    // This is the only process, so the root has the same values as this rank.
     own_ = ReadKnown(operation_.receive, most_sent());
   }
 }

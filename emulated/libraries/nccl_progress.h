@@ -30,7 +30,7 @@ class Progress {
   Comm* comm() const { return operation_.comm; }
   const void* to() const { return operation_.receive; }
   uint64_t received_bytes() const { return sizes_.received; }
-  // Something else was written where the message belongs: it is still received, but not stored.
+  // Call if something else was written to the message's place. It is then received but not stored.
   void Discard() { operation_.receive = nullptr; }
 
   // Returns true when done.
@@ -38,20 +38,20 @@ class Progress {
 
   // Names the operation that a rank waits for, for error messages.
   std::string Waiting() const;
-  // A rank that has not joined the operation yet; -1 if unknown.
+  // Returns a rank that has not joined the operation yet; -1 if unknown.
   int LateRank() const;
 
  private:
-  // Whether values are exchanged: the same on all ranks, because they agree on the sizes.
+  // Returns whether values are exchanged. All ranks return the same, because they agree on sizes.
   bool exchanged() const;
   uint64_t most_sent() const;
   // Reads the known values that this rank sends.
   void Own();
-  // Messages of bytes may be objects, whose values the receiver needs; other messages are not
-  // awaited if they have several parts.
+  // Returns up to which size messages are exchanged. Messages of bytes may be objects, whose values
+  // the receiver needs, so they may have several parts.
   uint64_t most_in_message() const;
   bool Message(Rendezvous* room);
-  // The parts of all ranks arrive in rounds; a part that is shorter than a round is the last one.
+  // Exchanges the parts of all ranks in rounds. A part shorter than a round is the last part.
   bool Collective(Rendezvous* room);
 
   Operation operation_;

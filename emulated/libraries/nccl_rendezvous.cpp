@@ -34,8 +34,8 @@ uint64_t Mix(uint64_t hash, const void* data, size_t bytes) {  // FNV-1a
 }
 
 std::string FolderOfRooms() {
-  // The launcher of all ranks may provide a folder. It then removes what is left there if some
-  // ranks did not start.
+  // The launcher of all ranks may provide a folder. It then removes the leftovers of ranks that did
+  // not start.
   const char* given = std::getenv("VRAMSCOPE_EMULATED_ROOMS");
   if (given != nullptr && access(given, W_OK | X_OK) == 0) return given;
   const char* const parents[] = {"/dev/shm", std::getenv("TMPDIR"), "/tmp",
@@ -79,7 +79,8 @@ UniqueId MakeUniqueId() {
   UniqueId id = {};
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
-  // Random, because the name of the shared file follows from the id and must not be predictable.
+  // The id is random, because it determines the name of the shared file, which must not be
+  // predictable.
   uint64_t random[2] = {};
   for (uint64_t& part : random)
     while (getrandom(&part, sizeof part, 0) != static_cast<ssize_t>(sizeof part) &&
@@ -211,8 +212,8 @@ std::string Rendezvous::PrivateFolder(const std::string& parent) {
   return ours ? path : "";
 }
 
-// Removes rooms whose ranks were all killed, because no rank is left to remove them. Rooms of
-// running ranks stay, and rooms so new that ranks may still join.
+// Removes rooms whose ranks were all killed, because no other process removes them. Keeps rooms of
+// running ranks, and new rooms that ranks may still join.
 void Rendezvous::RemoveOfKilled(const std::string& folder) {
   constexpr time_t kYoung = 60;
   DIR* const entries = opendir(folder.c_str());

@@ -1,6 +1,6 @@
-// Connects the ranks of a communicator through memory shared by their processes and named by the
+// Connects the ranks of a communicator through memory that their processes share under the
 // communicator's id. Small values are really exchanged (sizes of objects, a barrier, a broadcast of
-// ids); large ones are never sent, because they are not computed.
+// ids). Large values are never sent, because they are not computed.
 //
 //   std::string problem;
 //   auto room = Rendezvous::Join(id, ranks, rank, &problem);     // null: see problem
@@ -24,9 +24,9 @@ constexpr size_t kIdBytes = 128;
 struct UniqueId {
   char bytes[kIdBytes];
 };
-// Unique for every call in every process of this computer.
+// Returns an id that no other call in any process of this computer returns.
 UniqueId MakeUniqueId();
-// The id of a communicator created from another one, equal on all of its ranks.
+// Returns the id of a communicator that was created from another one. All its ranks get this id.
 UniqueId DeriveUniqueId(const UniqueId& parent, uint64_t number, int64_t color);
 
 class Rendezvous {
@@ -37,8 +37,8 @@ class Rendezvous {
 
   static std::unique_ptr<Rendezvous> Join(const UniqueId& id, int ranks, int rank,
                                           std::string* problem);
-  // A folder in `parent` that only this user can write to. In a shared folder, another user could
-  // create a room's file first, and the ranks would not meet. "": another user owns the folder.
+  // Returns a folder in `parent` that only this user can write to; "" if another user owns it. In a
+  // shared folder, another user could create a room's file first, and the ranks would not meet.
   static std::string PrivateFolder(const std::string& parent);
   // Removes what killed ranks have left in a folder. Join calls it once per process.
   static void RemoveOfKilled(const std::string& folder);
@@ -50,8 +50,8 @@ class Rendezvous {
   // Removes the file's name, which is not needed after all ranks have joined.
   void Unlink();
 
-  // Collectives: every rank publishes its parts with the numbers 1, 2, 3, ... Part n overwrites
-  // this rank's part n - 2, so it may be published only after Arrived(n - 1).
+  // For collectives. A rank numbers the parts that it publishes 1, 2, 3, ... Part n overwrites its
+  // part n - 2, so it may be published only after Arrived(n - 1).
   void Publish(uint64_t number, std::span<const std::byte> part, bool known);
   bool Arrived(uint64_t number) const;
   struct PartView {
@@ -60,18 +60,18 @@ class Rendezvous {
   };
   PartView Part(int rank, uint64_t number) const;
 
-  // Messages. Send returns false if the box is full, Receive if it is empty. With more than
-  // kMostPeers ranks there are no boxes.
+  // For messages. Send returns false if the box is full, Receive if it is empty. There are no boxes
+  // with more than kMostPeers ranks.
   bool HasBoxes() const;
   bool Send(int to, std::span<const std::byte> message, bool known);
-  // *known: number of known bytes from the beginning.
+  // Sets *known to the number of known bytes at the beginning.
   bool Receive(int from, std::span<std::byte> message, size_t* known);
 
-  // A rank that is needed but whose process has ended, or -1.
+  // Returns a rank that is needed but whose process has ended, or -1.
   int EndedRank() const;
-  // The first rank that has not published `number` yet, or -1.
+  // Returns the first rank that has not published part `number` yet, or -1.
   int LateRank(uint64_t number) const;
-  // Waits until something changes in the room, but at most this long.
+  // Waits until something changes in the room, at most for `most`.
   void WaitForNews(std::chrono::milliseconds most) const;
   // Wakes the waiting ranks; every change does so automatically.
   void NotifyAll();

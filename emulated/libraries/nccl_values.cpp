@@ -37,7 +37,7 @@ struct Bfloat16 {
   operator float() const { return FromBits(static_cast<uint32_t>(bits) << 16); }
   static Bfloat16 Of(float value) {
     uint32_t b = ToBits(value);
-    // Round to nearest, ties to even.
+    // Rounds to the nearest value, and ties to even.
     if ((b & 0x7f800000) != 0x7f800000) b += 0x7fff + ((b >> 16) & 1);
     return {static_cast<uint16_t>(b >> 16)};
   }

@@ -1,5 +1,5 @@
-// libnvshmem_host: this process is the only one (NVSHMEM's symmetric heap between processes is not
-// emulated, and this is reported). Memory is allocated on the GPU.
+// Implements libnvshmem_host for a single process. NVSHMEM's symmetric heap between processes is
+// not emulated, which is reported. Memory is allocated on the GPU.
 #include <cstring>
 
 #include "emulated/core/memory.h"

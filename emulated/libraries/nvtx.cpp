@@ -1,6 +1,6 @@
-// libnvToolsExt: ranges and marks. Programs can read back only depths and ids. As with the real
-// library, the tool that NVTX_INJECTION64_PATH names can replace functions; here it can replace
-// only those of pushed ranges.
+// Implements libnvToolsExt's ranges and marks. Programs can read back only depths and ids. The tool
+// that NVTX_INJECTION64_PATH names can replace functions, as with the real library, but only those
+// of pushed ranges.
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ const struct {
 } kTable = {sizeof kTable, &ModuleTable};
 const void* ExportTable(uint32_t id) { return id == kCallbacks ? &kTable : nullptr; }
 
-// The functions, including replacements by a tool.
+// Returns the functions, some of which a tool may have replaced.
 const Function* Functions() {
   static const bool once = [] {
     for (const unsigned push : {kPushEx, kPushA, kPushW})

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMostText = size_t{1} << 20;
 
-// "9.1.0.70)" -> 9, 1, 0. False if the text does not begin with a digit.
+// Parses for example "9.1.0.70)" as 9, 1, 0. Returns false if the text does not begin with a digit.
 bool Parse(std::string_view text, Version* version) {
   int* const parts[] = {&version->major, &version->minor, &version->patch};
   size_t at = 0;
@@ -63,7 +63,7 @@ int FindTorch(dl_phdr_info* info, size_t, void* context) {
   return 1;
 }
 
-// Read once, after the program has loaded libtorch.
+// Returns the files, which are read once, after the program has loaded libtorch.
 const ProgramFiles& Files() {
   static std::mutex mutex;
   static ProgramFiles files;
@@ -142,7 +142,7 @@ Version ProgramVersion(std::string_view package, Version otherwise) {
 }
 
 int DriverVersion() {
-  // A driver supports programs of its own CUDA version and of older ones.
+  // A driver supports programs for its own and for older CUDA versions.
   Version cuda;
   if (!FromEnvironment("cuda", &cuda)) CudaOfVersionFile(Files().version_file, &cuda);
   const int wanted = cuda.major * 1000 + cuda.minor * 10;

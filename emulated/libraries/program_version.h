@@ -1,7 +1,7 @@
 // The versions of NVIDIA's libraries for which the program was built. PyTorch branches on them (its
-// attention checks cuDNN's), and one library here serves all versions of its soname. So the version
-// comes from the program: what the package metadata next to libtorch requires, otherwise
-// torch/version.py, otherwise the newest known version.
+// attention checks cuDNN's), and one library here serves all versions of its soname. So the program
+// determines the version: by the requirements in the package metadata next to libtorch, or else by
+// torch/version.py. Otherwise the newest known version is used. Example:
 //
 //   Version cudnn = ProgramVersion("nvidia-cudnn-cu", {.major = 9, .minor = 10, .patch = 2});
 //   cudnn.major * 10000 + cudnn.minor * 100 + cudnn.patch
@@ -19,16 +19,16 @@ struct Version {
 };
 
 // `package` is the beginning of a package's name ("nvidia-nccl-cu"); `otherwise` is returned if no
-// version is found. A version with another major than `otherwise` is ignored, because it cannot
-// belong to this soname.
+// version is found. A version whose major number differs from `otherwise` is ignored, because it
+// cannot belong to this soname.
 Version ProgramVersion(std::string_view package, Version otherwise);
-// The CUDA toolkit's version, such as 12.4.
+// Returns the version of the CUDA toolkit, such as 12.4.
 Version ProgramCuda(Version otherwise);
-// The driver's version in CUDA's format (13000): that of the emulated platform, or a newer one that
-// the program's CUDA needs.
+// Returns the driver version in CUDA's format (13000). It is the emulated platform's version, or a
+// newer version if the program's CUDA needs it.
 int DriverVersion();
 
-// For tests: the version required by a METADATA file, and the version in a version.py.
+// For tests. Parse the version that a METADATA file requires, and the version in a version.py.
 bool RequiredVersion(std::string_view metadata, std::string_view package, Version* version);
 bool CudaOfVersionFile(std::string_view text, Version* version);
 

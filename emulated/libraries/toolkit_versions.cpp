@@ -11,8 +11,8 @@ namespace {
 struct Toolkit {
   Version cuda, cublas, cufft, cusolver, cusparse, curand;
 };
-// The version numbers of the packages nvidia-cublas-cu11, -cu12, nvidia-cublas, ... of each
-// toolkit.
+// The versions of each toolkit's packages nvidia-cublas-cu11, -cu12, nvidia-cublas and so
+// on.
 constexpr Toolkit kToolkits[] = {
     {{11, 7, 0}, {11, 10, 3}, {10, 7, 2}, {11, 4, 0}, {11, 7, 4}, {10, 2, 10}},
     {{11, 8, 0}, {11, 11, 3}, {10, 9, 0}, {11, 4, 1}, {11, 7, 5}, {10, 3, 0}},
@@ -27,7 +27,7 @@ constexpr Toolkit kToolkits[] = {
 const Toolkit& ToolkitOf(int major) {
   const Version none = {major, 99, 0};
   const Version wanted = ProgramCuda(none);
-  // The newest version that is not newer than the wanted one; otherwise the oldest one with the
+  // Finds the newest toolkit that is not newer than the wanted version, or else the oldest with its
   // major version.
   const Toolkit* best = nullptr;
   for (const Toolkit& toolkit : kToolkits)

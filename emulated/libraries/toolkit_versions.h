@@ -1,12 +1,12 @@
-// Versions of the libraries in each CUDA toolkit, from the numbers of its packages.
+// Returns the versions of the libraries in a CUDA toolkit, from the numbers of its packages.
 #pragma once
 
 #include "emulated/libraries/program_version.h"
 
 namespace vramscope::emulated {
 
-// The toolkit version for which the program was built, with this major version (the soname's: 11,
-// 12, 13).
+// Returns the toolkit version for which the program was built. `major` is the soname's: 11, 12 or
+// 13.
 Version CudaVersion(int major);
 Version CublasVersion(int major);
 Version CufftVersion(int major);

@@ -22,7 +22,7 @@ DECLARED = re.compile(r"\b(?:CUresult\s+CUDAAPI|DECLDIR)\s+(?:const\s+char\s*\*\
 DECLARED_TEXT = re.compile(r"const\s+DECLDIR\s+char\s*\*\s*(nvml[A-Z]\w*)\s*\(")
 MAPPED = re.compile(
     r"^\s*#\s*define\s+((?:cu|nvml)[A-Z]\w*)\s+(?:(__CUDA_API_PT[SD][ZS])\(\s*)?((?:cu|nvml)[A-Z]\w*)\)?\s*$", re.M)
-# Not declared in headers, but looked up by programs.
+# Functions that programs look up, although headers do not declare them.
 BESIDES = {"libcuda.so.1": ["cuGetExportTable", "cuProfilerInitialize", "cuProfilerStart", "cuProfilerStop"]}
 
 

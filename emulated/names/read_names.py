@@ -16,12 +16,13 @@ import subprocess
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 LOADERS_OWN = {"_init", "_fini", "__bss_start", "_edata", "_end"}
-# Internal names of cuDNN and NVSHMEM that are exported nevertheless.
+# Internal names that cuDNN and NVSHMEM export.
 NOT_PUBLIC = re.compile(r".*(cask|xmma|dummy|_dbg)|CallbackFun|startingTime|userData|bwdDataAlgo|registerRuntime")
 
 
 def parse_symbols(text):
-    """Output of `nm -D -S --defined-only --with-symbol-versions`: {name: (node, data size or 0)}."""
+    """Returns {name: (node, size of data or 0)} from the output of `nm -D -S --defined-only
+    --with-symbol-versions`."""
     found = {}
     for line in text.splitlines():
         fields = line.split()
@@ -38,7 +39,8 @@ def parse_symbols(text):
 
 
 def read_list(path):
-    """(soname, node, sources, {name: (node, size)}) of a list; empty if there is none."""
+    """Returns (soname, node, sources, {name: (node, size)}) of a list. They are empty if the file
+    does not exist."""
     soname, node, sources, names = path.name[: -len(".txt")], "", [], {}
     if not path.exists():
         return soname, None, sources, names

@@ -39,7 +39,7 @@ def parameters(text):
 
 
 def sizes(include, header, types):
-    """{type: its size, or 0 if it is not a number or pointer}"""
+    """Returns {type: its size, or 0 if the type is neither a number nor a pointer}."""
     lines = [f'#include "{header}"', "#include <stdio.h>", "int main(void) {"]
     for index, kind in enumerate(types):
         lines.append(f'printf("{index} %zu\\n", sizeof({kind}));')

@@ -1,6 +1,6 @@
-// nvidia-smi for planned programs: the table, -L and the lines of --query-gpu, for the emulated
-// GPUs through the emulated NVML. As in nvidia-smi, unknown values are [N/A]; fields and options
-// that are not implemented are errors.
+// Implements nvidia-smi for planned programs: the table, -L, and the lines of --query-gpu. It
+// queries the emulated GPUs through the emulated NVML. Unknown values are [N/A], as in nvidia-smi.
+// Fields and options that are not implemented are errors.
 #include <unistd.h>
 
 #include <cstdio>
@@ -111,7 +111,7 @@ std::string Clock(const Gpu& gpu, int type) {
   return std::to_string(mhz);
 }
 
-// Memory of the GPU, if it has its own.
+// Formats a size of the GPU's memory, or "[N/A]" if the GPU has no memory of its own.
 std::string Own(const Gpu& gpu, unsigned long long bytes) {
   return gpu.has_memory ? MiB(bytes) : "[N/A]";
 }
@@ -325,7 +325,7 @@ int Table(const std::vector<Gpu>& gpus) {
   return 0;
 }
 
-// The GPUs of --id=0,1, a UUID or a bus id.
+// Returns the GPUs that --id selects: indexes such as 0,1, a UUID or a bus id.
 std::vector<Gpu> Chosen(const std::vector<Gpu>& gpus, const std::string& which) {
   std::vector<Gpu> chosen;
   for (const std::string& id : Split(which))

@@ -1,6 +1,6 @@
-// libnvidia-ml: enough for libraries like nvidia-smi, torch.cuda's device counts and the line about
-// processes in PyTorch's out-of-memory message. Every function returns 0 (success) or one of NVML's
-// error numbers.
+// Implements the part of libnvidia-ml that is needed by nvidia-smi, by torch.cuda's device counts,
+// and for the line about processes in PyTorch's out-of-memory message. Every function returns 0
+// (success) or one of NVML's error numbers.
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ const Gpu* GpuOf(const void* handle) {
   return device < 0 ? nullptr : &ThePlatform().gpus[device];
 }
 
-// A process that has used the GPU holds its context in addition to its allocations.
+// The memory of a process that has used the GPU includes the process's CUDA context.
 unsigned long long UsedOf(int device) {
   Platform& platform = ThePlatform();
   const bool used = platform.IsUsed(device);
@@ -228,8 +228,8 @@ int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
   if (gpu == nullptr || memory == nullptr) {
     return kInvalidArgument;
   }
-  // For GPUs without memory of their own, nvidia-smi shows "[N/A]": see NVIDIA's known issues of
-  // the DGX Spark.
+  // nvidia-smi shows "[N/A]" for GPUs without memory of their own (NVIDIA's known issues of the DGX
+  // Spark).
   if (gpu->integrated) {
     return kNotSupported;
   }
@@ -297,13 +297,13 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(void*, unsigned* count, Process*) {
 VRAMSCOPE_ALSO(nvmlDeviceGetGraphicsRunningProcesses_v2, nvmlDeviceGetGraphicsRunningProcesses_v3)
 VRAMSCOPE_ALSO(nvmlDeviceGetGraphicsRunningProcesses, nvmlDeviceGetGraphicsRunningProcesses_v3)
 
-// No links between GPUs are reported.
+// Reports no links between GPUs.
 int nvmlDeviceGetNvLinkState(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, PciInformation*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkCapability(void*, unsigned, int, unsigned*) { return kNotSupported; }
-// GPUs from Hopper on are registered with their computer's fabric if the board has NVSwitch. Other
-// GPUs have no fabric.
+// GPUs from Hopper on are registered with the fabric of a board with NVSwitch. Other GPUs have no
+// fabric.
 int nvmlDeviceGetGpuFabricInfo(void* handle, FabricInformation* information) {
   const Gpu* gpu = GpuOf(handle);
   if (gpu == nullptr || information == nullptr) {

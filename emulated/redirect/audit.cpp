@@ -1,8 +1,9 @@
-// The library for LD_AUDIT. Whenever the loader looks for a library of CUDA, by its soname, by a
-// path or by the name of a wheel's own copy (`libcudart-0a1b2c3d.so.12`), it finds the emulated
-// library next to this file. Child processes inherit LD_AUDIT. If a process gets a new PYTHONPATH
-// (`PYTHONPATH=src python train.py` in a script), the hooks' folder is put in front of it again:
-// $VRAMSCOPE_PROGRAM_PYTHONPATH, or the folder next to this file.
+// A library for LD_AUDIT. When the loader searches for a library of CUDA, this library makes it
+// find the emulated library next to this file. The loader may search by soname, by path, or by the
+// name of a wheel's own copy (`libcudart-0a1b2c3d.so.12`). Child processes inherit LD_AUDIT. If a
+// process gets a new PYTHONPATH (`PYTHONPATH=src python train.py` in a script), the folder of the
+// hooks is put in front of it again: $VRAMSCOPE_PROGRAM_PYTHONPATH, or the folder next to this
+// file.
 //
 // The library is loaded before the program, into a namespace with its own C library. It uses no C++
 // library, no allocation, and no thread-local storage, because libraries with static thread-local
@@ -27,8 +28,8 @@ const char* ValueOf(const char* entry, const char* name) {
   return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
 }
 
-// Reads the folder from LD_AUDIT, through which this library is loaded. dladdr() would return the
-// folder, too, but before glibc 2.34 a call this early ends the process.
+// Reads this library's folder from LD_AUDIT. dladdr() cannot be used, because with glibc before
+// 2.34 a call this early ends the process.
 void FindFolder() {
   constexpr char kOwnName[] = "/libvramscope-audit.so";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -49,8 +50,8 @@ void FindFolder() {
   }
 }
 
-// Whether the name is a library of CUDA: a program's own libfoo.so is never replaced by a file in
-// this folder.
+// Returns whether the name is that of a library of CUDA. Other libraries, such as a program's own
+// libfoo.so, are never replaced.
 bool IsCuda(const char* name) {
   static const char* const kStems[] = {
       "libcuda.so",      "libcudart.so",    "libcublas.so",   "libcublasLt.so",
@@ -77,8 +78,8 @@ bool HasFolder(const char* path, const char* wanted) {
   return false;
 }
 
-// The folder of the hooks next to this file. It is needed if RestorePythonPath() of a parent
-// process has overwritten the variable that names the folder.
+// Returns the folder of the hooks next to this file. It is used if RestorePythonPath() in a parent
+// process has overwritten the variable that contains the folder.
 const char* FolderOfHooks() {
   static char hooks[kLongest];
   if (folder[0] == 0 || strlen(folder) + sizeof "python/inject" > sizeof hooks) return nullptr;
@@ -88,8 +89,8 @@ const char* FolderOfHooks() {
 }
 
 // Changes the kernel's array of the environment, which the program's C library will read. The array
-// cannot grow. If it has no PYTHONPATH, the entry that names the folder is replaced, or the
-// preloaded library, if there is one, adds an entry.
+// cannot grow. If it has no PYTHONPATH, this function overwrites the variable that contains the
+// folder, unless there is a preloaded library, which can add an entry.
 void RestorePythonPath() {
   static char restored[8 * kLongest];
   char** own = nullptr;
@@ -131,8 +132,8 @@ bool IsHexadecimal(const char* text, unsigned long length) {
   return true;
 }
 
-// Removes what wheel tools insert into a library's name: `libcudart-0a1b2c3d.so.12` and
-// `libcudart.0a1b2c3d.so.12` become `libcudart.so.12`. Returns whether something was removed.
+// Removes the hash that wheel tools insert into a library's name: `libcudart-0a1b2c3d.so.12` and
+// `libcudart.0a1b2c3d.so.12` become `libcudart.so.12`. Returns whether there was a hash.
 bool WithoutHash(const char* name, char* to, unsigned long size) {
   constexpr unsigned long kHash = 8;
   const char* end = strstr(name, ".so");
@@ -166,7 +167,7 @@ const char* Ours(const char* name, bool also_vendored) {
     if (last > version + 3) {
       *last = 0;
     } else if (strcmp(last, ".0") != 0 && strlen(last) > 1) {
-      // The soname of CUDA 11's libcudart is .so.11.0.
+      // The soname of CUDA 11's libcudart ends with .so.11.0.
       strcat(found, ".0");
       return access(found, R_OK) == 0 ? found : nullptr;
     } else {
@@ -187,9 +188,9 @@ VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
 
 VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned flag) {
   const char* slash = strrchr(name, '/');
-  // Replaces a wheel's copy only if a program opens it by path. A library that is linked to the
-  // copy has its name in the version table, and the loader ends the process if it gets a library
-  // with another name.
+  // Replaces a wheel's copy only if a program opens it by path. If a library is linked to the copy,
+  // its version table contains the copy's name, and the loader ends the process if the library that
+  // it finds has another name.
   const char* ours =
       Ours(slash != nullptr ? slash + 1 : name, slash != nullptr && flag == LA_SER_ORIG);
   return const_cast<char*>(ours != nullptr ? ours : name);

@@ -12,7 +12,8 @@
 namespace vramscope::isolation {
 namespace {
 
-// Whether the lower layer has a file that is visible if the upper layer lacks its name.
+// Returns whether the lower layer has a file that becomes visible if the upper layer lacks the
+// name.
 bool IsOutside(const Place& place) {
   struct stat status;
   return !place.real && place.in.lower && kernel::Lstat(place.spot.lower(), &status) == 0;
@@ -24,7 +25,7 @@ int MarkRemoved(Place& place) {
   return kernel::MakeLink(kRemovedText, place.spot.upper());
 }
 
-// Replaces a name by a mark in one step, so that the lower file is never visible meanwhile.
+// Replaces a name by a mark in one atomic step, so that the lower file is not visible in between.
 int ReplaceByMark(Place& place) {
   static int counter;
   char part[PATH_MAX + 128];
@@ -74,7 +75,7 @@ bool IsEmptyFolder(Place& place) {
   return listing.Read(place.spot, place.layers()) == 0 && listing.IsEmpty();
 }
 
-// Copies the whole folder to the upper layer, hiding the lower one.
+// Copies the whole folder to the upper layer, where it hides the lower folder.
 int CopyUpWhole(Place& place) {
   if (place.seen() != Kind::kFolder) return CopyUp(place, true);
   if (HoldsReal(place.spot.lower())) return -EBUSY;

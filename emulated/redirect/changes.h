@@ -6,16 +6,16 @@
 
 #include "emulated/redirect/settings.h"
 
-// The file system as a program sees it: the real files (the lower layer, never written), and above
-// them a folder of changes (the upper layer) that contains changed files under their full paths.
+// Shows a program its file system in two layers. The lower layer has the real files and is never
+// written. The upper layer is a folder of changes, with changed files under their full paths.
 //
-// In the upper layer, a removed name is a symbolic link with a special target, and a folder that
-// hides the lower folder of the same name contains an empty file with a special name. Both work on
-// any file system. Only Listing and CopyTree allocate memory; all functions return 0 or -errno.
+// In the upper layer, a symbolic link with a special target stands for a removed name. A folder
+// that hides the lower folder contains an empty file with a special name. Both work on any file
+// system. Only Listing and CopyTree allocate memory. All functions return 0 or -errno.
 namespace vramscope::isolation {
 
-// An absolute path of the program, without links, and its paths in both layers; "" is the root. One
-// buffer holds both: the upper path is the folder of changes followed by the lower path.
+// An absolute path of the program, without links, and its paths in both layers. "" is the root.
+// Both are in one buffer: the upper path is the folder of changes, followed by the lower path.
 class Spot {
  public:
   Spot() { Clear(); }
@@ -30,7 +30,7 @@ class Spot {
   size_t length() const { return length_; }
   const char* upper() const { return text_; }
   const char* lower() const { return length_ == 0 ? "/" : text_ + prefix_; }
-  // The length of the parent folder of the first `length` characters.
+  // Returns the length of the parent folder of the first `length` characters.
   size_t Parent(size_t length) const;
   const char* name() const { return text_ + prefix_ + (length_ == 0 ? 0 : Parent(length_) + 1); }
   // Shortens the spot to its first `length` characters while the object exists.
@@ -80,7 +80,7 @@ struct Place {
     return upper == Kind::kRemoved ? Kind::kNone : upper != Kind::kNone ? upper : lower;
   }
   bool exists() const { return seen() != Kind::kNone; }
-  // The path to pass to the kernel.
+  // Returns the path to pass to the kernel.
   const char* visible() const {
     return !real && upper != Kind::kNone ? spot.upper() : spot.lower();
   }
@@ -90,42 +90,42 @@ struct Place {
 constexpr unsigned kFollow = 1;      // also follows a link at the end
 constexpr unsigned kDescriptor = 2;  // the path may be empty and then means the descriptor itself
 
-// Resolves a path. -ENOENT means that a parent folder does not exist; if only the last name does
-// not exist, the result is a place that does not exist.
+// Resolves a path. Returns -ENOENT if a parent folder does not exist. If only the last name does
+// not exist, succeeds, and `place` does not exist.
 int Resolve(int folder, const char* path, unsigned how, Place& place);
 
-// A counter that all processes with these changes share. Every change that may affect the meaning
-// of a path increments it (Bump); it is 0 before the first change.
+// Returns a counter that all processes with these changes share. Bump() increments it for every
+// change that may affect what a path refers to. It is 0 before the first change.
 uint64_t Generation();
 void Bump();
 // For a forked child: drops locks that other threads held.
 void ForgetLocksOfPaths();
 
-// Whether the path can be passed to the kernel without checking the layers.
+// Returns whether the path can be passed to the kernel without checking the layers.
 bool Passes(const char* path, bool writes);
 // Converts a path in the upper layer to the program's path, in place; returns the new length.
 size_t WithoutChanges(char* path, size_t length);
-// The path of an open file or folder as the program sees it; returns the length or -errno.
+// Stores the path of an open file or folder as the program sees it. Returns the length or -errno.
 long PathOf(int fd, char* to, size_t size);
 
-// Whether the parent folder permits creating or removing the place.
+// Checks whether the permissions of the parent folder allow creating or removing the place.
 int MayChange(Place& place);
 // Creates the folder (the first `length` characters) in the upper layer if needed.
 int EnsureFolder(Spot& spot, size_t length);
-// Prepares a creation: checks that the place does not exist and creates its folder in the upper
-// layer.
+// Prepares the creation of a place: checks that it does not exist, and creates its folder in the
+// upper layer.
 int PrepareNew(Place& place);
-// Copies a place to the upper layer; `content`: false if the file will be truncated.
+// Copies a place to the upper layer. `content` is false if the file will be truncated.
 int CopyUp(Place& place, bool content);
-// Copies a place to the upper layer before a change of its content, which needs write permission,
-// or of its status, which only the owner may change.
+// Copies a place to the upper layer before a change. Changing the content requires permission to
+// write. Only the owner may change the status.
 enum class Change { kContent, kStatus };
 int PrepareChange(Place& place, Change change);
 
 int MakeFolder(Place& place, mode_t mode);
 int RemoveFile(Place& place);
 int RemoveFolder(Place& place);
-// Links at the end of `from` and `to` are not followed. The flags are those of renameat2.
+// Does not follow links at the end of `from` and `to`. `flags` are those of renameat2.
 int RenamePlace(Place& from, Place& to, unsigned flags);
 
 // All names in a folder as the program sees them.
@@ -148,7 +148,7 @@ class Listing {
   bool Next(Name& name);
   size_t at() const { return at_; }
   void Seek(size_t at) { at_ = at <= used_ ? at : used_; }
-  // Whether there is nothing but . and ..
+  // Returns whether there are no names except . and ..
   bool IsEmpty();
 
  private:
@@ -158,7 +158,7 @@ class Listing {
 };
 
 // Copies a folder (both paths as the kernel sees them) with modes, times and links. The target must
-// not exist; with `into_existing`, missing entries are added and existing ones are kept.
+// not exist, unless `into_existing`: then missing entries are added, and existing entries stay.
 int CopyTree(const char* from, const char* to, bool into_existing);
 // Removes a folder (its path as the kernel sees it) with its contents.
 int RemoveTree(const char* folder);

@@ -24,7 +24,7 @@ int CopyBytes(int from, int to, off_t size) {
     if (copied <= 0) break;
     size -= copied;
   }
-  // Copies what copy_file_range did not copy, including data appended meanwhile.
+  // Copies the rest that copy_file_range did not copy, including data that was appended since then.
   char buffer[16'384];
   for (;;) {
     const long got = kernel::Read(from, buffer, sizeof buffer);
@@ -100,7 +100,7 @@ struct Path {
   }
 };
 
-// Keeps hard links: files with several names are copied once.
+// Preserves hard links. A file with several names is copied once.
 class Twins {
  public:
   ~Twins() {
@@ -245,7 +245,7 @@ int CopyWhole(const char* from, const char* to, const struct stat& status, bool 
 }
 
 int CopyTree(const char* from, const char* to, bool into_existing) {
-  // Two paths of 8 KiB and file names are too large for the stack of an unknown thread.
+  // Two paths of 8 KiB, with file names, are too large for the stack of a program's thread.
   void* memory = malloc(sizeof(Tree));
   if (memory == nullptr) return -ENOMEM;
   Tree* tree = new (memory) Tree;

@@ -13,7 +13,7 @@ char kept_text[kKeptText];
 char* kept[kMaxDifferences];  // NAME=value
 size_t unfreed_count;
 
-// Variables that are lists of libraries; the program's own entries follow vramscope's.
+// Variables that are lists of libraries. vramscope's entries come first, then the program's.
 struct List {
   const char* name;   // includes the "="
   const char* ours;   // text that shows that vramscope's library is in the list
@@ -30,14 +30,14 @@ const char* Find(char* const* environment, const char* name) {
   return nullptr;
 }
 
-// Whether both entries set the same variable.
+// Returns whether both entries set the same variable.
 bool SameName(const char* a, const char* b) {
   const size_t length = strcspn(a, "=");
   return strncmp(a, b, length) == 0 && b[length] == '=';
 }
 
-// Variables that only the launcher sets. The program may change, but not remove, all other
-// variables that are kept.
+// Returns whether only the launcher may set the variable. The program can change the other
+// variables, but cannot remove them.
 bool IsFixed(const char* entry) {
   return Has(entry, "VRAMSCOPE_ISOLATION") || Has(entry, "VRAMSCOPE_NO_NETWORK=");
 }
@@ -58,8 +58,8 @@ bool IsMissing(char* const* given) {
   return false;
 }
 
-// Variables that make a process a server that waits for plans (vramscope/warm.py). The server's
-// forks must not pass them on to processes that they start.
+// Returns whether the variable makes a process the warm process (vramscope/warm.py). The forks of
+// the warm process must not pass such variables on to processes that they start.
 bool IsOfTheServer(const char* entry) {
   return Has(entry, "VRAMSCOPE_PROGRAM_SERVE=") || Has(entry, "VRAMSCOPE_PROGRAM_MODULES=");
 }

@@ -19,21 +19,21 @@
 namespace vramscope::isolation {
 namespace {
 
-// The page's address: above the memory of sanitizers, below programs and libraries.
+// The address of the page. It is above the memory of sanitizers and below programs and libraries.
 constexpr unsigned long kGate = 0x110000000000;
 constexpr unsigned long kGateSize = 4096;
 constexpr unsigned char kCode[] = {0x0f, 0x05, 0xc3};  // syscall; ret
 
 constexpr unsigned kX32 = 0x40000000;
 constexpr long kFileModeAt2 = 452;
-// Calls that report ENOSYS, because a filter cannot see structures, the operations of a ring, or
+// Calls that fail with ENOSYS, because a filter cannot read structures, operations of a ring, or
 // the path of a file handle. Programs have fallbacks for these calls.
 constexpr int kMissingCalls[] = {437 /* openat2 */,      SYS_io_uring_setup,
                                  463 /* setxattrat */,   466 /* removexattrat */,
                                  469 /* file_setattr */, SYS_open_by_handle_at};
 constexpr size_t kMissing = sizeof kMissingCalls / sizeof kMissingCalls[0];
-// These requests change a file's attributes through a read-only descriptor, which may be open on a
-// real file: FS_IOC_SETFLAGS, its 32-bit variant, FS_IOC_SETVERSION, FS_IOC_FSSETXATTR. They are
+// FS_IOC_SETFLAGS, its 32-bit variant, FS_IOC_SETVERSION and FS_IOC_FSSETXATTR. They change a
+// file's attributes through a read-only descriptor, which may refer to a real file. So they are
 // refused, as on a file system without attributes.
 constexpr unsigned kRefusedRequests[] = {0x40086602, 0x40046602, 0x40087602, 0x401c5820};
 constexpr size_t kRefused = sizeof kRefusedRequests / sizeof kRefusedRequests[0];
@@ -46,7 +46,7 @@ constexpr int kCallsThatWrite[] = {
     SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, SYS_bind};
 constexpr size_t kCalls = sizeof kCallsThatWrite / sizeof kCallsThatWrite[0];
 
-// --- implementations of the trapped calls: the interposed functions, which set errno ---
+// --- the trapped calls are implemented by the interposed functions, which set errno ---
 
 extern "C" {
 #define VRAMSCOPE_CALL(result, name, ...) result Trapped_##name(__VA_ARGS__) __asm__(#name);
@@ -86,7 +86,7 @@ long Renamed(int from_folder, long from, int to_folder, long to, long flags) {
                            static_cast<unsigned>(flags));
 }
 
-// The result in the C library's convention: -1 and errno.
+// Makes the call. Returns its result in the C library's convention, with -1 and errno for an error.
 long ByFunction(long number, const long* a) {
   const auto path = [a](int i) { return As<const char*>(a[i]); };
   const auto pointer = [a](int i) { return As<const void*>(a[i]); };
@@ -191,7 +191,8 @@ long Isolated(long number, const long* a) {
 
 volatile int probed;  // whether the kernel passed a call to OnTrap()
 
-// Checks a path: an invalid address must fail the call, not crash the program.
+// Returns whether the path can be read. An invalid address must make the call fail, and not crash
+// the program.
 bool IsReadable(const void* path) {
   return kernel::Call(SYS_faccessat, AT_FDCWD, kernel::Of(path), F_OK) != -EFAULT;
 }
@@ -245,8 +246,8 @@ bool Handle() {
          0;
 }
 
-// Whether the filter is already installed by a parent process, tested with a call that changes
-// nothing.
+// Returns whether a parent process has already installed the filter. Tests it with a call that
+// changes nothing.
 bool IsTrapping() {
   probed = 0;
   long result = SYS_fchmod;
@@ -284,7 +285,7 @@ void TrapWrites() {
   constexpr unsigned kRequestOfIoctl = offsetof(struct seccomp_data, args) + 8;
   constexpr unsigned kWrites = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
   add(kLoad, offsetof(struct seccomp_data, arch), 0, 0);
-  // 32-bit calls come from programs that do not contain this library.
+  // A 32-bit call comes from a program without this library.
   add(kEqual, AUDIT_ARCH_X86_64, 1, 0);
   add(kAnswer, SECCOMP_RET_KILL_PROCESS, 0, 0);
   // Calls from the gate are this library's own.
@@ -336,7 +337,7 @@ void TrapWrites() {
 
 using namespace vramscope::isolation;  // NOLINT: the functions below are the C library's
 
-// Programs cannot block or handle SIGSYS: if they could, trapped calls would end them.
+// Keeps programs from blocking or handling SIGSYS, because a trapped call would then end them.
 
 VRAMSCOPE_FUNCTION(int, sigaction,
                    (int signal, const struct sigaction* action, struct sigaction* before)) {

@@ -6,15 +6,15 @@
 
 #include "emulated/redirect/changes.h"
 
-// Shared by the files of interposed functions.
+// Declares what the files of interposed functions (isolation_*.cpp) share.
 
-// Defines a function with the C library's name. Its C++ name differs, so that the C library's
-// declaration and attributes do not conflict.
+// Defines a function that has the C library's name. In C++ it has another name, so that it does not
+// conflict with the C library's declaration and attributes.
 #define VRAMSCOPE_FUNCTION(result, name, parameters) \
   extern "C" __attribute__((visibility("default")))  \
   result isolated_##name parameters __asm__(#name);  \
   result isolated_##name parameters
-// Another name of a function defined above.
+// Gives a function that was defined with VRAMSCOPE_FUNCTION another name.
 #define VRAMSCOPE_ALIAS(other, name)        \
   extern "C"                                \
       __attribute__((visibility("default"), \
@@ -22,7 +22,7 @@
 
 namespace vramscope::isolation {
 
-// The C library's function of that name.
+// Returns the C library's function of this name.
 void* Next(const char* name);
 
 template <typename Function>
@@ -40,17 +40,17 @@ inline int AnswerInt(long result) { return static_cast<int>(Answer(result)); }
 
 inline bool Copies() { return ModeOfProcess() == Mode::kCopy; }
 
-// For a forked child, like ForgetLocksOfPaths.
+// For a forked child: drops locks that other threads held.
 void ForgetLocksOfStreams();
 
-// The path to pass to the kernel for reading: the program's own, or one of the place's paths.
+// The path to pass to the kernel for reading: the program's path, or one of the place's paths.
 struct Where {
   int folder;
   const char* path;
 };
 int FindForReading(int folder, const char* path, bool follow, Place& place, Where& where);
 
-// All variants of open(); returns a descriptor or -errno.
+// Implements all variants of open(). Returns a descriptor or -errno.
 long OpenAt(int folder, const char* path, int flags, mode_t mode);
 int MakeFolderAt(int folder, const char* path, mode_t mode);
 int StatPath(int folder, const char* path, struct stat* status, int flags);

@@ -1,15 +1,16 @@
-// libvramscope-isolation.so: keeps a planned program from changing real files if no mount namespace
-// does so (VRAMSCOPE_ISOLATION=copy). With overlayfs (VRAMSCOPE_ISOLATION=overlay) it makes folders
-// of the lower layer renameable.
+// libvramscope-isolation.so keeps a planned program from changing real files, if no mount namespace
+// does so (VRAMSCOPE_ISOLATION=copy). With overlayfs (VRAMSCOPE_ISOLATION=overlay), it makes it
+// possible to rename folders of the lower layer.
 //
-// It is loaded twice. Through LD_PRELOAD its functions precede the C library's in the program's own
-// namespace, with its errno and threads: any library that calls unlink() calls this one's. LD_AUDIT
-// alone does not suffice: it does not see function pointers bound at link time and would set the
-// errno of another C library. Through LD_AUDIT it covers only lookups by name in the C library:
-// dlsym with a handle (`ctypes.CDLL("libc.so.6").unlink`) and libraries loaded with RTLD_DEEPBIND
-// are bound to the preloaded functions, and a library that the program wrote is found in the folder
-// of changes. Everything else works without LD_AUDIT. It must be the first library in LD_AUDIT:
-// glibc (2.36) does not call la_symbind of libraries that follow one without that function.
+// It is loaded twice. Through LD_PRELOAD its functions precede those of the C library in the
+// program's own namespace, with its errno and threads. A library that calls unlink() then calls
+// this library's unlink(). LD_AUDIT alone does not suffice: it does not see function pointers bound
+// at link time and would set the errno of another C library. Through LD_AUDIT it covers only
+// lookups by name in the C library: dlsym with a handle (`ctypes.CDLL("libc.so.6").unlink`) and
+// libraries loaded with RTLD_DEEPBIND are bound to the preloaded functions, and a library that the
+// program wrote is found in the folder of changes. Everything else works without LD_AUDIT. It must
+// be the first library in LD_AUDIT: glibc (2.36) does not call la_symbind of libraries that follow
+// one without that function.
 //
 // System calls that change files without the C library's functions (Rust's rustix, calls inside the
 // C library) are redirected to the same functions by seccomp and SIGSYS (gate.h, x86-64).
@@ -49,7 +50,7 @@ void InForkedChild() {
   ForgetLocksOfStreams();
 }
 
-// Ends a program that should be isolated but is not.
+// Ends a program that should be isolated if its isolation does not work.
 void RefuseWithout() {
   const char* mode = getenv("VRAMSCOPE_ISOLATION");
   if (mode == nullptr || strcmp(mode, "copy") != 0 || ModeOfProcess() == Mode::kCopy) return;
@@ -61,7 +62,7 @@ void RefuseWithout() {
   _exit(127);
 }
 
-// Adds Python's hooks if the program removed PYTHONPATH; the audit library can only replace it.
+// Adds the Python hooks if the program has removed PYTHONPATH. The audit library cannot add it.
 void AddPythonPath() {
   const char* hooks = getenv("VRAMSCOPE_PROGRAM_PYTHONPATH");
   if (hooks != nullptr && getenv("PYTHONPATH") == nullptr) setenv("PYTHONPATH", hooks, 1);
@@ -86,14 +87,14 @@ const char* NameOf(const char* path) {
   return slash == nullptr ? path : slash + 1;
 }
 
-// The address of a symbol in the preloaded library, or 0.
+// Returns the address of a symbol in the preloaded library, or 0.
 uintptr_t AddressOf(const char* name) {
   const uintptr_t base = preloaded->l_addr;
   const ElfW(Sym)* symbols = nullptr;
   const char* strings = nullptr;
   const uint32_t* hashes = nullptr;
   for (const ElfW(Dyn)* entry = preloaded->l_ld; entry->d_tag != DT_NULL; ++entry) {
-    // On most processors the loader has relocated the address.
+    // On most processors, the loader has already added the base address.
     const uintptr_t at = entry->d_un.d_ptr < base ? entry->d_un.d_ptr + base : entry->d_un.d_ptr;
     if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(at);
     if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(at);
@@ -132,8 +133,8 @@ using namespace vramscope::isolation;  // NOLINT: the functions below are the lo
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
 
-// For a fork that becomes another program with another environment (vramscope/warm.py). In copy
-// mode, the process keeps the folder of changes with which it began.
+// Call in a fork of the warm process (vramscope/warm.py), which becomes a program with another
+// environment. In copy mode, the folder of changes stays the same.
 VRAMSCOPE_EXPORTED void vramscope_isolation_again() {
   if (ModeOfProcess() == Mode::kCopy) return;
   ReadSettingsAgain();
@@ -161,8 +162,8 @@ VRAMSCOPE_EXPORTED unsigned la_objopen(struct link_map* map, Lmid_t space, uintp
   return LA_FLG_BINDTO;
 }
 
-// The loader calls this for every library that is bound from *or* to; lookups by this library are
-// left alone.
+// The loader calls this if *either* library requested it. Lookups by this library are not
+// changed.
 VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_t* from,
                                           uintptr_t* to, unsigned* flags, const char* name) {
   *flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
@@ -171,7 +172,7 @@ VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_
   return ours != 0 ? ours : symbol->st_value;
 }
 
-// The result may be static: the loader holds its lock until it has copied the result.
+// The result may be a static variable, because the loader holds its lock until it has copied it.
 VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned) {
   static Place place;
   if (strchr(name, '/') == nullptr || Passes(name, false) ||

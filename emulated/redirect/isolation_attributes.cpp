@@ -1,4 +1,5 @@
-// Changes to existing files, by path or descriptor: modes, owners, times, sizes, attributes.
+// Implements changes to existing files by path or descriptor: modes, owners, times, sizes,
+// attributes.
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 namespace vramscope::isolation {
 namespace {
 
-// Applies a change by path: calls a function with the path to pass to the kernel.
+// Makes a change by path. Calls `apply` with the path to pass to the kernel.
 template <typename Function>
 long ChangePath(int folder, const char* path, bool follow, Change change, Function apply) {
   if (Passes(path, true)) return apply(folder, path);
@@ -24,7 +25,7 @@ long ChangePath(int folder, const char* path, bool follow, Change change, Functi
   return error < 0 ? error : apply(AT_FDCWD, place.visible());
 }
 
-// A descriptor opened for reading may be open on the real file, which must not change.
+// A descriptor that was opened for reading may refer to the real file, which must not be changed.
 template <typename ByDescriptor, typename ByPath>
 long ChangeDescriptor(int fd, Change change, ByDescriptor by_descriptor, ByPath by_path) {
   if (!Copies()) return by_descriptor();
@@ -108,7 +109,7 @@ int ChangeTimesOfDescriptor(int fd, const struct timespec* times) {
 
 int ChangeTimesOf(int folder, const char* path, const struct timespec* times, int flags) {
   if (path == nullptr) return ChangeTimesOfDescriptor(folder, times);
-  // Setting the times to now requires only write permission.
+  // To set the times to the current time, write permission is enough.
   const Change change = times == nullptr ? Change::kContent : Change::kStatus;
   return AnswerInt(ChangePath(
       folder, path, (flags & AT_SYMLINK_NOFOLLOW) == 0, change, [&](int at, const char* where) {
@@ -191,7 +192,7 @@ VRAMSCOPE_ALIAS(truncate64, truncate)
 
 namespace {
 
-// Makes a system call that changes attributes; its first argument is the path.
+// Makes a system call that changes attributes. Its first argument is the path.
 template <typename... Rest>
 int ChangeAttributes(long number, const char* path, bool follow, Rest... rest) {
   return AnswerInt(ChangePath(

@@ -1,4 +1,4 @@
-// Files: opening, status, removal, names, links.
+// Implements functions on files: opening, status, removal, names, links.
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ namespace {
 
 // --- renames that overlayfs refuses ---
 
-// The path as one string that includes the folder's descriptor.
+// Stores the path as one string, in which a descriptor stands for the folder.
 bool Absolute(int folder, const char* path, char* to, size_t size) {
   const int length = path[0] == '/' || folder == AT_FDCWD
                          ? snprintf(to, size, "%s", path)
@@ -28,7 +28,8 @@ bool Absolute(int folder, const char* path, char* to, size_t size) {
   return true;
 }
 
-// Whether the path's folder is real: renames between real and isolated folders return EXDEV.
+// Returns whether the path's folder is real. Renames between real and isolated folders fail with
+// EXDEV.
 bool IsInReal(const char* path) {
   char folder[PATH_MAX + 4];
   const char* slash = strrchr(path, '/');
@@ -42,9 +43,9 @@ bool IsInReal(const char* path) {
   return !known || IsReal(whole);
 }
 
-// In a user namespace overlayfs cannot rename a lower folder, and a folder whose entries are
-// separate mounts spans several file systems: both renames fail with EXDEV. So the source is copied
-// next to the target, the copy is renamed, and the source is removed.
+// Renames by copying the source next to the target, renaming the copy and removing the source. A
+// real rename fails with EXDEV in two cases: overlayfs in a user namespace cannot rename a lower
+// folder, and a folder whose entries are separate mounts spans several file systems.
 int CopyInsteadOfRename(const char* from, const char* to) {
   static int counter;
   char part[PATH_MAX + 128];
@@ -131,7 +132,7 @@ int LinkPaths(int from_folder, const char* from, int to_folder, const char* to, 
                           open ? AT_SYMLINK_FOLLOW : 0);
 }
 
-// Creates something: calls a function with the path to pass to the kernel.
+// Creates a place. Calls `make` with the path to pass to the kernel.
 template <typename Function>
 int Make(int folder, const char* path, Function make) {
   if (Passes(path, true)) return static_cast<int>(make(folder, path));
@@ -170,8 +171,8 @@ void ShowAsOne(int fd, struct stat& status) {
   }
 }
 
-// A folder in both layers has the status of the upper one and the identity of the lower one, and a
-// new folder does not look like a mount.
+// A folder in both layers has the status of the upper folder and the device and inode numbers of
+// the lower folder. A new folder gets a device number with which it does not look like a mount.
 int StatDescriptor(int fd, struct stat* status) {
   const int error = kernel::Fstat(fd, status);
   if (error == 0 && S_ISDIR(status->st_mode) && Copies() && Generation() != 0)
@@ -334,7 +335,7 @@ VRAMSCOPE_FUNCTION(int, fstatat, (int folder, const char* path, struct stat* sta
   return AnswerInt(StatPath(folder, path, status, flags));
 }
 VRAMSCOPE_ALIAS(fstatat64, fstatat)
-// For programs built with a C library before 2.33.
+// Programs that were built with a C library before 2.33 call these functions.
 VRAMSCOPE_FUNCTION(int, __xstat, (int, const char* path, struct stat* status)) {
   return AnswerInt(StatPath(AT_FDCWD, path, status, 0));
 }

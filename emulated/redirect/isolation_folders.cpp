@@ -1,5 +1,5 @@
-// Working folders, paths without links, folder streams, and the C library's internal uses of them:
-// file streams, temporary names, glob, nftw.
+// Implements working folders, paths without links and folder streams. Also implements the functions
+// for which the C library uses these internally: file streams, temporary names, glob, nftw.
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -20,7 +20,7 @@ namespace {
 
 // --- streams of folders that have a changed copy ---
 
-// The entries of a folder stream; `stream` is the C library's and has the descriptor.
+// The entries of a folder stream. `stream` is the C library's stream, which has the descriptor.
 struct Stream {
   DIR* stream;
   Stream* next;
@@ -52,7 +52,7 @@ Stream* Find(DIR* stream) {
   return nullptr;
 }
 
-// Reads the folder again; false if it is only in the lower layer, or not isolated.
+// Reads the entries of a folder. Returns false if it is only in the lower layer or not isolated.
 bool ReadStream(DIR* stream, Stream& to) {
   static void* next;
   char path[2 * PATH_MAX];
@@ -224,7 +224,7 @@ char* RealPath(const char* path, char* to) {
   int error = Resolve(AT_FDCWD, path, kFollow, place);
   if (error == 0 && !place.exists()) error = -ENOENT;
   if (error == 0 && place.real && strncmp(place.spot.lower(), "/proc/", 6) == 0)
-    // Paths in /proc are not changed, so the C library resolves them.
+    // The C library resolves paths in /proc, because they are not isolated.
     return NextAs<char*(const char*, char*)>(next, "realpath")(path, to);
   if (error == 0 && place.spot.length() >= PATH_MAX) error = -ENAMETOOLONG;
   if (error < 0) {
@@ -273,7 +273,7 @@ FILE* OpenFileAnew(const char* path, const char* mode, FILE* file) {
     path = own;
   }
   if (flags < 0 || Passes(path, flags != O_RDONLY)) return real(path, mode, file);
-  // OpenAt creates, truncates or copies the file; then the C library opens the result.
+  // OpenAt creates, truncates or copies the file. After that, the C library opens it.
   const int fd = AnswerInt(OpenAt(AT_FDCWD, path, flags | O_CLOEXEC, 0666));
   if (fd < 0) {
     const int error = errno;
@@ -294,7 +294,7 @@ FILE* OpenFileAnew(const char* path, const char* mode, FILE* file) {
 
 // --- temporary names ---
 
-// Replaces the XXXXXX before the suffix by letters until `make` reports that the name is free.
+// Replaces the XXXXXX before the suffix by random letters until `make` finds the name free.
 template <typename Function>
 int MakeTemporary(char* name, int suffix, Function make) {
   const size_t length = strlen(name);

@@ -1,4 +1,4 @@
-// Processes that the program starts, and sockets.
+// Implements functions that start processes, and functions on sockets.
 #include <alloca.h>
 #include <arpa/inet.h>
 #include <limits.h>
@@ -36,8 +36,8 @@ struct Start {
   char* const* arguments;
 };
 
-// Handles a script's first line here, because the kernel does not see a changed interpreter and
-// would pass the path of the changed script to it.
+// Reads a script's first line and finds the interpreter. The kernel would not find a changed
+// interpreter, and would pass it the path of the changed script in the folder of changes.
 int FindInterpreter(const char* given, char* const* arguments, char** out, Start& start) {
   const int fd = kernel::Open(start.path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -84,7 +84,7 @@ int Prepare(const char* path, char* const* arguments, char** out, Start& start) 
   return FindInterpreter(path, arguments, out, start);
 }
 
-// Not inlined, so that its stack is released in each iteration of a loop.
+// Not inlined, so that a loop that calls it releases its stack in each iteration.
 __attribute__((noinline)) int Execute(const char* path, char* const* arguments,
                                       char* const* environment) {
   char** entries = static_cast<char**>(alloca(EntriesOf(environment) * sizeof(char*)));
@@ -99,7 +99,7 @@ __attribute__((noinline)) int Execute(const char* path, char* const* arguments,
                                              kernel::Of(start.arguments), kernel::Of(environment)));
 }
 
-// Calls the function with each path in $PATH until the result is not "not found".
+// Calls `at` with each path in $PATH, and stops at the first result other than "not found".
 template <typename Function>
 int Search(const char* name, Function at) {
   if (name[0] == 0) return -ENOENT;
@@ -129,7 +129,7 @@ int ExecuteFound(const char* name, char* const* arguments, char* const* environm
   return Search(name, [=](const char* path) {
     const int error = Execute(path, arguments, environment);
     if (error != -ENOEXEC) return error;
-    // A script without a #! line is run by a shell, as execvp does.
+    // A shell runs a script without a #! line, as with execvp.
     const size_t count = Count(arguments);
     char** shell = static_cast<char**>(alloca((count + 3) * sizeof(char*)));
     shell[0] = const_cast<char*>("/bin/sh");
@@ -140,7 +140,7 @@ int ExecuteFound(const char* name, char* const* arguments, char* const* environm
   });
 }
 
-// The arguments of execl and similar functions; `list` follows the first.
+// Collects the arguments of execl and similar functions: `first`, and those after it.
 #define VRAMSCOPE_ARGUMENTS(first, list, arguments)                            \
   va_list list;                                                                \
   va_start(list, first);                                                       \
@@ -171,7 +171,7 @@ __attribute__((noinline)) int SpawnPath(pid_t* pid, const char* path,
                                             environment);
 }
 
-// A file that was opened for a process before its start.
+// A file that this process has opened for a process that it will start.
 struct Opened {
   const void* actions;
   int fd;
@@ -221,7 +221,7 @@ struct Socket {
   int folder = -1;  // folder of the address in `own`
 };
 
-// The path in a socket address, as given by the program; false if there is none.
+// Stores the path in the program's socket address. Returns false if there is none.
 bool PathOfSocket(const struct sockaddr* address, socklen_t size, char* to) {
   constexpr size_t kAt = offsetof(struct sockaddr_un, sun_path);
   if (!Copies() || address == nullptr || size <= kAt || address->sa_family != AF_UNIX) return false;
@@ -243,7 +243,8 @@ bool Fill(Socket& to, const char* path) {
   return true;
 }
 
-// Fills in a path that is too long for an address, through a descriptor of its folder.
+// Fills in a path that is too long for an address, in a form that begins with a descriptor of its
+// folder.
 int FillByFolder(Socket& to, const char* path) {
   char folder[2 * PATH_MAX], name[256];
   const char* slash = strrchr(path, '/');
@@ -256,7 +257,7 @@ int FillByFolder(Socket& to, const char* path) {
   return -ENAMETOOLONG;
 }
 
-// The address to which a message or a connection is sent.
+// Determines the address to which a message or a connection really goes.
 int Reach(const struct sockaddr* address, socklen_t size, Socket& to) {
   to.address = address;
   to.size = size;
@@ -284,8 +285,8 @@ int Bind(int fd, const struct sockaddr* address, socklen_t size) {
   if (error < 0) return error == -EEXIST ? -EADDRINUSE : error;
   Socket own;
   if (Fill(own, place.spot.upper())) return bind(own.address, own.size);
-  // The path is too long for an address: binds to a short name and makes the socket's name a hard
-  // link to it.
+  // If the path is too long for an address, binds to a short name, and makes the socket's name a
+  // hard link to it.
   static int counter;
   char name[PATH_MAX + 128];
   snprintf(name, sizeof name, "%s/%s", Changes(), VRAMSCOPE_ISOLATION_SOCKETS);
@@ -358,7 +359,8 @@ VRAMSCOPE_FUNCTION(int, posix_spawnp,
     return -SpawnPath(pid, path, actions, attributes, arguments, environment);
   });
 }
-// The C library would open the file in the child with a direct system call, so it is opened here.
+// Opens the file in this process. The C library would open it in the child with a direct system
+// call.
 VRAMSCOPE_FUNCTION(int, posix_spawn_file_actions_addopen,
                    (posix_spawn_file_actions_t * actions, int fd, const char* path, int flags,
                     mode_t mode)) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// System calls without the C library, because in a program that contains libvramscope-isolation.so
-// the C library's functions are interposed. They leave errno (thread-local) alone. All return
+// Makes system calls without the C library, whose functions are interposed in a program that
+// contains libvramscope-isolation.so. They do not change errno, which is thread-local. All return
 // -errno if the C library would set errno.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -16,11 +16,11 @@
 
 namespace vramscope::isolation::kernel {
 
-// The address of the code that makes the system calls (gate.h); 0: Call() makes them itself.
+// The address of the code that makes the system calls (gate.h). If it is 0, Call() makes them.
 inline unsigned long gate __attribute__((visibility("hidden"))) = 0;
 
 #if defined(__x86_64__)
-// Calling the gate uses a word of the stack, so this is compiled without a red zone.
+// Calling the gate puts a word onto the stack, so this is compiled without a red zone.
 inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0) {
   register long r10 asm("r10") = d;

@@ -6,7 +6,7 @@
 #include "emulated/redirect/kernel.h"
 #include "emulated/redirect/marks.h"
 
-// Names in folders as the program sees them.
+// Lists the names in folders as the program sees them.
 namespace vramscope::isolation {
 namespace {
 
@@ -26,7 +26,7 @@ struct Record {
   unsigned char type;
 };
 
-// Calls the function for every name in the folder until it returns false.
+// Calls `function` for each name in the folder until it returns false.
 template <typename Function>
 int ForEach(int fd, Function function) {
   char* buffer = static_cast<char*>(malloc(kBuffer));

@@ -4,7 +4,7 @@
 
 #include "emulated/redirect/kernel.h"
 
-// Reserved names and texts in the folder of changes; programs never see them.
+// Reserved names and texts in the folder of changes, which programs never see.
 #define VRAMSCOPE_ISOLATION_PREFIX ".vramscope-isolation"
 #define VRAMSCOPE_ISOLATION_STATE VRAMSCOPE_ISOLATION_PREFIX "-state"
 #define VRAMSCOPE_ISOLATION_OPAQUE VRAMSCOPE_ISOLATION_PREFIX "-opaque"
@@ -15,7 +15,7 @@ namespace vramscope::isolation {
 inline constexpr char kRemovedText[] = VRAMSCOPE_ISOLATION_PREFIX "-removed";
 inline constexpr long kRemovedSize = sizeof kRemovedText - 1;
 
-// Whether a link of this size marks a removed name.
+// Returns whether a link, which has this size, marks a removed name.
 inline bool IsRemovedMark(int folder, const char* path, long size) {
   char text[sizeof kRemovedText];
   return size == kRemovedSize &&

@@ -77,8 +77,9 @@ Known& KnownOf(const char* key, size_t length) {
   return known[(hash ^ (hash >> 32)) % kKnown];
 }
 
-// If the lock is taken, the caller looks up the folder itself: a signal handler may have
-// interrupted the lock's holder, and in a forked child the holder may not exist.
+// Returns false if the lock is taken, and the caller then looks up the folder. Waiting could take
+// forever, because this may be a signal handler that has interrupted the lock's holder, or a forked
+// child without the holder.
 bool Find(const char* key, size_t length, uint64_t generation, Spot& spot, Layers& layers) {
   if (length == 0 || length > sizeof Known::key || &State() == &alone || !Lock()) return false;
   const Known& entry = KnownOf(key, length);
@@ -102,7 +103,7 @@ void Keep(const char* key, size_t length, uint64_t generation, const Spot& spot,
   entry.generation = generation + 1;
   entry.key_length = static_cast<unsigned short>(length);
   memcpy(entry.key, key, length);
-  // Stored without the first slash, which Push adds.
+  // The path is stored without its first slash, because Push adds it.
   entry.length = static_cast<unsigned short>(spot.length() > 0 ? spot.length() - 1 : 0);
   if (entry.length > 0) memcpy(entry.text, spot.lower() + 1, entry.length);
   entry.layers = layers;
@@ -127,7 +128,8 @@ struct Found {
   bool real = false;
 };
 
-// The device number to show for a new folder: that of the closest lower folder above it.
+// Returns the device number to show for a new folder, from the closest folder above it in the lower
+// layer.
 dev_t DeviceOutside(Spot& spot) {
   size_t length = spot.length();
   struct stat status = {};
@@ -139,7 +141,7 @@ dev_t DeviceOutside(Spot& spot) {
   return status.st_dev;
 }
 
-// Looks up a spot whose parent folder is in these layers.
+// Looks up a spot. `in`: the layers that contain its parent folder.
 int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
   found = {};
   found.real = in.real || IsReal(spot.lower());
@@ -159,7 +161,7 @@ int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
         if (in.lower && !IsOpaque(spot) && kernel::Lstat(spot.lower(), &outer) == 0 &&
             S_ISDIR(outer.st_mode)) {
           found.lower = Kind::kFolder;
-          // A folder keeps its identity when something in it changes.
+          // A folder keeps its device and inode numbers when its contents change.
           status.st_dev = outer.st_dev;
           status.st_ino = outer.st_ino;
         } else {
@@ -178,7 +180,7 @@ int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
   return 0;
 }
 
-// The layers of an existing folder.
+// Returns the layers that contain an existing folder.
 Layers LayersOf(Spot& spot) {
   Layers layers;
   const size_t length = spot.length();
@@ -198,7 +200,7 @@ Layers LayersOf(Spot& spot) {
   return layers;
 }
 
-// Whether a link in /proc leads to what a process has open, not to a path.
+// Returns whether this is a link in /proc that leads to an open file instead of a path.
 bool IsMagic(const Spot& spot) {
   const char* path = spot.lower();
   if (strncmp(path, "/proc/", 6) != 0) return false;
@@ -207,9 +209,9 @@ bool IsMagic(const Spot& spot) {
          strcmp(name, "cwd") == 0 || strcmp(name, "root") == 0 || strcmp(name, "exe") == 0;
 }
 
-// Whether the open file still has that path. False for a standard stream that is open for writing
-// (the link's mode shows it: proc_pid_fd(5)): only the program's starter can have opened a real
-// file for writing, and the program must keep that file.
+// Returns whether the open file still has that path. Returns false for a standard stream that is
+// open for writing, which the mode of the link shows (proc_pid_fd(5)). Only the starter of the
+// program can have opened a real file for writing, and the program must keep that file.
 bool LeadsToPath(const Spot& link, const char* target) {
   const char* name = link.name();
   struct stat open, there;
@@ -228,7 +230,7 @@ struct Todo {
   int links = 0;
   bool keep = true;  // the result may be cached
 
-  // Puts a link's target in front of the rest.
+  // Puts a link's target in front of the rest of the path.
   bool Expand(const char* target, size_t length, const char* rest) {
     const size_t left = strlen(rest);
     if (length + left + 2 > sizeof text) return false;
@@ -241,7 +243,7 @@ struct Todo {
 };
 
 // Follows the link at the spot, and sets the spot to the link's folder or the root. Returns 1 if
-// the link must be passed to the kernel, because it leads to an open file and not to a path.
+// the kernel must follow the link, because it leads to an open file and not to a path.
 int FollowLink(Place& place, const Found& found, Layers& in, Todo& todo, const char* rest) {
   if (++todo.links > kMostLinks) return -ELOOP;
   char target[kLongest];
@@ -264,8 +266,9 @@ int FollowLink(Place& place, const Found& found, Layers& in, Todo& todo, const c
   return 0;
 }
 
-// Walks through `todo` from a folder in these layers. With `folders`, every name must be a folder,
-// and `in` becomes the layers of the last one; otherwise the last name is looked up into `place`.
+// Follows the names in `todo`, starting from a folder in the layers `in`. With `folders`, each name
+// must be a folder, and `in` becomes the layers of the last. Otherwise, looks up the last name and
+// stores it in `place`.
 int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
   for (;;) {
     while (todo.text[todo.at] == '/') ++todo.at;
@@ -304,7 +307,7 @@ int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
     in = place.layers();
   }
   if (folders) return 0;
-  // The path ends with a folder (/, ., ..) whose parent was not looked up.
+  // The path ends with /, . or .., so the parent folder was not looked up.
   Found found;
   if (place.spot.length() == 0) {
     place.in = {};
@@ -323,7 +326,7 @@ int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
   return error;
 }
 
-// The folder to which paths are relative.
+// Stores the path of the folder to which relative paths refer.
 long Base(int folder, char* to, size_t size) {
   if (folder != AT_FDCWD) return PathOf(folder, to, size);
   const long length = kernel::Call(SYS_getcwd, kernel::Of(to), static_cast<long>(size));
@@ -430,7 +433,7 @@ int Resolve(int folder, const char* path, unsigned how, Place& place) {
   while (length > 1 && todo.text[length - 1] == '/') --length;
   todo.text[length] = 0;
 
-  // The parent folder first: it is usually cached.
+  // Looks up the parent folder first, because it is usually cached.
   size_t last = length;
   while (last > 0 && todo.text[last - 1] != '/') --last;
   char name[256 + 2];

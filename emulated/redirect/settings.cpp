@@ -33,7 +33,7 @@ void AddReal(const char* path, size_t length) {
   settings.real_length[settings.real_count++] = length;
 }
 
-// The path without links in `to`; returns its length, or 0.
+// Stores the path without links in `to`. Returns its length, or 0.
 size_t WithoutLinks(const char* path, char* to, size_t size) {
   const int fd = kernel::Open(path, O_PATH | O_CLOEXEC);
   if (fd < 0) return 0;

@@ -8,7 +8,7 @@ namespace vramscope::isolation {
 
 enum class Mode { kNone, kOverlay, kCopy };
 
-// Makes the next call read the settings again; for a fork that becomes another program.
+// Makes the next call read the settings again. For a fork that becomes another program.
 void ReadSettingsAgain();
 // VRAMSCOPE_ISOLATION.
 Mode ModeOfProcess();
@@ -17,10 +17,10 @@ bool NoNetwork();
 // VRAMSCOPE_ISOLATION_CHANGES, without a slash at its end.
 const char* Changes();
 size_t ChangesLength();
-// Whether the path (absolute, without links) is not isolated: VRAMSCOPE_ISOLATION_REAL, and always
-// /proc, /sys, /dev and /run.
+// Returns whether the path (absolute, without links) is not isolated. That is so in
+// VRAMSCOPE_ISOLATION_REAL, and always in /proc, /sys, /dev and /run.
 bool IsReal(const char* path);
-// Whether the folder contains something that is not isolated.
+// Returns whether the folder contains a path that is not isolated.
 bool HoldsReal(const char* folder);
 
 }  // namespace vramscope::isolation

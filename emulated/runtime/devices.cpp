@@ -256,7 +256,7 @@ const char* cudaGetErrorString(Error error) {
   const char* text = TextOf(static_cast<Result>(error));
   return text != nullptr ? text : "unrecognized error code";
 }
-// Undocumented tables that NVIDIA's own tools use: not provided.
+// NVIDIA's own tools use these undocumented tables, which the platform does not provide.
 Error cudaGetExportTable(const void** table, const Uuid*) {
   if (table != nullptr) {
     *table = nullptr;

@@ -1,4 +1,4 @@
-// Graphs: created by capture or node by node, instantiated, launched.
+// Implements graphs that are created by capture or node by node, then instantiated and launched.
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -32,7 +32,7 @@ int TypeOf(NodeKind kind) {
   return 5;
 }
 
-// Returns a list as CUDA does: without `nodes`, only its length.
+// Returns a list as CUDA does. If `nodes` is null, returns only its length.
 Error GiveList(const std::vector<void*>& all, void** nodes, size_t* count) {
   if (count == nullptr) {
     return Done(Result::kInvalidValue);

@@ -1,4 +1,4 @@
-// Registration of device code, launches, attributes of functions, occupancy.
+// Implements the registration of device code, launches, attributes of functions, and occupancy.
 #include <cstring>
 
 #include "emulated/core/attributes.h"
@@ -33,7 +33,7 @@ Error LaunchHere(const void* function, const Dim& grid, const Dim& block, void**
                       .cooperative = cooperative}));
 }
 
-// What the handle of a fat binary points to: the wrapper that nvcc's host code passed.
+// The handle of a fat binary points to this. `wrapper` is what nvcc's host code passed.
 struct Handle {
   const void* wrapper;
 };

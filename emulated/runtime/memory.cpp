@@ -1,4 +1,4 @@
-// Memory of GPUs and host, pools, peers, IPC.
+// Implements memory of GPUs and of the host, pools, peers, and IPC.
 #include <cstring>
 
 #include "emulated/core/attributes.h"
@@ -9,7 +9,7 @@
 namespace vramscope::emulated::runtime {
 namespace {
 
-// The checks at the start of a call that is refused during stream capture.
+// Makes the checks at the start of a call that CUDA refuses during a stream capture.
 Result Begin() {
   Platform& platform = ThePlatform();
   if (platform.gpus.empty()) {
@@ -19,7 +19,7 @@ Result Begin() {
   return platform.streams.Permitted();
 }
 
-// The first call that needs a context creates it, which loads the library that records.
+// The first call that needs a context creates it. This loads the library that records activities.
 void UseDevice() {
   Platform& platform = ThePlatform();
   if (!platform.gpus.empty()) {
@@ -29,8 +29,8 @@ void UseDevice() {
 
 int64_t Now() { return ThePlatform().clock.now(); }
 
-// Reports a call that started at `begin`. For bytes 0, the recorder uses the size of the
-// allocation.
+// Reports a call that started at `begin`. If `bytes` is 0, the recorder uses the allocation's
+// size.
 void Tell(Call call, Place place, const void* address, uint64_t bytes, int64_t begin) {
   if (Recorder* recorder = TheRecorder()) {
     recorder->OnMemory(

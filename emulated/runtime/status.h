@@ -1,4 +1,4 @@
-// The thread's last error, as returned by cudaGetLastError. Each of the three runtimes has its own.
+// Stores each thread's last error for cudaGetLastError. Each of the three runtimes has its own.
 #pragma once
 
 #include "emulated/core/platform.h"
@@ -8,7 +8,7 @@ namespace vramscope::emulated::runtime {
 
 extern thread_local Error last_error;
 
-// Converts a result to a return value; failures become the thread's last error.
+// Converts a result to a return value. A failure also becomes the thread's last error.
 inline Error Done(Result result) {
   const Error error = static_cast<Error>(result);
   if (error != 0) {
@@ -19,8 +19,8 @@ inline Error Done(Result result) {
 
 }  // namespace vramscope::emulated::runtime
 
-// Defines a function's variant with a suffix, which uses the per-thread default stream for a null
-// stream. Both do the same here.
+// Defines a function's variant with a suffix. In CUDA it uses the per-thread default stream for a
+// null stream, but here it is the same function.
 #define VRAMSCOPE_PER_THREAD_STREAM(name) decltype(name) name##_ptsz __attribute__((alias(#name)));
 #define VRAMSCOPE_PER_THREAD_SYNCHRONOUS(name) \
   decltype(name) name##_ptds __attribute__((alias(#name)));

@@ -7,7 +7,7 @@
 namespace vramscope::emulated::runtime {
 namespace {
 
-// Arrays returned by cudaStreamGetCaptureInfo are in here, valid until the thread's next call.
+// The arrays that cudaStreamGetCaptureInfo returns. They are valid until this thread's next call.
 thread_local std::vector<void*> capture_dependencies;
 thread_local std::vector<GraphEdgeData> capture_edges;
 

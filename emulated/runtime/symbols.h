@@ -1,5 +1,5 @@
-// Addresses of variables in device code (__device__, __constant__). The variables are not counted
-// as used device memory.
+// Assigns addresses to variables in device code (__device__, __constant__). They do not count as
+// used device memory.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace vramscope::emulated::runtime {
 
 void RegisterSymbol(const void* symbol, size_t bytes);
-// The address on the current device; kNotFound: no such symbol.
+// Stores the symbol's address on the current device. Returns kNotFound if there is no such symbol.
 Result AddressOfSymbol(const void* symbol, void** address, size_t* bytes);
 
 }  // namespace vramscope::emulated::runtime

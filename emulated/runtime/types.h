@@ -1,5 +1,5 @@
-// The structures of CUDA's runtime API, written from its documentation, with one layout per major
-// version if they differ. tests/emulated/layouts compares them with NVIDIA's headers if a toolkit
+// Declares the structures of CUDA's runtime API from its documentation. If major versions differ,
+// each has its own layout. tests/emulated/layouts compares them with NVIDIA's headers if a toolkit
 // is installed.
 //
 // VRAMSCOPE_CUDART is the major version that a source is compiled for: 11, 12 or 13.

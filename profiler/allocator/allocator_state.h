@@ -28,16 +28,16 @@ struct StreamPools {
   bool listed[3] = {false, false, false};      // whether listed in MemPool::freed
 };
 
-// The default pool, or a private one.
+// The default pool or a private pool.
 struct MemPool {
   uint32_t id = 0;
   bool released = false;
   uint64_t searches[2] = {0, 0};  // number of searches in each pool, the clock of block ages
   std::vector<std::unique_ptr<StreamPools>> streams;  // sorted by stream
-  // For each pool, the streams in which a block was freed since the list was last processed. A
-  // stream whose blocks could not be released is listed again only when another block is freed in
-  // it. Garbage collection in the large pool has its own (third) list, as
-  // it releases only some blocks.
+  // For each pool, the streams in which a block was freed after the list was last processed. If a
+  // stream's blocks could not be released, it is listed again only when another block is freed in
+  // it. Garbage collection of the large pool has its own (third) list, because it releases only
+  // some blocks.
   std::vector<StreamPools*> freed[3];
   static constexpr size_t kForCollection = 2;
 
@@ -82,8 +82,8 @@ struct CachingAllocator::Impl {
   NodePool<SegmentNode> segment_nodes;
   LiveTable in_use;
   std::map<uint64_t, SegmentNode*> segments;  // keyed by address
-  // Pending blocks in the order of their free requests. An entry is stale if the block at its
-  // address is no longer pending or has another ticket.
+  // The pending blocks in the order of their free requests. An entry is outdated if the block at
+  // its address is no longer pending or has another ticket.
   struct Pending {
     uint64_t address = 0, ticket = 0;
   };
@@ -139,21 +139,21 @@ struct CachingAllocator::Impl {
       pools.owner->List(pools, MemPool::kForCollection);
     }
   }
-  // A new node right before or after `b` in its segment.
+  // Return a new node directly before or after `b` in its segment.
   BlockNode* AddBefore(BlockNode* b, uint64_t address, uint64_t size);
   BlockNode* AddAfter(BlockNode* b, uint64_t address, uint64_t size);
   // Merges `neighbour`, which must not be in a container, into `b`.
   void Absorb(BlockNode* b, BlockNode* neighbour);
-  // Merges `b`, which is in no container, with free neighbours and adds the result to the free
-  // blocks.
+  // Merges `b`, which must not be in a container, with its free neighbours, and adds the result to
+  // the free blocks.
   void PutBack(BlockNode* b);
   void Complete(BlockNode* b);
 
   // --- the driver
   SegmentNode* AddSegment(const Segment& segment, StreamPools& pools);
   BlockNode* TryDriver(uint64_t size, StreamPools& pools, size_t pool, bool forced);
-  // A block from the driver, for an allocation that no cached block serves. Null: out of
-  // memory; the observer was told.
+  // Returns a block from the driver, if no cached block fits. Null: out of memory, which was
+  // reported to the observer.
   BlockNode* FromDriver(uint64_t bytes, uint64_t size, StreamPools& pools, size_t pool);
   void CountReserved(uint64_t bytes);
 
@@ -168,10 +168,10 @@ struct CachingAllocator::Impl {
   // --- expandable segments
   BlockNode* FindExpandable(StreamPools& pools, size_t pool, uint64_t size);
   BlockNode* AllocateExpandable(StreamPools& pools, size_t pool, uint64_t size, bool forced);
-  // Maps pages; returns the free block that contains them. Null: the device is full.
+  // Maps pages, and returns the free block that contains them, or null if the device is full.
   BlockNode* Map(BlockNode* b, uint64_t bytes, bool forced);
-  // Releases the whole pages within a free block, if there are any; `b` becomes their unmapped
-  // range.
+  // Releases the whole pages within the free block `b`, if there are any. `b` becomes the range
+  // that is unmapped.
   void Unmap(BlockNode* b);
   void ReleaseExpandable(BlockNode* whole);
 };

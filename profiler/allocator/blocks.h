@@ -1,7 +1,7 @@
-// Containers of the caching-allocator model: blocks linked within their segment, a tree of free
-// blocks by (size, address), a table of blocks in use by address. The containers are intrusive and
-// reuse nodes, so that after warm-up a malloc or free only descends a few short paths and allocates
-// nothing on the heap. Internal to this folder.
+// The containers of the caching-allocator model: lists of the blocks of a segment, a tree of free
+// blocks by (size, address), and a table of blocks in use by address. They are intrusive and reuse
+// nodes. So after warm-up, a malloc or free follows only a few short paths, and allocates nothing
+// on the heap. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct BlockNode {
   SegmentNode* segment = nullptr;
   BlockNode* left = nullptr;  // links of the FreeTree
   BlockNode* right = nullptr;
-  // For a free block: the number of searches of its pool when it was freed. For a pending block:
-  // its ticket.
+  // For a free block, the number of searches of its pool at its free. For a pending block, its
+  // ticket.
   uint64_t since = 0;
   uint32_t priority = 0;
   BlockUse use = BlockUse::kFree;
@@ -61,8 +61,8 @@ class NodePool {
   std::vector<Node*> free_;
 };
 
-// Treap of free blocks ordered by (size, address): expected O(log n) without rebalancing.
-// Priorities come from a generator with a fixed seed, so equal histories take equal time.
+// A treap of free blocks by (size, address), with expected O(log n) operations without rebalancing.
+// The priorities come from a generator with a fixed seed, so equal histories take equal time.
 class FreeTree {
  public:
   void Insert(BlockNode* node) {
@@ -74,7 +74,7 @@ class FreeTree {
     while (*link != nullptr && (*link)->priority >= node->priority) {
       link = Less(node, *link) ? &(*link)->left : &(*link)->right;
     }
-    // Splits the subtree at `link` at the node's key. The two parts become the node's children.
+    // Splits the subtree at `link` by the node's key. The two parts become the node's children.
     BlockNode* rest = *link;
     BlockNode** less = &node->left;
     BlockNode** greater = &node->right;
@@ -101,8 +101,8 @@ class FreeTree {
     EraseAt(link);
   }
 
-  // Removes and returns the smallest block of at least `size` bytes. If several blocks have that
-  // size, the lowest address decides. Null: none.
+  // Removes and returns the smallest block of at least `size` bytes, or null. Among blocks of equal
+  // size, it is the block with the lowest address.
   BlockNode* TakeBestFit(uint64_t size) {
     BlockNode** best = nullptr;
     for (BlockNode** link = &root_; *link != nullptr;) {
@@ -119,8 +119,8 @@ class FreeTree {
     return node;
   }
 
-  // The first block not less than (size, address); null: none. This and the next two
-  // functions do not remove the block.
+  // Returns the first block that is not less than (size, address), or null. This function and the
+  // next two do not remove the block.
   BlockNode* LowerBound(uint64_t size, uint64_t address) const {
     BlockNode* best = nullptr;
     for (BlockNode* n = root_; n != nullptr;) {
@@ -187,8 +187,8 @@ class FreeTree {
   uint32_t random_ = 0x9e3779b9;
 };
 
-// Blocks in use by address: open addressing with linear probing, at most half full. Removal shifts
-// later entries back, so there are no tombstones.
+// A hash table of blocks in use by address. It uses linear probing and is at most half full.
+// Removal moves later entries back, so there are no tombstones.
 class LiveTable {
  public:
   LiveTable() : slots_(kFirstSize) {}
@@ -199,7 +199,7 @@ class LiveTable {
     ++count_;
   }
 
-  // Null: no block in use begins there.
+  // Returns null if no block in use begins at this address.
   BlockNode* Find(uint64_t address) const {
     const size_t mask = slots_.size() - 1;
     size_t i = Home(address);
@@ -215,7 +215,7 @@ class LiveTable {
     --count_;
     for (size_t j = (i + 1) & mask; slots_[j].block != nullptr; j = (j + 1) & mask) {
       const size_t home = Home(slots_[j].address);
-      // Moves an entry back into the gap unless its home slot is after the gap.
+      // Moves an entry back into the gap, unless the slot of its hash is after the gap.
       if (((j - home) & mask) >= ((j - i) & mask)) {
         slots_[i] = slots_[j];
         i = j;

@@ -54,7 +54,7 @@ StreamPools& CachingAllocator::Impl::PoolsOf(uint32_t mempool, uint32_t stream) 
   return *last_pools;
 }
 
-// get_free_block() of PyTorch: best fit, and when the fitting block is rejected.
+// get_free_block() of PyTorch: finds the best fit, and decides whether to reject it.
 BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t pool,
                                             uint64_t size) const {
   const FreeTree& tree = pools.free[pool];
@@ -63,8 +63,8 @@ BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t poo
   if (b == nullptr) return nullptr;
   if (expandable(b)) {
     if (settings.conf.expandable_segments) {
-      // Blocks that can grow are compared by the size to which they can grow, so that the growing
-      // end of a segment is used last.
+      // A block that can grow counts with the size to which it can grow, so that the growing end of
+      // a segment is used last.
       const auto room = [](const BlockNode* n) {
         const BlockNode* after = n->next;
         const bool grows = after != nullptr && after->use == BlockUse::kUnmapped;
@@ -80,8 +80,8 @@ BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t poo
     }
   }
   const run::AllocConf& conf = settings.conf;
-  // A block of at least max_split_size serves only requests of at least that size, and only if its
-  // size is close.
+  // A block of at least max_split_size is used only for a request of at least that size, and only
+  // if it is not much larger.
   if (size < conf.max_split_size) {
     if (b->size >= conf.max_split_size) return nullptr;
   } else if (b->size - size >= conf.max_non_split_rounding) {

@@ -1,6 +1,6 @@
-// A model of the decisions of PyTorch's CUDA caching allocator: rounding, pools, best fit, split,
-// merge, segment sizes, expandable segments, garbage collection, retry, out of memory, under all
-// settings of PYTORCH_CUDA_ALLOC_CONF that change them. Source: c10/cuda/CUDACachingAllocator.cpp
+// Models what PyTorch's CUDA caching allocator decides: rounding, pools, best fit, split, merge,
+// segment sizes, expandable segments, garbage collection, retry, out of memory. Supports all
+// settings of PYTORCH_CUDA_ALLOC_CONF that change this. Source: c10/cuda/CUDACachingAllocator.cpp
 // of PyTorch 2.11 (README.md lists what is modelled and what is not).
 //
 //   CachingAllocator a({.device_memory_bytes = 24ull << 30}, &observer);
@@ -30,14 +30,14 @@ class Driver;
 struct Settings {
   uint64_t device_memory_bytes = 0;            // limit for segments; 0: none
   uint64_t first_address = uint64_t{1} << 40;  // rounded up to 2 MiB
-  // If true, requests that do not fit even after the cache was released are granted beyond the
-  // limit, so that a plan shows how much memory is missing. Each crossing of the limit, not each
-  // request, is reported to the observer and counted as out of memory. If false, Malloc returns
+  // If true, requests that do not fit even after cached memory was released are granted beyond the
+  // limit, so that a plan shows how much memory is missing. The observer is called, and "out of
+  // memory" is counted, once for each crossing of the limit. If false, Malloc returns
   // kResourceExhausted where the real allocator throws.
   bool grant_over_limit = false;
   run::AllocConf conf = {};
-  // Memory of the whole device, the base of conf.memory_fraction and of the address range of an
-  // expandable segment; 0: device_memory_bytes, or 256 GiB if that is 0 too.
+  // The memory of the whole device. conf.memory_fraction and the address range of an expandable
+  // segment refer to it. 0: device_memory_bytes, or 256 GiB if that is 0, too.
   uint64_t device_total_bytes = 0;
   Driver* driver = nullptr;  // null: grants up to device_memory_bytes, with ascending addresses
 };
@@ -59,29 +59,29 @@ struct Segment {
   bool expandable = false;
 };
 
-// Receives every driver operation, during the call (such as Malloc) that causes the operation.
+// Receives each driver operation during the call that causes it, such as Malloc.
 class SegmentObserver {
  public:
   virtual ~SegmentObserver() = default;
-  // cudaMalloc. For an expandable segment, this reserves addresses, and OnSegmentMap adds memory.
+  // A cudaMalloc. An expandable segment only reserves addresses with it; OnSegmentMap adds memory.
   virtual void OnSegmentAlloc(const Segment& segment) = 0;
   virtual void OnSegmentFree(const Segment& segment) = 0;
   virtual void OnSegmentMap(const Segment&, uint64_t /*address*/, uint64_t /*bytes*/) {}
   virtual void OnSegmentUnmap(const Segment&, uint64_t /*address*/, uint64_t /*bytes*/) {}
-  // An allocation that did not fit even after the cache was released.
+  // An allocation did not fit, even after cached memory was released.
   virtual void OnOutOfMemory(uint64_t bytes_requested, uint64_t device_free_bytes) = 0;
-  // The allocator waited for a pending free, to release its memory.
+  // The allocator has waited for a pending free in order to release its memory.
   virtual void OnFreeCompleted(const Block&) {}
 };
 
-// A source of memory; replaces the limit and the ascending addresses in Settings.
+// A source of memory, which replaces the limit and the ascending addresses of Settings.
 class Driver {
  public:
   virtual ~Driver() = default;
-  // cudaMalloc, or reserving the address range of an expandable segment. Returns the address
-  // (segment.address is 0), which must not overlap existing segments; nullopt: the device is full.
+  // Does a cudaMalloc, or reserves the addresses of an expandable segment. segment.address is 0.
+  // Returns the address, which must not be in an existing segment; nullopt: the device is full.
   virtual std::optional<uint64_t> Allocate(const Segment& segment) = 0;
-  // Maps memory to pages of an expandable segment; false: the device is full.
+  // Maps memory to pages of an expandable segment. Returns false if the device is full.
   virtual bool Map(const Segment& segment, uint64_t address, uint64_t bytes) = 0;
 };
 
@@ -101,35 +101,35 @@ class CachingAllocator {
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
 
-  // kResourceExhausted: does not fit (the message has the requested, free and reserved bytes).
-  // kInvalidArgument: bytes is above kMaxRequest or 0 (the real allocator is never called with 0,
-  // because tensors of zero bytes have a null pointer). `mempool`: a private pool (CUDA graphs,
-  // torch.cuda.MemPool), created by its first allocation; its memory is used for nothing else.
+  // Returns kResourceExhausted if the block does not fit; the message has the requested, free and
+  // reserved bytes. Returns kInvalidArgument if `bytes` is above kMaxRequest or 0. (PyTorch does
+  // not allocate tensors of zero bytes.) `mempool` is a private pool (CUDA graphs,
+  // torch.cuda.MemPool), which its first allocation creates. Its memory is used for nothing else.
   absl::StatusOr<Block> Malloc(uint64_t bytes, uint32_t stream, uint32_t mempool = 0);
 
   // Like Malloc, but never grants memory beyond the limit.
   absl::StatusOr<Block> TryMalloc(uint64_t bytes, uint32_t stream, uint32_t mempool = 0);
 
-  // The address must be that of a live block (else kInvalidArgument). A block that another stream
-  // used (RecordStream) stays pending until CompleteFree or until the cache is released.
+  // Returns kInvalidArgument if no live block is at the address. A block that another stream has
+  // used (RecordStream) stays pending until CompleteFree, or until cached memory is released.
   absl::Status Free(uint64_t address);
-  // Free in two calls. Between them, the block is pending: it is neither reused nor merged.
+  // Free a block in two calls. Between them the block is pending: it is neither reused nor merged.
   absl::Status RequestFree(uint64_t address);
   absl::Status CompleteFree(uint64_t address);
   // Records that `stream` uses the live block in addition to the block's own stream.
   absl::Status RecordStream(uint64_t address, uint32_t stream);
 
-  // Completes pending frees and returns wholly free segments and pages to the driver, the large
-  // pool's first (torch.cuda.empty_cache()).
+  // Completes pending frees, and returns completely free segments and pages to the driver, first
+  // those of the large pool (torch.cuda.empty_cache()).
   void EmptyCache();
   // Releases the free memory of one private pool only.
   void EmptyPool(uint32_t mempool);
-  // The private pool is no longer in use, so the next release returns its free memory.
+  // Call when a private pool is no longer in use. The next release returns its free memory.
   void ReleasePool(uint32_t mempool);
 
   const Stats& stats() const;
 
-  // Every segment with its blocks, by address; for the segment map and for tests.
+  // Each segment and its blocks, by address. For the segment map and for tests.
   struct SnapshotBlock {
     Block block;
     bool live = false;  // true also for a pending block
@@ -141,23 +141,23 @@ class CachingAllocator {
     std::vector<SnapshotBlock> blocks;
   };
   std::vector<SnapshotSegment> Snapshot() const;
-  // Starts from a given state instead of an empty one; allowed once, before any other call.
-  // Segments and their blocks must be sorted by address, blocks must fill their segment, and
-  // segments must not overlap; else kInvalidArgument.
+  // Starts from a given state instead of the empty state. Allowed once, before any other call.
+  // Returns kInvalidArgument unless segments and their blocks are sorted by address, blocks fill
+  // their segment, and segments do not overlap.
   absl::Status Restore(std::span<const SnapshotSegment> segments);
 
-  // The free block that Malloc would use without calling the driver; nullopt if it would call the
+  // Returns the free block that Malloc would use, or nullopt if it would call the
   // driver.
   std::optional<Block> BestFit(uint64_t bytes, uint32_t stream, uint32_t mempool = 0) const;
-  // The free block directly after the block in use at `address`; nullopt if there is none.
+  // Returns the free block directly after the block in use at `address`, or nullopt.
   std::optional<Block> FreeBehind(uint64_t address) const;
   // Sets the size of the block in use at `address`. The free block after it shrinks or grows by the
-  // difference; it must not vanish. For start states whose sizes are not known exactly.
+  // difference, but must not vanish. For start states in which not all sizes are known exactly.
   absl::Status Resize(uint64_t address, uint64_t bytes);
 
   static constexpr uint64_t kMaxRequest = uint64_t{1} << 46;  // 64 TiB: beyond any device
 
-  // The same as the functions of rules.h, for callers that include only this header.
+  // The functions of rules.h, for callers that include only this header.
   static uint64_t RoundSize(uint64_t bytes);      // rounds to 512, at least 512
   static uint64_t SegmentSize(uint64_t rounded);  // 2 MiB, 20 MiB, or a multiple of 2 MiB
   // The same functions with settings other than the default.

@@ -1,11 +1,11 @@
-// Expandable segments: one address range per stream and pool, into which memory is mapped page by
-// page.
+// Implements expandable segments. Each stream and pool has one address range, to which memory is
+// mapped page by page.
 #include "profiler/allocator/allocator_state.h"
 
 namespace vramscope::allocator {
 
-// find_expandable_block() of PyTorch: finds the lowest unmapped range that has enough room together
-// with the free block directly before it, or else makes a segment.
+// find_expandable_block() of PyTorch: finds the lowest unmapped range that, with the free block
+// directly before it, has enough room. If there is none, makes a segment.
 BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t pool, uint64_t size) {
   const auto has_room = [size](const BlockNode* b) {
     uint64_t bytes = 0;
@@ -21,8 +21,8 @@ BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t poo
     if (has_room(b)) return b;
   }
   const uint64_t page = PageSize(static_cast<trace::Pool>(pool), settings.conf);
-  // Reserves more addresses if the request is larger than the device, which happens if a user tries
-  // small limits.
+  // Reserves more addresses if the request is larger than the device's memory, as may happen with a
+  // small limit that a user tries.
   const uint64_t reserved =
       ReservedAddresses(DeviceTotal(), static_cast<trace::Pool>(pool), settings.conf);
   Segment segment{.bytes = std::max(reserved, RoundUp(size, page)),
@@ -55,7 +55,7 @@ BlockNode* CachingAllocator::Impl::AllocateExpandable(StreamPools& pools, size_t
     b = Map(b, std::min(b->size, size), forced);
     if (b == nullptr) return nullptr;
   }
-  // The range after a free block is unmapped, because free neighbours are merged.
+  // The range after a free block must be unmapped, because free neighbours are always merged.
   while (b->size < size) {
     b = Map(b->next, std::min(b->next->size, size - b->size), forced);
     if (b == nullptr) return nullptr;

@@ -1,4 +1,4 @@
-// Calls of the driver when no cached block serves a request, and the release of memory.
+// Calls the driver if no cached block can be used for a request, and releases memory.
 #include <utility>
 
 #include "profiler/allocator/allocator_state.h"
@@ -10,7 +10,7 @@ void CachingAllocator::Impl::CountReserved(uint64_t bytes) {
   stats.peak_reserved = std::max(stats.peak_reserved, stats.reserved);
 }
 
-// The new segment is a single block that is in no container.
+// Adds a segment that is a single block. The block is not in a container yet.
 SegmentNode* CachingAllocator::Impl::AddSegment(const Segment& segment, StreamPools& pools) {
   SegmentNode* s = segment_nodes.Take();
   *s = SegmentNode{.segment = segment, .pools = &pools};
@@ -20,7 +20,7 @@ SegmentNode* CachingAllocator::Impl::AddSegment(const Segment& segment, StreamPo
   return s;
 }
 
-// alloc_block() of PyTorch. `forced`: ignores the limits.
+// alloc_block() of PyTorch. `forced` means that limits are ignored.
 BlockNode* CachingAllocator::Impl::TryDriver(uint64_t size, StreamPools& pools, size_t pool,
                                              bool forced) {
   Segment segment{.bytes = SegmentSize(size, settings.conf),
@@ -52,7 +52,7 @@ BlockNode* CachingAllocator::Impl::FromDriver(uint64_t bytes, uint64_t size, Str
   if (b == nullptr && ReleaseAvailable(pools, pool, size)) {
     b = TryDriver(size, pools, pool, false);
   }
-  // While allocations go to a private pool (a capture), nothing may be released.
+  // Nothing may be released while allocations go to a private pool, as during a capture.
   if (b == nullptr && pools.owner->id == 0) {
     ++stats.retries;
     ReleaseCached();
@@ -93,7 +93,7 @@ void CachingAllocator::Impl::CompletePending() {
   }
 }
 
-// release_block() of PyTorch: `whole` is free and fills its segment.
+// release_block() of PyTorch. `whole` must be free and fill its segment.
 void CachingAllocator::Impl::ReleaseSegment(BlockNode* whole) {
   SegmentNode* s = whole->segment;
   const Segment gone = s->segment;
@@ -151,7 +151,7 @@ bool CachingAllocator::Impl::ReleaseAvailable(StreamPools& pools, size_t pool, u
   if (limit == run::AllocConf::kNoMaxSplit) return false;
   FreeTree& tree = pools.free[pool];
   const uint64_t wanted = std::max(size, limit);
-  // Blocks of that size fill their segments, unless the state was recorded with other settings.
+  // A block of that size fills its segment, unless the state was recorded with other settings.
   const auto whole = [](const BlockNode* b) {
     return !b->segment->segment.expandable && b->prev == nullptr && b->next == nullptr;
   };

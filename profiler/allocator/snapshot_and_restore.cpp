@@ -1,4 +1,4 @@
-// Reading the state, and starting from a given state.
+// Reads the state of the model, and starts the model from a given state.
 #include <fmt/format.h>
 
 #include <utility>

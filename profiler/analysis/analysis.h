@@ -1,6 +1,6 @@
 // Computes figures of a Trace as plain values: curves, peak, phases, summary, diff. The bytes of a
-// category are the (rounded) sizes of its blocks, so that the categories add up to the allocated
-// bytes. Requested bytes are a separate figure. Pure functions of an immutable Trace; thread-safe.
+// category are the rounded sizes of its blocks, so the categories add up to the allocated bytes.
+// Requested bytes are a separate figure. Pure functions of an immutable Trace; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,8 +22,8 @@ namespace vramscope::analysis {
 
 using trace::CategoryBytes;
 
-// Memory over time. Every event that changes memory (Alloc, FreeCompleted, Retag, segment events)
-// has one point, in event order. Between points the curve is flat.
+// Memory over time. There is one point for each event that changes memory (Alloc, FreeCompleted,
+// Retag, segment events), in the order of the events. Between points, memory does not change.
 struct MemoryCurves {
   using Bytes = trace::PackedColumn<uint64_t>;
   trace::PackedColumn<trace::EventIndex> event;
@@ -38,11 +38,11 @@ struct MemoryCurves {
   size_t MemoryBytes() const;
 };
 MemoryCurves ComputeCurves(const trace::Trace& trace);
-// The curves of a trace that continues an earlier trace (EventTable::GoOnFrom). Computes only the
-// new points and shares the points of the earlier curves.
+// Returns the curves of a trace that continues an earlier trace (EventTable::GoOnFrom). Computes
+// only the new points, and shares the other points with the earlier curves.
 MemoryCurves ContinueCurves(const trace::Trace& trace, const trace::Trace& earlier,
                             const MemoryCurves& of_earlier);
-// The last point at or before the event; nullopt before the first point.
+// Returns the last point at or before the event, or nullopt if there is none.
 std::optional<size_t> PointAt(const MemoryCurves& curves, trace::EventIndex event);
 
 // What the run is doing at an event.
@@ -61,12 +61,12 @@ struct LiveAllocation {
   trace::Category category;  // its category at the live set's event
 };
 
-// The innermost slices open at the event. For an Alloc event, the context that is recorded with its
-// allocation.
+// Returns the innermost slices that are open at the event or, for an Alloc event, the context that
+// was recorded with its allocation.
 Context ContextAt(const trace::Trace& trace, trace::EventIndex event);
 
-// The memory directly after `event`; an index past the end means the last event. A block counts
-// until its free has completed. Allocations are sorted by block size, largest first.
+// The live memory directly after `event`. An index after the end stands for the last event. A block
+// is live until its free has completed. Allocations are sorted by block size, largest first.
 struct LiveSet {
   Context context;
   uint64_t allocated = 0, requested = 0, reserved = 0;
@@ -74,12 +74,12 @@ struct LiveSet {
   std::vector<LiveAllocation> allocations;
 };
 LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
-// The last event at or before the time (the first event if the time is before the trace; 0 if the
-// trace is empty).
+// Returns the last event at or before the time, or the first event if the time is before the trace.
+// Returns 0 if the trace is empty.
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 
-// The highest memory. Never at an event before the beginning of a recording, because such events
-// only restate blocks that already existed.
+// The highest memory. It is never at an event before the beginning of a recording, because such
+// events only stand for blocks that already existed.
 struct Peak {
   uint64_t allocated = 0;      // maximum, at the event in `context`
   uint64_t reserved = 0;       // maximum over the trace, independent of `allocated`
@@ -89,15 +89,15 @@ struct Peak {
 };
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves);
 
-// The peak as torch.cuda.max_memory_allocated() counts it: PyTorch subtracts a block when its free
-// is requested. Blocks that another stream still uses (record_stream, FSDP) stay active, and count
-// as allocated here, until the free has completed. If no free waits for a stream, the result equals
-// Peak::allocated. Walks over the events once.
+// Returns the peak as torch.cuda.max_memory_allocated() counts it. PyTorch subtracts a block when
+// its free is requested. For Peak::allocated, blocks that another stream still uses (record_stream,
+// FSDP) count until their free has completed. Both are equal if no free waits for a stream. Walks
+// over the events once.
 uint64_t MostByCounter(const trace::Trace& trace);
 
-// All memory figures in this file are for one device. If a trace has several, pass the slice of one
-// device (trace/one_device.h). The next two functions accept a trace of several devices and handle
-// each separately.
+// All memory figures in this file are for one device. If a trace has several devices, pass the part
+// of one device (trace/one_device.h). Only the next two functions accept a trace of several
+// devices, and handle each separately.
 using trace::DevicesOf;
 struct DevicePeak {
   uint8_t device = 0;
@@ -105,13 +105,13 @@ struct DevicePeak {
 };
 // Sorted by device.
 std::vector<DevicePeak> PeakOfEachDevice(const std::shared_ptr<const trace::Trace>& trace);
-// The device to show if figures of a single device are needed. The first device
-// that ran out of memory, or, if none did, the device with the highest peak.
-// nullopt: the trace has only one device.
+// Returns the device to show if figures of one device are needed. It is the first device that ran
+// out of memory or, if none did, the device with the highest peak. nullopt: the trace has only one
+// device.
 std::optional<uint8_t> DeviceToShow(const std::shared_ptr<const trace::Trace>& trace);
 
-// One step. Times are sums over its phases (forward includes the loss), in milliseconds. A phase
-// nested in another counts as the outer one (recomputation within backward is backward).
+// One step. The times are sums over its phases in milliseconds; forward includes the loss. A nested
+// phase counts as the outer phase: for example, recomputation within backward counts as backward.
 struct StepRow {
   int32_t index = 0;
   int64_t begin_ns = 0, end_ns = 0;
@@ -122,9 +122,9 @@ struct StepRow {
 std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& curves);
 
 // The figures that `plan --json` and `run --json` print. before_training and after_training are
-// taken at the markers kMarkerTrainingBegin and kMarkerTrainingEnd. Without markers, the
-// first step's begin and the last step's end are used; without steps too, the beginning and
-// end of the trace or recording.
+// taken at the markers kMarkerTrainingBegin and kMarkerTrainingEnd. Without markers, they are taken
+// at the begin of the first step and the end of the last step. Without steps, they are taken at the
+// begin and end of the trace or recording.
 struct MemoryPair {
   uint64_t allocated = 0, reserved = 0;
 };
@@ -141,16 +141,16 @@ struct Summary {
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;
-  // Device memory - context - most_used. If negative, the run exceeds the device memory by this
-  // amount.
+  // The device memory minus the CUDA context and most_used. If it is negative, this much memory is
+  // missing.
   int64_t headroom_bytes = 0;
   bool out_of_memory = false;  // the run has an OutOfMemory event
   bool went_on = false;  // a planned program caught the error, allocated again and ended normally
 };
 Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves);
 
-// The peak bytes of a category within a phase of a step (-1: outside of steps), including the bytes
-// at the phase's begin. Rows with zero bytes are left out. Sorted by step, phase, category.
+// The peak bytes of a category in a phase of a step (-1: outside of steps), including the bytes at
+// the begin of the phase. Rows with zero bytes are left out. Sorted by step, phase, category.
 struct PhaseTotal {
   int32_t step = 0;
   trace::Phase phase = trace::Phase::kNone;
@@ -158,8 +158,8 @@ struct PhaseTotal {
   uint64_t bytes = 0;
 };
 std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurves& curves);
-// The pairs of devices to compare between two traces. If each trace has at most one device, the two
-// devices are the only pair. Otherwise, devices with the same number are paired. Sorted by device.
+// A pair of devices of two traces that are compared. If each trace has at most one device, these
+// are the only pair. Otherwise, devices with equal numbers are paired. Sorted by device.
 struct DevicePair {
   uint8_t device = 0;                        // number in `b`, or in `a` if `b` lacks the device
   std::shared_ptr<const trace::Trace> a, b;  // one-device slices; empty if a trace lacks the device
@@ -172,8 +172,8 @@ struct DiffRow {
   trace::Category category = trace::Category::kUnknown;
   uint64_t a = 0, b = 0;
 };
-// Steps are matched by number. The result contains every (step, phase, category) that occurs in `a`
-// or `b`.
+// Matches steps by number. Returns a row for each (step, phase, category) that occurs in `a` or
+// `b`.
 std::vector<DiffRow> Diff(const trace::Trace& a, const trace::Trace& b);
 
 }  // namespace vramscope::analysis

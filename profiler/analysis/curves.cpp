@@ -65,12 +65,12 @@ namespace {
 // Appends the points of all events from the cursor on.
 void AddPoints(const trace::Trace& trace, trace::MemoryCursor at, MemoryCurves& out) {
   const trace::EventTable& e = trace.events;
-  // The tables show which categories occur, without a walk over all events.
+  // Finds out from the tables which categories occur, which is faster than a walk over all events.
   std::array<bool, kCategoryCount> present{};
   for (const trace::Category c : trace.allocations.birth_category)
     present[static_cast<size_t>(c)] = true;
   for (const trace::Category c : trace.retags.to) present[static_cast<size_t>(c)] = true;
-  // A category that occurs for the first time was zero at all earlier points.
+  // A category that is new in this trace was zero at all earlier points.
   for (int c = 0; c < kCategoryCount; ++c)
     if (present[c]) out.category[c].resize(out.size());
   PointBuffer buffer(out, present);

@@ -124,7 +124,7 @@ std::string GroupExpression::Text() const {
 
 std::string GroupLabel(const GroupExpression& by, const Group& group) {
   if (by.parts().size() != group.parts.size()) return ShownName(group.name);
-  // Fields other than these have names from the program, which are not translated.
+  // All other fields have names from the program, which are not translated.
   const auto is_fixed = [](const GroupPart& part) {
     return part.by == GroupBy::kCategory || part.by == GroupBy::kPhase ||
            part.by == GroupBy::kSize || part.by == GroupBy::kAge;
@@ -140,8 +140,8 @@ std::string GroupLabel(const GroupExpression& by, const Group& group) {
 
 namespace {
 
-// "model.layers.3.mlp" -> "model.layers.*.mlp" for "module:*", or its first components for
-// "module:2".
+// Returns "model.layers.*.mlp" for "model.layers.3.mlp" and "module:*", or the first two components
+// for "module:2".
 std::string ModuleName(std::string_view path, const GroupPart& part) {
   if (part.components == 0 && !part.merge_numbers) return std::string(path);
   std::vector<std::string_view> components = Split(path, '.');
@@ -154,8 +154,8 @@ std::string ModuleName(std::string_view path, const GroupPart& part) {
   return fmt::format("{}", fmt::join(components, "."));
 }
 
-// The last `count` components of a path, separated by "/"; 0: the whole path. Recordings may come
-// from Windows.
+// Returns the last `count` components of a path, separated by "/", or the whole path if `count` is
+// 0. The path may be from Windows.
 std::string LastComponents(std::string_view path, uint32_t count) {
   if (count == 0) return std::string(path);
   std::string out;
@@ -173,8 +173,8 @@ std::string LastComponents(std::string_view path, uint32_t count) {
   return out;
 }
 
-// "optimizer.py:80 step", with up to `depth` - 1 callers; without Python frames (a thread of
-// autograd) the node, the operator, or the innermost frame.
+// Returns for example "optimizer.py:80 step", with up to `depth` - 1 callers. Without Python
+// frames, as on a thread of autograd, returns the node, the operator, or the innermost frame.
 std::string StackName(const trace::Trace& trace, trace::StackId stack, size_t depth) {
   const std::span<const uint32_t> frames = trace.stacks.Frames(stack);
   if (frames.empty()) return "(no stack)";
@@ -186,7 +186,7 @@ std::string StackName(const trace::Trace& trace, trace::StackId stack, size_t de
   return std::string(FunctionName(trace.String(trace.stacks.function[frames.front()])));
 }
 
-// The file of the frame that StackName() uses; "" without Python frames.
+// Returns the file of the frame that StackName() names; "" if there are no Python frames.
 std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   const SiteNames names(trace);
   std::string_view library;
@@ -199,9 +199,9 @@ std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   return library;
 }
 
-// Returns for each live allocation the name of the slice of a kind that was open when the block was
-// allocated (if several were open, of the slice that began last). Operators are only looked up for
-// allocations without a recorded operator, such as those of compiled graphs.
+// Returns for each live allocation the name of the slice of this kind that was open at the
+// allocation. If several were open, it is the slice that began last. Operators are looked up only
+// for allocations without a recorded operator, such as allocations by compiled graphs.
 base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, const LiveSet& live,
                                                     SliceKind kind) {
   const trace::AllocationTable& a = trace.allocations;
@@ -225,7 +225,7 @@ base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, c
   return names;
 }
 
-// Upper limits of the classes. Requests of up to 1 MiB are served from 2 MiB segments of PyTorch.
+// A class of sizes, with its upper limit. PyTorch puts requests of up to 1 MiB into 2 MiB segments.
 // Requests of 10 MiB and more get their own segment.
 struct SizeClass {
   uint64_t most;
@@ -264,13 +264,14 @@ class Grouping {
     if (by_ == GroupBy::kAnnotation) open_ = OpenSlices(trace, live, SliceKind::kAnnotation);
   }
 
-  // Blocks with the same key are in the same group; one group may have several keys.
+  // Returns a block's key. Blocks with equal keys are in the same group, but a group may have
+  // several keys.
   uint64_t KeyOf(const LiveAllocation& l) const;
   std::string NameOf(uint64_t key) const;
 
  private:
-  // The key of blocks older than a recording. Older blocks are in no phase of the recording, and
-  // usually have no known call site.
+  // The key of blocks that are older than the recording. They are in no phase of the recording, and
+  // their call sites are usually unknown.
   static constexpr uint64_t kOlder = ~uint64_t{0};
   std::string_view Text(uint64_t id, std::string_view none) const {
     const std::string_view s = trace_.String({static_cast<uint32_t>(id)});
@@ -363,7 +364,7 @@ std::string Grouping::NameOf(uint64_t key) const {
 }  // namespace
 
 LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, const GroupExpression& by) {
-  // Numbers the names of each part, then the combinations of these numbers.
+  // The names of each part get numbers, and then the combinations of these numbers get numbers.
   struct Part {
     Grouping grouping;
     base::HashMap<uint64_t, uint32_t> number_of_key;

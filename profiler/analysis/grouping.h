@@ -1,4 +1,4 @@
-// Groups live blocks by one field or by an expression of several fields.
+// Groups live blocks by one field or by an expression of several fields. Example and syntax:
 //
 //   ASSIGN_OR_RETURN(const GroupExpression by, ParseGroupExpression("module:*, category"));
 //   for (const Group& g : GroupLive(trace, LiveAt(trace, event), by)) Use(g.name, g.bytes);
@@ -7,9 +7,9 @@
 //   expression = part { "," part }            at most kMostGroupParts parts
 //   part       = field [ ":" (number | "*") ]
 //
-// "module:2": the first two components of the module's path. "module:*": numbers of the path
-// become "*", so that equal layers are one group. "file:2": the last two components of the file's
-// path. "stack:3": the call site and its next two callers. Pure functions; thread-safe.
+// "module:2" uses the first two components of the module's path. "module:*" replaces numbers in the
+// path by "*", so that equal layers are one group. "file:2" uses the last two components of the
+// file's path. "stack:3" uses the call site and its next two callers. Pure functions; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -24,8 +24,8 @@
 namespace vramscope::analysis {
 
 // kFile groups by the file of the program's innermost frame. kSize and kAge group by classes such
-// as "<= 1 MiB" and "< 10 ms" ("< 10 entries" in a trace without times). kAnnotation groups by the
-// innermost annotation that was open when the block was allocated; if none was open, by the user
+// as "<= 1 MiB" and "< 10 ms" (or "< 10 entries" in a trace without times). kAnnotation groups by
+// the innermost annotation that was open at the allocation. If none was open, it groups by the user
 // metadata that the program attached to the block.
 enum class GroupBy : uint8_t {
   kCategory,
@@ -55,7 +55,7 @@ class GroupExpression {
  public:
   GroupExpression(GroupBy by) : parts_{{.by = by}} {}  // NOLINT(google-explicit-constructor)
   const std::vector<GroupPart>& parts() const { return parts_; }
-  // Whether the expression is only this field, without ":number" or ":*".
+  // Returns whether the expression is this field alone, without ":number" or ":*".
   bool Is(GroupBy by) const { return parts_.size() == 1 && parts_.front() == GroupPart{.by = by}; }
   std::string Text() const;  // "module:*, category"
 
@@ -74,13 +74,13 @@ struct Group {
   uint64_t count = 0;
   std::vector<std::string> parts = {};  // the names of the parts; may be empty
 };
-// The group's name, translated to the user's language.
+// Returns the group's name in the user's language.
 std::string GroupLabel(const GroupExpression& by, const Group& group);
 
-// Returns the groups, most bytes first; they add up to live.allocated. A group of kStack is named
-// after the program's innermost frame ("optimizer.py:80 step"), on a thread of autograd after the
-// node ("MmBackward0"), and in a trace without stacks "module > op". Grouping by phase or stack
-// puts blocks older than a recording into "(before the recording)".
+// Returns the groups, the largest first. Their sum is live.allocated. A kStack group is named after
+// the program's innermost frame ("optimizer.py:80 step"), or on a thread of autograd after the node
+// ("MmBackward0"). In a trace without stacks, its name is "module > op". If the groups are phases
+// or stacks, blocks that are older than the recording are in "(before the recording)".
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live,
                              const GroupExpression& by);
 // The groups of GroupLive(), and the group of each block.

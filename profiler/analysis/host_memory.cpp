@@ -26,13 +26,13 @@ bool IsOfHost(MemorySpace space) {
          space == MemorySpace::kPageable;
 }
 
-// The live allocations of host memory of all processes, by process and address.
+// Tracks the live allocations of host memory of all processes by process and address.
 class Live {
  public:
   explicit Live(const trace::ActivityTable& activities) : a_(activities) {}
-  // Ends the live allocation at the row's address and returns that allocation's row, or kNoRow.
-  // If `row` is an allocation, the live allocation at its address must have
-  // been freed without a record.
+  // Ends the live allocation at the row's address, and returns its row or kNoRow. If `row` is an
+  // allocation, the allocation that was live at its address must have been freed without a
+  // record.
   uint32_t Release(uint32_t row) {
     const auto at = rows_.find(Key(row));
     if (at == rows_.end()) return kNoRow;
@@ -40,7 +40,7 @@ class Live {
     rows_.erase(at);
     return allocation;
   }
-  // Whether the row allocates host memory.
+  // Adds the row if it allocates host memory. Returns whether it does.
   bool Allocate(uint32_t row) {
     if (a_.kind[row] != ActivityKind::kDriverAlloc || !IsOfHost(a_.to[row])) return false;
     rows_[Key(row)] = row;
@@ -60,7 +60,8 @@ bool IsOfDriver(ActivityKind kind) {
   return kind == ActivityKind::kDriverAlloc || kind == ActivityKind::kDriverFree;
 }
 
-// The row of the call that made each of the live allocations, by correlation; kNoRow: unknown.
+// Returns for each live allocation the row of the API call that made it (kNoRow if it is unknown).
+// The key is the correlation.
 base::HashMap<uint64_t, uint32_t> CallsOf(const trace::ActivityTable& a, const Live& live) {
   base::HashMap<uint64_t, uint32_t> calls;
   for (const auto& [key, row] : live.rows())
@@ -74,8 +75,8 @@ base::HashMap<uint64_t, uint32_t> CallsOf(const trace::ActivityTable& a, const L
   return calls;
 }
 
-// The site of an allocation, without its bytes. `call`: the row of the
-// call that allocated, or kNoRow.
+// Returns the site of an allocation, without bytes. `call`: the row of the API call that allocated,
+// or kNoRow.
 HostMemory::Site SiteOf(const trace::Trace& trace, uint32_t row, uint32_t call) {
   const trace::ActivityTable& a = trace.activities;
   HostMemory::Site site;
@@ -96,7 +97,7 @@ HostMemory::Site SiteOf(const trace::Trace& trace, uint32_t row, uint32_t call) 
   return site;
 }
 
-// The memory that is allocated right after row `last`, by site.
+// Returns the memory that is allocated directly after row `last`, by site.
 std::vector<HostMemory::Site> SitesAt(const trace::Trace& trace, uint32_t last) {
   const trace::ActivityTable& a = trace.activities;
   Live live(a);
@@ -106,7 +107,7 @@ std::vector<HostMemory::Site> SitesAt(const trace::Trace& trace, uint32_t last) 
     live.Allocate(row);
   }
   const base::HashMap<uint64_t, uint32_t> calls = CallsOf(a, live);
-  // Files with the same base name are different sites.
+  // The key has the whole path, because files with equal base names are different sites.
   std::map<std::tuple<std::string, std::string, MemorySpace>, HostMemory::Site> sites;
   for (const auto& [key, row] : live.rows()) {
     const auto call = calls.find(a.correlation[row]);
@@ -172,7 +173,7 @@ std::string SiteText(const HostMemory::Site& site) {
 }
 
 std::optional<CodeLine> ParseCodeLine(std::string_view name) {
-  // A path may contain colons; a function contains neither colons nor spaces.
+  // A path may contain colons. A function's name contains no colons and no spaces.
   const size_t colon = name.rfind(':');
   const size_t space = name.find(' ', colon == std::string_view::npos ? name.size() : colon);
   if (colon == 0 || space == std::string_view::npos) return std::nullopt;

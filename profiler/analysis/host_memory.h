@@ -1,17 +1,17 @@
-// Pinned and managed host memory that the programs of a trace allocated through CUDA: curves, peak,
-// and the call sites that allocated it. Pageable memory, memory that processes share (the batches
-// of a data loader's workers) and pageable memory that is registered (cudaHostRegister) are left
-// out, because CUDA does not report them. The sizes are those of the driver's calls: PyTorch's host
-// allocator rounds each allocation up to a power of two and keeps it when the tensor is freed.
+// Computes curves, peak and call sites of the pinned and managed host memory that the programs of a
+// trace allocated through CUDA. Pageable memory, even if it is registered (cudaHostRegister), and
+// memory that processes share (the batches of a data loader's workers) are not included, because
+// CUDA does not report them. The sizes are those of the driver's calls. PyTorch's host allocator
+// rounds each allocation up to a power of two, and keeps it when the tensor is freed.
 // Memory allocated before the trace begins is unknown.
 //
 //   const HostMemory host = HostMemoryOf(trace);
 //   if (host.recorded) Show(host.peak, host.peak_ns);
 //
 // `recorded` is false, and everything else is empty, if the trace lacks some or all of the driver's
-// allocations. A plan with --no-activities has none, because CUPTI records them. The embedded loop
-// does not record the host's. A memcpy of more pinned memory than was ever allocated shows that the
-// program allocated pinned memory before the recording began. Pure; thread-safe.
+// allocations. A plan with --no-activities has none of them, because CUPTI records them. The
+// embedded loop does not record host allocations. If a memcpy copies more pinned memory than was
+// ever allocated, memory was pinned before the recording began. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,12 @@ struct HostMemory {
     std::vector<int64_t> time_ns;  // when the bytes change
     std::vector<uint64_t> bytes;   // the bytes from that time on
   };
-  // The memory of one space (pinned or managed) that one call site has allocated at the peak.
+  // How much memory of one space (pinned or managed) one call site has allocated at the peak.
   struct Site {
-    // "train.py:88 main > aten::_pin_memory". If neither line nor operator is known: the name
-    // of a library or an API call.
+    // For example "train.py:88 main > aten::_pin_memory". If line and operator are unknown, it is
+    // the name of a library or of an API call.
     std::string name;
-    // The line of Python code, as plans of programs record it; file "": unknown.
+    // The line of Python code, which plans of programs record. `file` is "" if it is unknown.
     std::string file, function;
     uint32_t line = 0;
     std::string op;  // "": unknown
@@ -53,10 +53,10 @@ struct HostMemory {
 // Reads every activity twice.
 HostMemory HostMemoryOf(const trace::Trace& trace);
 
-// "4.00 GiB pinned at train.py:88 main > aten::_pin_memory", translated.
+// Returns for example "4.00 GiB pinned at train.py:88 main > aten::_pin_memory", translated.
 std::string SiteText(const HostMemory::Site& site);
 
-// The line of code in the name of an allocation, "/home/me/train.py:88 main".
+// The line of code in the name of an allocation such as "/home/me/train.py:88 main".
 struct CodeLine {
   std::string_view file, function;
   uint32_t line = 0;

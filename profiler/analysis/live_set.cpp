@@ -22,7 +22,7 @@ Context ContextAt(const trace::Trace& trace, EventIndex event) {
   c.event = event;
   c.time_ns = trace.events.time_ns[event];
 
-  // Slices are ordered by begin, so the last open one of a kind is the innermost.
+  // Slices are in the order of their begin, so the last open slice of a kind is the innermost.
   const trace::SliceTable& s = trace.slices;
   const auto end = std::upper_bound(s.begin_event.begin(), s.begin_event.end(), event);
   const auto rows = static_cast<uint32_t>(end - s.begin_event.begin());
@@ -86,7 +86,7 @@ LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves) {
   Peak peak;
   if (curves.size() == 0) return peak;
-  // The events before the beginning of a recording restate blocks that already existed. The peak is
+  // Events before the beginning of a recording stand for blocks that already existed. The peak is
   // the highest point after these events.
   const EventIndex begin = trace.recording_begin == kNoEvent ? 0 : trace.recording_begin;
   const auto first = static_cast<ptrdiff_t>(PointAt(curves, begin).value_or(0));

@@ -1,5 +1,5 @@
-// What a run does between its training steps: evaluation, generation,
-// reading and writing checkpoints.
+// Finds what a run does outside of its training steps: evaluation, generation, reading and writing
+// checkpoints.
 //
 //   for (const OutsideRow& row : OutsideSteps(trace, ComputeCurves(trace))) ...
 //
@@ -14,7 +14,7 @@
 
 namespace vramscope::analysis {
 
-// One row for consecutive phases of one kind outside of steps, such as the batches of an
+// Consecutive phases of one kind outside of steps are one row, such as the batches of an
 // evaluation.
 struct OutsideRow {
   trace::Phase phase = trace::Phase::kNone;

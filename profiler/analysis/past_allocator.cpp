@@ -27,8 +27,8 @@ class SegmentMemory {
       }
     }
   }
-  // For an expandable segment, CUPTI reports each driver allocation that is mapped into its address
-  // range.
+  // In the address range of an expandable segment, CUPTI reports each driver allocation that is
+  // mapped.
   bool Holds(uint64_t address, uint64_t bytes) const {
     if (whole_.contains({address, bytes})) return true;
     const auto after = expandable_.upper_bound(address);
@@ -54,7 +54,7 @@ std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace) {
     } else if (a.kind[row] == ActivityKind::kDriverAlloc &&
                a.to[row] == trace::MemorySpace::kDevice) {
       if (!segments) segments.emplace(trace.segments);
-      // Driver allocations that hold the allocator's segments are left out.
+      // Leaves out driver allocations that are segments of the caching allocator.
       if (!segments->Holds(a.address[row], a.bytes[row])) rows.push_back(row);
     }
   }

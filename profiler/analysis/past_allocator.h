@@ -1,6 +1,6 @@
-// Memory that libraries (NCCL, for example) allocate directly from the driver, bypassing the
-// caching allocator. The GPU must have room for this memory and for
-// what the allocator reserves.
+// Finds memory that libraries such as NCCL allocate directly from the driver and not from the
+// caching allocator. The GPU must have room for this memory in addition to the reserved
+// memory.
 //
 //   const GpuUse most = MostUsed(trace, curves, FindPeak(trace, curves));
 //   const uint64_t needed = most.sum() + trace.info.device.context_bytes;
@@ -17,12 +17,12 @@
 
 namespace vramscope::analysis {
 
-// Returns rows of Trace::activities, ordered by time: the driver's allocations of device memory
-// outside the allocator's segments, and all frees by the driver.
+// Returns rows of Trace::activities in the order of time: driver allocations of device memory
+// outside of the allocator's segments, and all driver frees.
 std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace);
 
-// The reserved memory and the memory that bypasses the allocator, at the time when their sum is
-// highest. Reads every activity once.
+// Returns the reserved memory and the memory outside of the allocator at the time of their highest
+// sum. Reads every activity once.
 GpuUse MostUsed(const trace::Trace& trace, const MemoryCurves& curves, const Peak& peak);
 
 }  // namespace vramscope::analysis

@@ -1,4 +1,4 @@
-// The peak of allocated memory within each phase of each step.
+// Finds the peak of allocated memory in each phase of each step.
 //
 //   for (const PhasePeak& p : PhasePeaksOf(trace, curves)) Show(p.step, p.phase, p.allocated);
 //
@@ -18,8 +18,8 @@ struct PhasePeak {
   uint64_t reserved = 0;                     // maximum within the phase, independent of `allocated`
   int64_t time_ns = 0;                       // when `allocated` was first reached
 };
-// Returns the peaks of outermost phases, sorted by step and phase. A phase that occurs several
-// times in a step is one row.
+// Returns the peaks of the outermost phases, sorted by step and phase. If a phase occurs several
+// times in a step, it is one row.
 std::vector<PhasePeak> PhasePeaksOf(const trace::Trace& trace, const MemoryCurves& curves);
 
 }  // namespace vramscope::analysis

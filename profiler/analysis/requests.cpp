@@ -16,7 +16,7 @@ using trace::EventIndex;
 using trace::EventKind;
 using trace::SliceKind;
 
-// Events [first, last] of a step.
+// The first and last event of a step.
 struct Range {
   EventIndex first = 0, last = 0;
 };
@@ -70,7 +70,7 @@ std::vector<Token> SizeTokens(const RequestStream& s) {
   return out;
 }
 
-// counterpart[i]: the allocation of the other stream that matches allocation i, or -1.
+// For each allocation of a stream, the allocation of the other stream that matches it, or -1.
 struct Counterparts {
   std::vector<int64_t> of_a, of_b;
 };
@@ -94,8 +94,9 @@ Counterparts CounterpartsOf(const RequestStream& a, const RequestStream& b,
   return c;
 }
 
-// Two tokens are equal only if they refer to the same allocation. An allocation with a counterpart
-// is identified by its number in stream a; any other allocation, by its number and stream.
+// Two tokens are equal only if they refer to the same allocation. The token of an allocation with a
+// counterpart is its number in stream a. The token of any other allocation is its number and its
+// stream.
 std::vector<Token> IdentityTokens(const RequestStream& s, const std::vector<int64_t>& counterpart,
                                   bool is_a) {
   std::vector<Token> out;

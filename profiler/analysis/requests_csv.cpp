@@ -109,7 +109,7 @@ absl::StatusOr<Columns> ColumnsOf(const std::vector<std::string>& header) {
     if (name == "op") c.op = at;
     if (name == "module") c.module = at;
   }
-  // Only in vramscope's own files is the column "kind" the action.
+  // The column "kind" is the action, but only in vramscope's own files.
   if (c.kind < 0 && own) {
     c.kind = static_cast<int>(std::find(header.begin(), header.end(), "kind") - header.begin());
   }
@@ -260,7 +260,7 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
         const auto it = live_bytes.find(r.allocation);
         if (it == live_bytes.end()) return error(i18n::Text("freed twice"), c.kind);
         if (it->second != r.bytes)
-          return error(i18n::Text("this size differs from that of the allocation"), c.bytes);
+          return error(i18n::Text("this is not the size of the allocation"), c.bytes);
         live_bytes.erase(it);
       }
     }

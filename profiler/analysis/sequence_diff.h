@@ -1,4 +1,4 @@
-// Alignment of two sequences of tokens. Internal to this folder.
+// Aligns two sequences of tokens. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct Match {
   uint32_t a = 0, b = 0;
 };
 
-// Pairs of equal tokens, ascending in both. The result is a longest common subsequence if there are
-// at most `max_differences` insertions and deletions between the common prefix and suffix.
-// Otherwise, the search keeps the alignment that reached furthest and restarts after it.
+// Returns pairs of equal tokens, in the order of both sequences. They are a longest common
+// subsequence if there are at most `max_differences` insertions and deletions between the common
+// prefix and suffix. Otherwise, the search keeps the furthest alignment and restarts after it.
 std::vector<Match> AlignSequences(std::span<const Token> a, std::span<const Token> b,
                                   uint32_t max_differences);
 
-// The `max_differences` with which AlignSequences takes at most about 10^9 steps.
+// Returns the `max_differences` with which AlignSequences takes at most about 10^9 steps.
 uint32_t DifferenceBound(size_t length_a, size_t length_b);
 
 }  // namespace vramscope::analysis

@@ -20,8 +20,8 @@ bool Contains(std::string_view text, std::string_view what) {
   return text.find(what) != std::string_view::npos;
 }
 
-// Code of a torch.fx graph (torch.compile, export), which has one line per node. Its files are
-// numbered in order of creation, "<eval_with_key>.12".
+// Returns whether this is code of a torch.fx graph (torch.compile, export), which has one line per
+// node. Its files are numbered in the order of creation: "<eval_with_key>.12".
 bool IsGraphCode(std::string_view file) { return file.starts_with("<eval_with_key>"); }
 
 bool IsPython(std::string_view file, std::string_view function) {
@@ -30,7 +30,8 @@ bool IsPython(std::string_view file, std::string_view function) {
          (function == "<module>" && !file.empty());
 }
 
-// "torch::autograd::generated::MmBackward0::apply(...)" -> "MmBackward0"; "" for other functions.
+// Returns "MmBackward0" for "torch::autograd::generated::MmBackward0::apply(...)"; "" for functions
+// of no node.
 std::string_view NodeOf(std::string_view function) {
   if (!function.starts_with(kAutogradPrefix)) return "";
   const size_t apply = function.find("::apply(");
@@ -40,13 +41,13 @@ std::string_view NodeOf(std::string_view function) {
   return colon == std::string_view::npos ? path : path.substr(colon + 1);
 }
 
-// Whether the function is a dispatched operator that does more than allocate memory.
+// Returns whether the function is a dispatched operator that does more than allocate memory.
 bool IsOperator(std::string_view function) {
   return function.starts_with("at::_ops::") && !trace::AsksForStorageOnly(function);
 }
 
-// "at::TensorBase at::detail::_empty_generic<long>(...)" ->
-// "at::detail::_empty_generic<long>(...)". Only the names of templates include the return type.
+// Removes the return type: "at::TensorBase at::detail::_empty_generic<long>(...)" becomes
+// "at::detail::_empty_generic<long>(...)". Only names of template functions include it.
 std::string_view WithoutResult(std::string_view function) {
   int depth = 0;
   size_t begin = 0;
@@ -63,7 +64,7 @@ std::string_view WithoutResult(std::string_view function) {
   return function.substr(begin);
 }
 
-// Whether this is a file in which one torch.nn.Module calls another. Every stack of a
+// Returns whether this is one of PyTorch's files in which a module calls another. Every stack of a
 // model has frames in such files.
 bool CallsModules(std::string_view file) {
   for (const std::string_view name : {"module", "container"})
@@ -72,13 +73,14 @@ bool CallsModules(std::string_view file) {
   return false;
 }
 
-// Whether the function is a comprehension, which has no frame of its own from Python 3.12 on (PEP
-// 709).
+// Returns whether the function is a comprehension. From Python 3.12 on, it has no frame of its own
+// (PEP 709).
 bool IsInlined(std::string_view function) {
   return function == "<listcomp>" || function == "<dictcomp>" || function == "<setcomp>";
 }
 
-// Frames of interpreter, dispatcher and allocator, which occur in every stack.
+// Returns whether this is a frame of the interpreter, the dispatcher or the allocator, which every
+// stack has.
 bool IsMachinery(std::string_view function) {
   function = WithoutResult(function);
   for (const std::string_view prefix :
@@ -110,8 +112,8 @@ std::string FileLabel(std::string_view path) {
   std::string_view base = BaseName(path);
   if (Contains(path, "ipykernel_") && base.ends_with(".py")) {
     base.remove_suffix(3);
-    // The file name is a hash of the cell. The hash's last digits suffice to tell
-    // the cells of a notebook apart.
+    // The file name is a hash of the cell. Its last digits suffice to tell the cells of a notebook
+    // apart.
     return fmt::format("cell {}", base.substr(base.size() - std::min(base.size(), kDigits)));
   }
   return std::string(base);
@@ -123,7 +125,7 @@ std::string FrameName(std::string_view file, uint32_t line, std::string_view fun
 }
 
 std::string SiteName(std::string_view frames, std::string_view op) {
-  // For a node, the node's name takes the place of the operator's.
+  // The name of a node takes the place of the operator's name.
   if (op.empty() || (!frames.empty() && op.ends_with(frames))) return std::string(frames);
   return frames.empty() ? std::string(op) : fmt::format("{} > {}", frames, op);
 }
@@ -148,7 +150,8 @@ std::string_view LastParts(std::string_view path) {
 std::string SiteNames::SearchText(uint32_t frame) const {
   if (!OfPython(frame)) return {};
   const uint32_t line = trace_.stacks.line[frame];
-  // Contains both names of the frame, because in notebooks neither name contains the other.
+  // The text contains both names of the frame, because in notebooks neither name contains the
+  // other.
   return fmt::format("{}:{} {}\n{}:{} {}", LastParts(File(frame)), line, Function(frame),
                      FileLabel(File(frame)), line, Function(frame));
 }
@@ -298,7 +301,7 @@ std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trac
 }
 
 std::string ShownName(std::string_view name) {
-  // Placeholders for missing names. Other texts come from the program.
+  // Placeholders for missing names. All other names come from the program.
   static constexpr std::string_view kUnnamed[] = {
       TEXT_MARK("(before the recording)"),
       TEXT_MARK("(made before the profiler, not freed while it ran)"),

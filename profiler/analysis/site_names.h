@@ -1,4 +1,4 @@
-// Names call stacks, and tells which stacks are the same call site. Pure functions of an
+// Names call stacks, and decides which stacks are the same call site. Pure functions of an
 // immutable Trace; thread-safe.
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace vramscope::analysis {
 
-// The last part of the path.
+// Returns the last part of the path.
 std::string_view BaseName(std::string_view path);
-// The last two parts of the path, which are the most specific parts.
+// Returns the last two parts of the path, which are the most specific.
 std::string_view LastParts(std::string_view path);
 
-// The name of a file in call sites, usually its base name. The code of a compiled graph, whose
-// lines are its nodes, is named "graph". Notebook cells are named by their number: "In[12]" for
+// Returns the name of a file in call sites, usually its base name. It is "graph" for the code of a
+// compiled graph, which has a line per node. Notebook cells have a number: "In[12]" for
 // "<ipython-input-12-0c98ad91dbd6>", "cell 3041" for "/tmp/ipykernel_7/2198263041.py".
 std::string FileLabel(std::string_view path);
 
-// The name of a Python frame: "optimizer.py:80 step". Line 0 is unknown.
+// Returns the name of a Python frame, such as "optimizer.py:80 step". Line 0: unknown.
 std::string FrameName(std::string_view file, uint32_t line, std::string_view function);
 
-// A C++ frame without its arguments, at most 100 characters.
+// Returns the function of a C++ frame without its arguments, at most 100 characters.
 std::string_view FunctionName(std::string_view function);
 
 // Names the call sites of stacks. Cheap to construct; construct one for each use.
@@ -46,41 +46,41 @@ class SiteNames {
     return kind == Frame::kProgram || kind == Frame::kLibrary;
   }
   std::string FrameName(uint32_t frame) const;  // "optimizer.py:80 step"
-  // The text that searches match for a Python frame: its names in lists of frames and in call
-  // sites. "" for other frames.
+  // Returns the text of a Python frame for searches: its names in lists of frames and in call
+  // sites. Returns "" for other frames.
   std::string SearchText(uint32_t frame) const;
 
-  // The program's Python frames, innermost first, such as "optimizer.py:80 step". If the program
-  // has no frames in the stack, the Python frames of packages. Without any Python frames, the
+  // Returns the program's Python frames, innermost first, such as "optimizer.py:80 step". If the
+  // stack has none, returns the Python frames of packages. If it has no Python frames, returns the
   // autograd node, or the innermost significant function that called the operator.
   std::vector<std::string> Callers(trace::StackId stack) const;
-  // Frames of packages that the program's innermost frame called, innermost first: "conv.py:548
-  // _conv_forward", "resnet.py:155 forward". Of consecutive frames in one file, only the innermost
-  // is included. Frames in which one torch.nn.Module calls another are left out. Empty if
-  // Callers() are frames of packages.
+  // Returns frames of packages that the program's innermost frame called, innermost first:
+  // "conv.py:548 _conv_forward", "resnet.py:155 forward". Includes only the innermost of
+  // consecutive frames in one file, and no frames in which a module calls another. Empty if
+  // Callers() returns frames of packages.
   std::vector<std::string> Within(trace::StackId stack) const;
-  // The name of a call site, used everywhere: the program's innermost frame, `depth` - 1 of its
-  // callers, and the operator (`op`, if the trace states it). Up to `within` frames of Within()
-  // precede it. "" if the stack has no usable frame.
+  // Returns the name of a call site: the program's innermost frame, `depth` - 1 of its callers, and
+  // the operator (`op` if the trace contains it). Up to `within` frames of Within() precede it. ""
+  // if the stack has no usable frame. Examples:
   //
   //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
   std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1,
                    size_t within = 0) const;
-  // The name for lists that group stacks by their innermost frame. In a script without
-  // functions, a few lines allocate everything, so its stacks are named after the
-  // function that the line calls.
+  // Returns the name for lists that group stacks by their innermost frame. In a script without
+  // functions, a few lines allocate everything. So its stacks are named after the function that the
+  // line calls:
   //
   //   "model.py:42 forward > aten::mm"       "adam.py:182 _init_group < train.py:12 <module>"
   std::string GroupName(trace::StackId stack, std::string_view op = {}) const {
     return Name(stack, op, 1, IsTopLevel(stack) ? 1 : 0);
   }
-  // "aten::mm": the innermost operator that does more than allocate memory; "" if there is none.
+  // Returns the innermost operator that does more than allocate memory ("aten::mm"), or "".
   std::string Operator(trace::StackId stack) const;
-  // A key that is equal for stacks with the same Python frames, node and operator. A `portable` key
-  // stays equal when a program is changed or moved: it ignores line numbers, all but the last two
-  // parts of paths, the name of the script, and comprehensions.
+  // Returns a key that is equal for stacks with equal Python frames, node and operator. A
+  // `portable` key stays equal when a program is changed or moved. It ignores line numbers, all but
+  // the last two parts of paths, the name of the script, and comprehensions.
   std::string Key(trace::StackId stack, bool portable) const;
-  // A key of the program's innermost frame and the operator, without line numbers. The key stays
+  // Returns a key of the program's innermost frame and the operator, without line numbers. It stays
   // the same if other code calls the program. "" for a stack without frames of the program.
   std::string InnermostKey(trace::StackId stack) const;
 
@@ -88,30 +88,30 @@ class SiteNames {
   std::string_view Function(uint32_t frame) const {
     return trace_.String(trace_.stacks.function[frame]);
   }
-  // Whether the program's innermost frame is at module level.
+  // Returns whether the program's innermost frame is at module level.
   bool IsTopLevel(trace::StackId stack) const;
-  // The script: the file of the outermost frame at module level in the program; "" if there is
-  // none.
+  // Returns the script, which is the file of the program's outermost frame at module level, or
+  // "".
   std::string_view ScriptOf(trace::StackId stack) const;
   std::string_view File(uint32_t frame) const { return trace_.String(trace_.stacks.file[frame]); }
 
   const trace::Trace& trace_;
 };
 
-// "train.py:88 main > aten::_pin_memory": the name of a call site, from the names of its frames and
-// its operator, one of which may be "".
+// Returns the name of a call site, such as "train.py:88 main > aten::_pin_memory", from the names
+// of its frames and of its operator. One of them may be "".
 std::string SiteName(std::string_view frames, std::string_view op);
 
-// "layers.3.mlp > aten::mm", with "(no module)" or "(no op)" for a missing part. "(before the
-// recording)" for an older block without module and op.
+// Returns for example "layers.3.mlp > aten::mm". A missing part is "(no module)" or "(no op)". An
+// older block without module and op is "(before the recording)".
 std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,
                          bool older);
 
-// The name with placeholders such as "(before the recording)" translated. Names from the program
-// stay unchanged.
+// Returns the name, translated if it is a placeholder such as "(before the recording)". Names from
+// the program stay unchanged.
 std::string ShownName(std::string_view name);
 
-// Whether the allocation is a block that existed before the recording began.
+// Returns whether the block already existed when the recording began.
 inline bool IsOlder(const trace::Trace& trace, uint32_t allocation) {
   return trace.recording_begin != trace::kNoEvent &&
          trace.allocations.alloc_event[allocation] < trace.recording_begin;

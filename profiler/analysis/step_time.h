@@ -1,4 +1,4 @@
-// The duration of a step when the host runs ahead of the GPU.
+// Computes the duration of a step even if the host runs ahead of the GPU.
 //
 //   digest.last_step_ms = analysis::LastStepMs(trace, summary.steps);
 //
@@ -11,10 +11,10 @@
 
 namespace vramscope::analysis {
 
-// The duration of the last step, in milliseconds. The step lasts from the time when the GPU
-// finished the previous step's work until it finished the last step's work. If the host
-// waited for the GPU, or the trace has no GPU activities, the result is the step's
-// `total_ms`. 0: there are no steps.
+// Returns the duration of the last step in milliseconds; 0 if there are no steps. The step begins
+// when the GPU has finished the previous step's work, and ends when it has finished the last step's
+// work. If the host waited for the GPU, or if the trace has no GPU activities, the result is the
+// step's `total_ms`.
 double LastStepMs(const trace::Trace& trace, const std::vector<StepRow>& steps);
 
 }  // namespace vramscope::analysis

@@ -20,7 +20,7 @@ MemoryPair ValueAt(const MemoryCurves& curves, EventIndex event) {
   return i ? MemoryPair{curves.allocated[*i], curves.reserved[*i]} : MemoryPair{};
 }
 
-// The event of the first marker with the name, or nullopt.
+// Returns the event of the first marker with this name, or nullopt.
 std::optional<EventIndex> MarkerEvent(const trace::Trace& trace, std::string_view name) {
   for (const trace::Marker& m : trace.markers) {
     if (trace.String(m.name) == name) return m.event;
@@ -128,9 +128,9 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
-  // Only set for plans of programs. The embedded loop always continues, because allocations beyond
-  // the device's memory are granted to it. A recording might continue differently on another
-  // device.
+  // This is set only for plans of programs. The embedded loop always continues, because it is
+  // granted allocations beyond the device's memory. A recording might continue differently on
+  // another device.
   const auto refused =
       std::find(trace.events.kind.rbegin(), trace.events.kind.rend(), EventKind::kOutOfMemory);
   out.went_on = out.out_of_memory && trace.complete && !trace.info.measured &&

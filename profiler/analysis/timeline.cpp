@@ -17,7 +17,7 @@ std::vector<Place> PlacesOf(const trace::Trace& trace) {
         open_steps.empty() ? -1 : static_cast<int32_t>(s.number[open_steps.back()]);
     places.back().phase = open_phases.empty() ? trace::Phase::kNone : s.phase(open_phases.back());
   };
-  // Closes the slices that end before `event`, earliest end first.
+  // Closes the slices that end before `event`, in the order of their ends.
   const auto close_until = [&](trace::EventIndex event) {
     while (true) {
       std::vector<uint32_t>* first = nullptr;

@@ -1,4 +1,4 @@
-// The step and phase of every event, as a short list of changes. Internal to this folder.
+// Finds the step and phase of every event, as a short list of changes. Internal to this folder.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace vramscope::i18n {
 namespace {
 
-// The errors of files, folders and processes that users meet, in glibc's words.
+// The common errors of files, folders and processes, in glibc's words.
 struct Row {
   int error;
   std::string_view text;

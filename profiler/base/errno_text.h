@@ -1,4 +1,4 @@
-// The text of an error of the system, for messages.
+// Returns the text of a system error for messages.
 #pragma once
 
 #include <string>

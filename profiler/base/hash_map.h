@@ -1,10 +1,10 @@
-// Hash maps and sets for everything outside ui/. Used like std::unordered_map and
-// std::unordered_set, with two differences: an insertion invalidates pointers and references to
-// elements, and the order differs from run to run.
+// Hash maps and sets for everything outside ui/. They are used like std::unordered_map and
+// std::unordered_set. There are two differences: an insertion invalidates pointers and references
+// to elements, and the order differs between runs.
 //
-// Their design is that of absl's tables, which have two defects when memory runs out. absl's tables
-// store their new size before they allocate, so that after a failed allocation their destructor
-// frees an invalid pointer; and they mark a slot as full before its value is constructed. A wrapper
+// Their design is that of absl's tables, which have two defects when memory runs out. They store
+// their new size before they allocate, so after a failed allocation their destructor frees an
+// invalid pointer. Also, they mark a slot as full before its value is constructed. A wrapper
 // would have to know when absl's tables grow, which differs by version of absl.
 // tests/setup/layering.py rejects absl's tables.
 #pragma once
@@ -85,7 +85,7 @@ template <class K, class V, class Hash = internal::DefaultHash<K>,
           class Equal = internal::DefaultEqual<K>>
 class HashMap : public internal::HashTable<internal::MapPolicy<K, V>, Hash, Equal> {
   using Table = internal::HashTable<internal::MapPolicy<K, V>, Hash, Equal>;
-  // Whether a `Given` can be searched for as it is; otherwise a K is constructed from it first.
+  // Whether a `Given` can be searched for directly. Otherwise, a K is constructed from it first.
   template <class Given>
   static constexpr bool kAsItIs = std::is_same_v<std::remove_cvref_t<Given>, K> ||
                                   std::is_same_v<typename Table::template key_arg<Given>, Given>;
@@ -98,7 +98,7 @@ class HashMap : public internal::HashTable<internal::MapPolicy<K, V>, Hash, Equa
   HashMap() = default;
   HashMap(std::initializer_list<std::pair<const K, V>> values) : Table(values) {}
 
-  // If the key exists, `from` stays untouched.
+  // If the key exists, `from` is not moved from.
   template <class... From>
   std::pair<iterator, bool> try_emplace(const K& key, From&&... from) {
     return TryEmplace(key, std::forward<From>(from)...);

@@ -34,7 +34,7 @@ enum : int8_t {
   kEnd = -1,      // after the last slot
 };
 
-// Sixteen control bytes. Each bit of a mask represents a slot.
+// A group of sixteen control bytes. Each bit of a mask stands for a slot.
 struct Group {
   static constexpr size_t kSlots = 16;
 
@@ -96,7 +96,7 @@ struct DefaultEqual<std::string> : TextEqual {};
 template <>
 struct DefaultEqual<std::string_view> : TextEqual {};
 
-// The type of a search key: any type if hash and equality are transparent, else Key.
+// The type of a search key. It is any type if hash and equality are transparent, otherwise Key.
 template <bool kTransparent>
 struct Searched {
   template <class K, class Key>
@@ -112,7 +112,7 @@ struct Searched<false> {
 // Value, Slot (what is stored; a Value is at its address), static const Key& KeyOf(const Value&),
 // kConstant (whether iterators are constant). To grow, the table first allocates the larger array
 // and then moves the slots, which cannot fail. A value is constructed before its slot is marked as
-// full. So an exception (of an allocation or a constructor) leaves the table unchanged.
+// full. So the table is unchanged after an exception from an allocation or a constructor.
 template <class Policy, class Hash, class Equal>
 class HashTable {
   using Slot = typename Policy::Slot;
@@ -190,7 +190,7 @@ class HashTable {
     insert(first, last);
   }
   HashTable(std::initializer_list<value_type> values) { insert(values.begin(), values.end()); }
-  // Delegates to another constructor, so that after an exception below the destructor runs.
+  // Delegates to another constructor, so that the destructor runs if this constructor throws.
   HashTable(const HashTable& other) : HashTable(0, other.hash_, other.equal_) {
     reserve(other.size_);
     for (const auto& value : other) {
@@ -286,7 +286,7 @@ class HashTable {
   void erase(const_iterator at) noexcept {
     std::destroy_at(at.slot_);
     const auto place = static_cast<size_t>(at.slot_ - slots_);
-    // A group that was full never gets an empty slot again, because a search must not end there.
+    // A slot of a full group becomes deleted and not empty, because a search must not end there.
     const bool was_full = Group(control_ + place / Group::kSlots * Group::kSlots).Of(kEmpty) == 0;
     control_[place] = was_full ? kDeleted : kEmpty;
     if (!was_full) ++room_;
@@ -350,16 +350,16 @@ class HashTable {
             [[likely]]
           return It(control_ + place, slots_ + place);
       }
-      // After group_mask_ + 1 steps, every group was visited.
+      // After group_mask_ + 1 steps, the search has visited every group.
       if (controls.Of(kEmpty) != 0 || step > group_mask_) [[likely]]
         return It();
       group = (group + step) & group_mask_;
     }
   }
 
-  // The first slot that is not full, for a value with that hash. It always exists, because large
-  // tables are never full and small tables have an extra slot. The extra slot is found only if
-  // room_ == 0.
+  // Returns the first slot that is not full, for a value with this hash. There always is such a
+  // slot, because large tables are never full and small tables have an extra slot. The extra slot
+  // is returned only if room_ == 0.
   size_t FirstNotFull(size_t hash) const {
     size_t group = (hash >> 7) & group_mask_;
     for (size_t step = 1;; ++step) {
@@ -370,7 +370,7 @@ class HashTable {
     }
   }
 
-  // Kept out of line, because most calls only search.
+  // Not inlined, because most calls only search.
   template <class... From>
   [[gnu::noinline]] iterator InsertNew(size_t hash, From&&... from) {
     size_t place = FirstNotFull(hash);

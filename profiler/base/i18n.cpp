@@ -11,7 +11,8 @@
 namespace vramscope::i18n {
 namespace {
 
-// The parts of a format around its placeholders. literals[i] precedes argument number arguments[i].
+// The text of a format between its placeholders. literals[i] precedes the argument with number
+// arguments[i].
 struct Pieces {
   std::vector<std::string> literals = {std::string()};
   std::vector<size_t> arguments;
@@ -39,7 +40,7 @@ Pieces PiecesOf(std::string_view format) {
   return out;
 }
 
-// The arguments with which the format results in `text`; nullopt if it cannot result in `text`.
+// Returns the arguments with which the format produces `text`; nullopt if no arguments do.
 std::optional<std::vector<std::string_view>> ArgumentsIn(std::string_view text,
                                                          const Pieces& format) {
   const std::vector<std::string>& literals = format.literals;
@@ -62,7 +63,8 @@ struct Texts {
   std::shared_mutex mutex;
   Translator translator = nullptr;
   std::unordered_map<std::string, const std::string*> shown;  // keyed by the English text
-  // Every text ever returned. Never freed, even if the language changes: callers keep references.
+  // All texts that were ever returned. They are never freed, even if the language changes, because
+  // callers keep references.
   std::unordered_map<std::string, std::unique_ptr<const std::string>> kept;
   std::unordered_map<std::string, Pieces> formats;  // passed to English() and Know()
 };
@@ -82,8 +84,8 @@ Translator TheTranslator() {
   return texts.translator;
 }
 
-// Unlike Text(), does not store its results, of which there may be any number. Returns "" if there
-// is no translation.
+// Returns "" if there is no translation. Unlike Text(), does not store its results, because their
+// number is not limited.
 std::string TranslationOf(const std::string& english) {
   const Translator translator = TheTranslator();
   return translator != nullptr && !english.empty() ? translator(english) : std::string();
@@ -102,7 +104,8 @@ void KnowFormat(std::string_view format) {
   texts.formats.try_emplace(std::move(key), std::move(pieces));
 }
 
-// The format that results in a text. If several formats do, the format with the longest literals.
+// The format that produces a text. If several formats do, this is the format with the longest
+// literals.
 struct Found {
   std::string format;
   size_t size = 0;
@@ -110,7 +113,7 @@ struct Found {
   bool text_last = false;  // the last argument follows a colon
 };
 
-// Whether an argument has several words, so that it may be a text and not a name.
+// Returns whether an argument has several words. If so, it may be a text instead of a name.
 bool IsText(std::string_view argument) { return argument.find(' ') != std::string_view::npos; }
 
 Found FormatOf(std::string_view text) {
@@ -169,7 +172,7 @@ std::string Shown(std::string_view english) {
       const bool is_text = IsText(argument) || (found.text_last && i + 1 == found.arguments.size());
       arguments.push_back(is_text ? Shown(argument) : std::string(argument));
     }
-    // A name before the text ("rank 3: ...") was matched as a part of the first argument.
+    // The first argument also contains a name that precedes the text ("rank 3: ...").
     std::string out;
     if (found.format.starts_with("{}") && arguments.front() == found.arguments.front())
       if (const size_t colon = arguments.front().rfind(kColon); colon != std::string::npos) {
@@ -185,7 +188,7 @@ std::string Shown(std::string_view english) {
     }
     if (fits) return out;
   }
-  // A text with a name before it: "rank 3: ...".
+  // The text may follow a name, as in "rank 3: ...".
   if (const size_t colon = english.find(kColon); colon != std::string_view::npos) {
     const size_t begin = colon + kColon.size();
     const std::string_view before = english.substr(0, colon);

@@ -1,5 +1,5 @@
-// User-visible texts in code without Qt. The source contains the English text; the window installs
-// a translator, the command line does not.
+// Translates user-visible texts in code without Qt. The source contains the English text. The
+// window installs a translator, and the command line does not.
 //
 //   facts.push_back({i18n::Text("largest hole"), bytes});
 //   return i18n::Format("{} of {} reserved are not in use", free, reserved);
@@ -22,17 +22,17 @@
 #include <string_view>
 #include <utility>
 
-// Evaluates to the text itself; update.py collects it.
+// Evaluates to the text itself, which update.py collects.
 #define TEXT_MARK(text) text
 
 namespace vramscope::i18n {
 
 // Returns the translation of an English text, or "" if there is none. Called from any thread.
 using Translator = std::string (*)(const std::string& english);
-// Null restores English. The window calls this on its thread. Earlier texts stay valid.
+// Null restores English. The window calls this function on its thread. Earlier texts stay valid.
 void SetTranslator(Translator translator);
 
-// While an InEnglish object exists, its thread gets English texts, for files that others will read.
+// While an InEnglish object exists, its thread gets English texts. Used for files.
 class InEnglish {
  public:
   InEnglish();
@@ -41,7 +41,7 @@ class InEnglish {
   InEnglish& operator=(const InEnglish&) = delete;
 };
 
-// Valid for the life of the process.
+// Returns the translation of the text. The reference is valid until the process ends.
 const std::string& Text(std::string_view english);
 
 namespace internal {
@@ -49,8 +49,8 @@ std::string FormatTranslated(const std::string& english, fmt::format_args argume
 std::string FormatEnglish(std::string_view english, fmt::format_args arguments);
 }  // namespace internal
 
-// Like fmt::format. The English text is checked at compile time; a translation that does not match
-// the arguments is replaced by the English text.
+// Like fmt::format, but translates the format. The English text is checked at compile time. It is
+// also used if its translation does not match the arguments.
 template <typename... Args>
 std::string Format(fmt::format_string<Args...> english, Args&&... arguments) {
   const fmt::string_view text = english;
@@ -58,7 +58,7 @@ std::string Format(fmt::format_string<Args...> english, Args&&... arguments) {
                                     fmt::make_format_args(arguments...));
 }
 
-// Like fmt::format. The result is English; Shown() translates it later in this process.
+// Like fmt::format. The result is English, and Shown() can translate it later in this process.
 template <typename... Args>
 std::string English(fmt::format_string<Args...> english, Args&&... arguments) {
   const fmt::string_view text = english;
@@ -67,11 +67,11 @@ std::string English(fmt::format_string<Args...> english, Args&&... arguments) {
 }
 
 // Translates a marked text, or the result of a format that was passed to English() or Know().
-// Arguments of several words, and the parts before and after a colon, are translated too if they
+// Arguments of several words, and the parts before and after a colon, are also translated if they
 // are marked texts. Returns other texts unchanged.
 std::string Shown(std::string_view english);
 
-// Registers formats with which another process made texts in a file, for Shown() to translate. Each
+// Registers formats for Shown(), if another process used them for the texts in a file. Each
 // format contains a word and is marked with TEXT_MARK. Repeated calls have no effect.
 void Know(std::span<const std::string_view> formats);
 

@@ -1,5 +1,5 @@
-// Paths of vramscope's own files, relative to the running program, so that an installed tree can be
-// moved. A build tree and an installed tree have the same relative paths:
+// Finds vramscope's own files relative to the running program, so that an installed tree can be
+// moved. Build trees and installed trees have the same relative paths:
 //
 //   build/release/bin/vramscope, vramscope-worker, ...    PREFIX/bin/vramscope
 //   build/release/lib/libvramscope_torch_cuda.so          PREFIX/lib/vramscope/vramscope-worker
@@ -24,16 +24,16 @@ struct InstallPaths {
   std::filesystem::path share;        // fonts, licences, ...; empty in a build tree
 };
 
-// The paths of the tree that contains `program` (in its bin/ or lib/vramscope/). The caller must
-// check that the files exist.
+// Returns the paths of the tree that contains `program` in bin/ or lib/vramscope/. Does not check
+// that the files exist.
 InstallPaths PathsOf(const std::filesystem::path& program);
 
-// The paths of the tree that contains the running program.
+// Returns the paths of the tree that contains the running program.
 const InstallPaths& OwnPaths();
 
-// Restores LD_LIBRARY_PATH to the user's value, for the programs that this process starts. In an
-// installed tree, the program in bin/ (app/starter) adds the tree's folders of libraries that this
-// computer lacks to the variable. Call before any thread is started.
+// Restores the user's value of LD_LIBRARY_PATH, for the programs that this process starts. In an
+// installed tree, the program in bin/ (app/starter) adds folders to it, with libraries that this
+// computer lacks. Call before any thread is started.
 void RestoreLibraryPath();
 
 }  // namespace vramscope::base

@@ -1,4 +1,4 @@
-// Removes the blanks around a text that a person or another program wrote.
+// Removes the blanks around a text from a person or from another program.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 namespace vramscope::estimate {
 namespace {
 
-// The settings of the run that formulas need.
+// Those settings of the run that the formulas need.
 struct Settings {
   double b = 0, s = 0;
   double e_w = 4;  // bytes of a weight and of its gradient
@@ -64,7 +64,8 @@ std::vector<LinearLayer> LinearLayers(const run::ModelConfig& m) {
           {"gate_proj", h, f}, {"up_proj", h, f}, {"down_proj", f, h}};
 }
 
-// "layers.3.self_attn.q_proj" names a single layer; "q_proj" matches all layers.
+// Returns whether the target is a single layer, such as "layers.3.self_attn.q_proj". "q_proj", for
+// example, matches all layers.
 bool NamesOneLayer(std::string_view target) {
   for (size_t i = 0; i < target.size(); ++i) {
     const bool digit = target[i] >= '0' && target[i] <= '9';
@@ -75,14 +76,15 @@ bool NamesOneLayer(std::string_view target) {
 
 uint64_t BlockParameters(const WeightCount& count) {
   if (count.layers == 0) return 0;
-  // All norms have the same size. There are two norms per layer and a final norm.
+  // All norms have the same size: two norms per layer, and a final norm.
   const uint64_t norm = count.norm / (2 * count.layers + 1) * 2;
   return (count.attention + count.mlp) / count.layers + norm;
 }
 
 Line Made(std::string_view id, const Values& values, Planned planned = Planned::kNothing) {
   absl::StatusOr<Formula> formula = Evaluate(id, values);
-  // An error here is a bug: the arguments in this file do not match the table of formulas.
+  // An error here is a bug. It means that arguments in this file do not match the table of
+  // formulas.
   if (!formula.ok()) {
     Line line;
     line.formula.id = id;
@@ -101,7 +103,7 @@ Line AttentionLine(const Settings& s, const run::ModelConfig& m) {
     return Made("attention-flash", {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"q", q}});
   const Values scores = {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"D", dropout}};
   if (s.attention == "eager") {
-    // Softmax is computed in fp32 by transformers' Llama, and by every model under autocast.
+    // transformers' Llama, and every model under autocast, computes softmax in fp32.
     const bool high = m.family == run::Family::kLlama || s.autocast;
     return Made(high ? "attention-eager" : "attention-eager-low", scores);
   }
@@ -146,7 +148,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
                              {"p", dropout}});
 }
 
-// Formulas of all tensors that a forward pass and the loss keep.
+// Returns the formulas of all tensors that a forward pass and the loss keep.
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = TEXT_MARK("Activations"), .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
@@ -199,8 +201,8 @@ double ValueOf(const Section& section, std::string_view id) {
   return 0;
 }
 
-// Each line is for a time at which memory can be highest. The highest line is
-// compared with the plan's peak.
+// Returns a line for each time at which memory can be highest. The highest line is compared with
+// the plan's peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
   Section peak{.title = TEXT_MARK("Peak: the largest of these"), .note = {}, .lines = {}};
@@ -232,13 +234,14 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   return peak;
 }
 
-// Size of the KV cache for one sequence. If tokens are generated, that of the generated sequence.
+// Returns the size of the KV cache for one sequence. If tokens are generated, it is the generated
+// sequence.
 Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
   Section section{.title = TEXT_MARK("Inference"), .note = {}, .lines = {}};
   const int64_t tokens = config.Integer("generate.tokens");
   const bool kept = tokens > 0 && !config.Is("generate.cache", "none");
-  // The last token has no keys and values: those of a token are computed when
-  // the next token is generated.
+  // The last token has no keys and values, because they are computed when the next token is
+  // generated.
   const double length = kept ? s.s + static_cast<double>(tokens - 1) : s.s;
   // Under autocast, keys are fp32 (like the position embeddings) and values are 16-bit, so the
   // average is 3 bytes.

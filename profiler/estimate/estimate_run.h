@@ -28,18 +28,18 @@ struct Section {
   std::vector<Line> lines;
 };
 
-// Returns the sections in display order. The note of a section names the figures that have no
-// formula. (Patterns of trainable parameters and some model families have no formulas.)
+// Returns the sections in display order. A section's note names the figures without a formula.
+// There are no formulas for patterns of trainable parameters and for some model families.
 std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelConfig& model);
 
-// Parameters that LoRA adds: rank x (inputs + outputs) for every target layer.
+// Returns the number of parameters that LoRA adds: rank x (inputs + outputs) for each target layer.
 uint64_t LoraParameters(const run::RunConfig& config, const run::ModelConfig& model);
-// The number of trainable parameters. nullopt: `trainable` is a pattern, which only a built model
-// can resolve.
+// Returns the number of trainable parameters, or nullopt if `trainable` is a pattern. Its matches
+// are only known after the model is built.
 std::optional<uint64_t> TrainableParameters(const run::RunConfig& config,
                                             const run::ModelConfig& model);
 
-// Bytes of weights, gradients and optimizer state for one optimizer and precision, if all weights
+// The bytes of weights, gradients and optimizer state for one optimizer and precision. All weights
 // are trained.
 struct StaticCell {
   std::string_view optimizer, precision;

@@ -1,4 +1,4 @@
-// A recursive-descent evaluator: sums of products of numbers, named terms and three functions.
+// A recursive-descent evaluator for sums of products of numbers, named terms and three functions.
 #include <absl/strings/ascii.h>
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace vramscope::estimate {
 namespace {
 
-// Expressions can come from files in resources/, so length and nesting are limited.
+// Length and nesting are limited, because expressions may come from files in resources/.
 constexpr size_t kMaxText = 1024;
 constexpr int kMaxDepth = 32;
 

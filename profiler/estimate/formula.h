@@ -1,5 +1,5 @@
-// Closed formulas as values. A formula has a title, a text, terms with their numbers, a result and
-// a source. The result is computed from the text, so the two always agree.
+// Closed formulas as values. A formula has a title, a text, terms with numbers, a result and a
+// source. The result is computed from the text, so text and result always agree. Example:
 //
 //   ASSIGN_OR_RETURN(Formula f, Evaluate("peft-saved", {{"K", 582e6}, {"N", 884736}, {"e", 4}}));
 //   f.text;    // "e * (3*K - 4*N)"
@@ -37,16 +37,16 @@ struct Formula {
 };
 
 // Evaluates a formula of the table. `values` must contain exactly the terms in its text. Returns
-// kNotFound if there is no such formula, kInvalidArgument if a term is missing, unknown or not
+// kNotFound if there is no such formula, and kInvalidArgument if a term is missing, unknown or not
 // finite.
 using Values = std::vector<std::pair<std::string_view, double>>;
 absl::StatusOr<Formula> Evaluate(std::string_view id, const Values& values);
 
-// The table of formulas, in which all terms have the value 0.
+// Returns the table of formulas, in which all terms have the value 0.
 const std::vector<Formula>& Formulas();
 
 // Supports + - * / ( ), min(a, b), max(a, b), ceil(a), numbers and named terms. Returns
-// kInvalidArgument, with a position, for a syntax error, and for a result that is not finite.
+// kInvalidArgument for a syntax error (with its position), and if the result is not finite.
 absl::StatusOr<double> EvaluateExpression(std::string_view text, const std::vector<Term>& terms);
 
 }  // namespace vramscope::estimate

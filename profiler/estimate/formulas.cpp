@@ -124,7 +124,7 @@ constexpr Row kRows[] = {
      TEXT_MARK(
          "Formula only, not planned: activations that a layer keeps, tensor and sequence parallel"),
      "(34*b*s*h*e/2 + b*a*s*s*(2*e + 1))/n",
-     TEXT_MARK("tensors between the split parts are divided too, by tokens")},
+     TEXT_MARK("the tensors between the split parts are also divided, by tokens")},
     {"pipeline-stage", TEXT_MARK("Formula only, not planned: a stage of a pipeline (1F1B)"),
      "(weights + gradients + state)/n + min(n - i, m) * activations/n",
      TEXT_MARK("a stage holds its layers and the activations of the micro-batches that it has "
@@ -214,7 +214,7 @@ bool IsName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The terms of a formula's text, in the order of their first use.
+// Returns the terms in a formula's text, in the order of their first use.
 std::vector<Term> TermsOf(std::string_view text) {
   std::vector<Term> terms;
   for (size_t i = 0; i < text.size();) {

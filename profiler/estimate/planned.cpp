@@ -21,7 +21,8 @@ uint64_t Requested(const trace::Trace& trace, const analysis::LiveSet& live, Cat
   return sum;
 }
 
-// Whether the module's path has the layer's number as a component, as "model.layers.12.mlp" has 12.
+// Returns whether the layer's number is a component of the module's path (12 in
+// "model.layers.12.mlp").
 bool InLayer(std::string_view module, std::string_view dotted) {
   return fmt::format(".{}.", module).find(dotted) != std::string::npos;
 }

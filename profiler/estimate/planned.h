@@ -1,4 +1,4 @@
-// Figures of a plan, to compare closed formulas with. The peak is in allocated bytes. The other
+// Figures of a plan, with which closed formulas are compared. The peak is in allocated bytes. Other
 // figures are in requested bytes, because formulas do not model the allocator's blocks.
 //
 //   const PlannedFigures planned = FiguresOf(trace);

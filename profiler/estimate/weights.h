@@ -1,4 +1,4 @@
-// Counts the weights of a model by formulas from its configuration; the model is not built.
+// Counts the weights of a model with formulas, from its configuration. The model is not built.
 //
 //   ASSIGN_OR_RETURN(run::ModelConfig model, run::CheckRun(config));
 //   const WeightCount w = CountWeights(model);
@@ -18,7 +18,7 @@
 
 namespace vramscope::estimate {
 
-// Number of elements. Each parameter counts once; a tied output projection counts as the embedding.
+// Numbers of elements. Each parameter counts once; a tied output projection counts as embedding.
 struct WeightCount {
   std::string family;  // model_type: "qwen2", "llama", "mistral", "gpt2", "basics"
   uint64_t layers = 0;
@@ -35,7 +35,7 @@ WeightCount CountWeights(const run::ModelConfig& model);
 // and kUnimplemented for a model family without formulas.
 absl::StatusOr<WeightCount> CountWeights(std::string_view config_json);
 
-// Bytes of one weight in memory. Under autocast, weights are fp32.
+// Returns the bytes of one weight in memory. Under autocast, weights are fp32.
 uint64_t BytesPerWeight(std::string_view precision);
 
 }  // namespace vramscope::estimate

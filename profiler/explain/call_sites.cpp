@@ -1,4 +1,4 @@
-// Finds and names call sites, and sums the memory that each site used.
+// Finds and names call sites, and sums up the memory that each call site used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ CallSites FindCallSites(const trace::Trace& trace) {
 CallSite SiteOf(const trace::Trace& trace, AllocationId allocation) {
   CallSite site = Fields(trace, allocation.value);
   const SiteNames names(trace);
-  // If no operator is known, only the module shows the layer of a block.
+  // If the operator is unknown, only the module shows to which layer a block belongs.
   const bool by_module =
       site.stack.value != 0 && trace.String(site.op).empty() && names.Operator(site.stack).empty();
   if (by_module) site.name = names.Name(site.stack, trace.String(site.module));

@@ -134,7 +134,7 @@ DeviceMemoryHistory::OutsideAllocator DeviceMemoryHistory::OutsideAllocatorAt(
   return taken;
 }
 
-// Bytes reserved by the allocator plus bytes allocated from the driver directly.
+// Returns the reserved bytes plus the bytes that were allocated from the driver directly.
 int64_t DeviceMemoryHistory::AccountedAt(int64_t time_ns) const {
   const OutsideAllocator taken = OutsideAllocatorAt(time_ns);
   uint64_t reserved = 0;
@@ -157,7 +157,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   m.context = f.context;
   m.of_host = trace::IsOfHostMemory(trace_);
   m.total = m.of_host ? 0 : info.device.memory_bytes;
-  // Figures of a recording, imported or not, are measured; those of a plan are modelled.
+  // The figures of a recording, imported or not, are measured. The figures of a plan are modelled.
   const bool imported = info.backend == trace::Backend::kImported;
   const Source source = info.measured || imported ? Source::kMeasured : Source::kModelled;
   const auto add = [&](What what, int64_t bytes, std::string about, Source from) {
@@ -182,7 +182,9 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   add(What::kHoles, Signed(f.holes), history, source);
   add(What::kCached, Signed(f.cached), history + i18n::Text("; empty_cache() releases it"), source);
   add(What::kUnplaced, Signed(f.unplaced),
-      history + i18n::Text("; not recorded: whether in holes or in free segments"), source);
+      history +
+          i18n::Text("; it is not recorded whether this memory is in holes or in free segments"),
+      source);
 
   const int64_t now = m.context.time_ns;
   const OutsideAllocator taken = OutsideAllocatorAt(now);
@@ -211,8 +213,8 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
       source);
   if (of_process_)
     add(What::kOtherProcesses, std::max<int64_t>(0, Signed(*last.used) - Signed(*last.process)),
-        i18n::Format("NVML's total minus this process (at {}); without other processes, the "
-                     "driver's own memory",
+        i18n::Format("NVML's total minus this process (at {}); if there are no other "
+                     "processes, this is the driver's own memory",
                      at(last)),
         source);
   add(What::kDriver, Signed(last.driver.value_or(0)), i18n::Text("NVML: reserved"), source);

@@ -1,14 +1,14 @@
-// Divides the memory in use on a GPU at one time into parts. The parts are the allocator's blocks
-// and unused memory, memory that libraries allocated directly from the driver, the CUDA context,
-// other processes, and an unexplained remainder. The parts add up to the usage that NVML reports.
+// Divides the memory that is used on a GPU at one time into parts: the allocator's blocks, its
+// unused memory, memory that libraries allocated directly from the driver, the CUDA context, other
+// processes, and an unexplained remainder. The parts add up to the used memory that NVML reports.
 //
 //   const DeviceMemoryHistory history(*trace);
 //   const DeviceMemory m = history.At(event);
 //   for (const DeviceMemory::Part& part : m.parts) Show(Name(part.what), part.bytes, part.about);
 //
-// The allocator's parts are exact at every event. NVML's figures are known only at the times when
-// NVML was queried (trace/device_counters.h); the parts derived from them keep their value until
-// the next query. The trace must contain one device. Pure; thread-safe.
+// The allocator's parts are exact at every event. NVML's figures are known only at the times of the
+// queries (trace/device_counters.h). Parts that are derived from them keep their value until the
+// next query. The trace must contain one device. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +51,9 @@ struct DeviceMemory {
   analysis::Context context;
   uint64_t total = 0;  // the GPU's memory; 0: not known
   int64_t used = 0;    // the sum of all parts
-  // Time of the NVML query from which figures are derived; nullopt: NVML was never queried.
+  // The time of the NVML query from which figures are derived; nullopt: NVML was not queried yet.
   std::optional<int64_t> asked_ns;
-  // In the order of What. Parts of 0 bytes are left out, except for the remainder if NVML was
+  // In the order of What. Parts of 0 bytes are left out, but not the remainder if NVML was
   // queried.
   std::vector<Part> parts;
 
@@ -67,23 +67,23 @@ class DeviceMemoryHistory {
  public:
   // Reads every activity once. The trace must outlive this object.
   explicit DeviceMemoryHistory(const trace::Trace& trace);
-  // The state right after an event; an index past the end means the last event.
+  // Returns the state directly after an event. An index after the end stands for the last event.
   DeviceMemory At(trace::EventIndex event) const;
 
  private:
-  // The answer of NVML to one query.
+  // What NVML returned for one query.
   struct Answer {
     int64_t time_ns = 0;
     std::optional<uint64_t> total, used, driver, process;
   };
-  // Memory allocated from the driver, bypassing the allocator.
+  // The memory that was allocated directly from the driver.
   struct OutsideAllocator {
     uint64_t libraries = 0, communication = 0;
     std::map<std::string, uint64_t> by_library;  // "": library not known
   };
   OutsideAllocator OutsideAllocatorAt(int64_t time_ns) const;
   int64_t AccountedAt(int64_t time_ns) const;
-  // Bytes used by this process, or by all processes if NVML reports only their sum.
+  // Returns the bytes that this process uses, or all processes if NVML reports only their sum.
   int64_t UsedBy(const Answer& answer) const;
 
   const trace::Trace& trace_;

@@ -14,8 +14,8 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
   std::vector<EvidenceShare> shares;
   for (const analysis::LiveAllocation& live : analysis::LiveAt(trace, event).allocations) {
     trace::Evidence evidence = of.Of(live.id);
-    // The text of a single block names the block's operator, so a text for all
-    // blocks of the kind replaces it.
+    // Replaces the text, which names the operator of a single block, by a text for all blocks of
+    // this kind.
     if (evidence.kind == EvidenceKind::kMade)
       evidence.text = TEXT_MARK(
           "allocated by the program's or PyTorch's own code, planned without running kernels");

@@ -1,5 +1,5 @@
-// Sums the bytes of the blocks live at an event by evidence. A block was recorded, or code that
-// really ran requested it, or it is modelled (trace/block_evidence.h).
+// Sums the bytes of the blocks that are live at an event by their evidence: the block was recorded,
+// it was requested by code that really ran, or it is modelled (trace/block_evidence.h).
 //
 //   for (const EvidenceShare& share : EvidenceAt(trace, event)) Show(share.evidence, share.bytes);
 //
@@ -21,7 +21,7 @@ struct EvidenceShare {
   uint64_t blocks = 0;
 };
 
-// Returns the shares, largest first. Each modelled library has its own share.
+// Returns the shares, the largest first. Each modelled library is a share of its own.
 std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventIndex event);
 
 }  // namespace vramscope::explain

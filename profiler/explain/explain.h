@@ -1,14 +1,14 @@
-// Explains memory use: call sites, fragmentation, reserved but unused memory and its release
-// (computed by replay), leaks over steps, out-of-memory errors, and the difference between two
+// Explains memory use: call sites, fragmentation, reserved but unused memory and its release (by
+// replay), leaks over steps, out-of-memory errors, and the difference between two
 // runs.
 //
 //   const Fragmentation f = FragmentationAt(*trace, event);
 //   f.reserved == f.allocated + f.holes + f.cached + f.unplaced;
 //
 // All functions expect a trace of one device. trace/one_device.h splits a trace of several devices.
-// Pure functions of an immutable Trace; thread-safe. For a trace of a million events, a query about
-// one event takes milliseconds, and a query over the whole trace tens of milliseconds. Functions
-// whose comments say that they replay take seconds.
+// Pure functions of an immutable Trace; thread-safe. For a trace of a million events, functions
+// about one event take milliseconds, and functions about the whole trace take tens of milliseconds.
+// Functions that replay take seconds; their comments say so.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -44,17 +44,17 @@ struct CallSites {
   std::vector<uint32_t> site_of;  // indexed by AllocationId
 };
 CallSites FindCallSites(const trace::Trace& trace);
-// The site of a single block. If no operator is known, the name includes the module.
+// Returns the site of a single block. If the operator is unknown, the name includes the module.
 CallSite SiteOf(const trace::Trace& trace, trace::AllocationId allocation);
-// The name of the GroupBySite group that contains the allocation.
+// Returns the name of the group of GroupBySite() that contains the allocation.
 std::string SiteGroupOf(const trace::Trace& trace, trace::AllocationId allocation);
 
-// A stack as lines, innermost frame first: "step  cs336_basics/optimizer.py:80". `program_only`
-// leaves out the frames of the interpreter and of PyTorch's own C++.
+// Returns a stack as lines such as "step  cs336_basics/optimizer.py:80", innermost frame first.
+// `program_only` leaves out frames of the interpreter and of PyTorch's own C++ code.
 std::vector<std::string> StackLines(const trace::Trace& trace, trace::StackId stack,
                                     bool program_only);
 
-// Live bytes of each site, largest first. The sum of all sites is live.allocated.
+// Returns the live bytes of each site, the largest first. The sum of all sites is live.allocated.
 std::vector<analysis::Group> GroupBySite(const trace::Trace& trace, const analysis::LiveSet& live);
 
 struct SiteUse {
@@ -82,7 +82,7 @@ void Sort(std::vector<SiteUse>& uses, SiteOrder order);  // largest first
 
 // ---- Segments and fragmentation -----------------------------------------------------------------
 
-// A segment and its blocks right after an event.
+// A segment and its blocks directly after an event.
 struct SegmentView {
   enum class Use : uint8_t {
     kFree,
@@ -108,11 +108,11 @@ struct SegmentView {
   std::vector<Piece> pieces = {};  // sorted by address, without gaps or overlaps
   uint64_t free_bytes() const { return bytes - live_bytes; }
 };
-// Sorted by address. An expandable segment ends at its last mapped byte. Segments that only
-// represent a reserved total are left out (trace/segment_record.h).
+// Returns the segments by address. An expandable segment ends at its last mapped byte. Segments
+// that only stand for a reserved total are left out (trace/segment_record.h).
 std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event);
 
-// The use of a private pool.
+// Which private pool this is, and how it is used.
 struct PoolOwner {
   uint8_t device = 0;
   uint32_t mempool = 0;  // first << 16 | second of segment_pool_id
@@ -130,8 +130,8 @@ struct Fragmentation {
   uint64_t holes = 0;         // free bytes in segments with live blocks
   uint64_t cached = 0;        // free segments, and free pages (2 or 20 MiB) of expandable segments
   uint64_t largest_hole = 0;  // the largest free range of either kind
-  // The free bytes, if the trace records the reserved total but not the segments. Holes, cached
-  // bytes and pools are then unknown and stay empty.
+  // The unused bytes if the trace contains only the reserved total, not the segments. Holes, cached
+  // bytes and pools are then unknown and empty.
   uint64_t unplaced = 0;
   trace::SegmentRecord record = trace::SegmentRecord::kEach;
   bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
@@ -152,8 +152,8 @@ struct Fragmentation {
   };
   std::vector<PoolUse> pools;     // most free bytes first
   std::vector<PoolOwner> owners;  // owners of private pools, by device and id
-  // A segment with holes, and the live blocks that keep the segment from being released.
-  // Sorted by free bytes, most first.
+  // A segment with holes, and the live blocks that prevent its release. Sorted by
+  // free bytes, largest first.
   struct Pin {
     trace::AllocationId allocation;
     uint64_t bytes = 0;
@@ -171,9 +171,9 @@ struct Fragmentation {
   static constexpr size_t kPinned = 100, kPins = 16;
   uint32_t pinned_count = 0;
   std::vector<Pinned> pinned;  // at most kPinned
-  // Call sites of the blocks that keep holes from being released, largest first. The bytes of a
-  // segment's holes are divided equally among its live blocks, so the sum over all sites is
-  // `holes`.
+  // The call sites of the blocks that prevent the release of holes, largest first. The
+  // bytes of a segment's holes are divided equally among its live blocks, so the sum over all sites
+  // is `holes`.
   std::vector<analysis::Group> pinned_by;
   std::string headline;  // one sentence
 };
@@ -181,7 +181,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event
 
 // ---- Reserved but unused ------------------------------------------------------------------------
 
-// The result of a replay with other settings or with a call of empty_cache().
+// The result of a replay with other settings, or with a call of empty_cache().
 struct Remedy {
   std::string name = {};       // "empty_cache()", "max_split_size_mb:128"
   std::string note = {};       // the assumption: "for a GPU with 8.00 GiB, ..."
@@ -197,44 +197,44 @@ struct Reclaim {
   uint8_t device = 0;
   analysis::Context context;                                    // context of the event
   uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // the recorded bytes at the event
-  // True for a snapshot without history. Remedies other than empty_cache() then have an error.
+  // True for a snapshot without history. All remedies except empty_cache() then have an error.
   bool state = false;
   // The replay with the recorded settings (replay::Baseline::own).
   Remedy as_recorded;
-  // The replay with the recorded settings in which blocks older than the recording are allocated
-  // anew. Remedies with other settings are compared with this replay. nullopt: no block is older,
-  // so `as_recorded` is used instead.
+  // A replay with the recorded settings that also allocates the blocks that are older than the
+  // recording. Remedies with other settings are compared with it. nullopt: no block is older, so
+  // they are compared with `as_recorded`.
   std::optional<Remedy> anew;
   std::vector<Remedy> remedies;  // sorted by given_back, largest first
-  // Memory that the recorded program returned to the driver, and the GPU memory inferred from it.
+  // The memory that the program returned to the driver, and the GPU memory inferred from it.
   replay::Releases releases;
   std::string headline;
 };
 struct ReclaimOptions {
-  // The event to explain. nullopt: MostUnused().
+  // The event to explain. nullopt selects the event of MostUnused().
   std::optional<trace::EventIndex> at = {};
-  // Settings to try, in the syntax of PYTORCH_CUDA_ALLOC_CONF. If empty, tries expandable segments,
-  // several values of max_split_size_mb, and garbage collection.
+  // The settings to try, in the syntax of PYTORCH_CUDA_ALLOC_CONF. If there are none, expandable
+  // segments, several values of max_split_size_mb, and garbage collection are tried.
   std::vector<std::string> alloc_confs = {};
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;  // set it to stop with kCancelled
 };
-// Replays the trace once for every remedy, which takes seconds for a large trace.
+// Replays the trace once for each remedy. This takes seconds for a large trace.
 absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimOptions& options);
-// The event after the recording began with the most reserved but unused memory.
+// Returns the event with the most unused memory, not counting events before the recording began.
 trace::EventIndex MostUnused(const trace::Trace& trace);
 
 // ---- Leaks over steps ---------------------------------------------------------------------------
 
-// A call site at which steps allocate memory that later steps do not free. Allocations
-// made once (parameters, optimizer state) and allocations that each step replaces
-// (gradients, averages) are not leaks.
+// A call site at which steps allocate memory that later steps do not free. Allocations that are
+// made once (parameters, optimizer state), and allocations that each step replaces (gradients,
+// averages), are not leaks.
 struct Leak {
   uint32_t site = 0;              // row of CallSites::sites
   double bytes_per_step = 0;      // bytes that one step leaves allocated
   double confidence = 0;          // 0 to 1: rises with the share and the number of steps that leak
   uint64_t bytes = 0, count = 0;  // alive when the last step ends
-  // Indexed as Leaks::steps: bytes allocated in the step and alive when the last step ends.
+  // By index of Leaks::steps: bytes from that step that are live when the last step ends.
   std::vector<uint64_t> stayed;
   trace::Category category = trace::Category::kUnknown;
   std::vector<trace::AllocationId> examples;  // at most 8 of the leaked blocks
@@ -245,8 +245,8 @@ struct Leaks {
   std::vector<uint64_t> allocated;  // allocated bytes at the end of each step
   std::vector<Leak> leaks;          // most bytes per step first
   double bytes_per_step = 0;
-  // The number of further steps until the leaks fill the GPU's memory. 0: nothing leaks, or the
-  // size of the GPU's memory is unknown.
+  // After how many further steps the leaks fill the GPU's memory. 0: nothing leaks, or the size of
+  // the GPU's memory is unknown.
   double steps_until_full = 0;
   std::string headline;
 };
@@ -260,8 +260,8 @@ struct WayOut {
   bool computed = false;  // true: by replay; false: estimated from new block sizes
   bool passes = false;    // run_passes if known, else request_passes
   bool request_passes = false;
-  // Whether the whole run would fit. Known only for plans, which are recorded to their end.
-  // nullopt: only this request was checked.
+  // Whether the whole run would fit. This is known only for plans, because they continue to their
+  // end. nullopt: only this request was checked.
   std::optional<bool> run_passes = {};
   uint64_t over = 0;   // bytes by which the run exceeds the limit
   uint64_t bytes = 0;  // bytes that the way out frees at the event
@@ -277,7 +277,7 @@ struct OutOfMemory {
   uint64_t cached = 0;                   // cached memory outside private pools
   uint64_t holes = 0, largest_hole = 0;  // free memory in the request's pool and stream
   uint64_t missing = 0;                  // needed - (free memory of the device + cached memory)
-  // Whether the free memory would have sufficed if it were contiguous.
+  // Whether there was enough free memory, but not in one piece.
   bool fragmented = false;
   analysis::CategoryBytes by_category{};
   std::vector<analysis::Group> sites;  // call sites of live blocks, most bytes first; at most 20
@@ -289,19 +289,19 @@ struct OutOfMemoryPage {
   std::vector<OutOfMemory> events;  // the first kMost events
   uint64_t count = 0;
   static constexpr size_t kMost = 20;
-  // Set if no request failed: the highest reserved bytes, and the GPU's memory.
+  // The highest reserved bytes and the GPU's memory. Set if no request failed.
   uint64_t peak_reserved = 0, device_memory = 0;
   std::string headline;  // "no out-of-memory event in this file; ..."
 };
-// Bytes that the driver would have to provide for the failed request: a segment, or pages of an
-// expandable segment.
+// Returns the bytes that the driver must provide for the request that failed: a segment, or pages
+// of an expandable segment.
 uint64_t SegmentNeededAt(const trace::Trace& trace, trace::EventIndex event);
 struct OutOfMemoryOptions {
   bool replay = true;  // false: omit the ways out that need a replay
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;
 };
-// Replays the trace to find ways out of the first failure. Ways out of later failures are only
+// Replays the trace to find out how to avoid the first failure. For later failures, this is only
 // estimated.
 absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
                                                    const OutOfMemoryOptions& options);
@@ -332,9 +332,9 @@ struct TraceDiff {
   std::string headline;
 };
 std::string_view Name(TraceDiff::Change change);  // "added"
-// Compares the peaks of `step`, or of the whole traces. Two stacks match if their frames have the
-// same functions and files; line numbers and outer folders are ignored. Sites without a match are
-// then matched by the program's innermost frame and the operator.
+// Compares the peaks of `step`, or of the whole traces. Stacks match if their frames have equal
+// functions and files, regardless of line numbers and outer folders. Sites without a match are then
+// matched by the program's innermost frame and the operator.
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
                                      std::optional<int32_t> step);
 

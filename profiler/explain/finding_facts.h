@@ -1,5 +1,5 @@
-// The facts that the rules in finding_rules.h use: the peak, the blocks live at the peak, steps and
-// phases. Internal to this folder.
+// Collects the facts for the rules in finding_rules.h: the peak, the blocks that are live at the
+// peak, steps and phases. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class FindingFacts {
   std::vector<LiveBlock> live;           // blocks live at the peak, largest first
   std::vector<analysis::StepRow> steps;  // in order
   std::vector<PhaseSpan> phases;         // outermost phases, in order
-  // First event of the first step; kNoEvent: there is no step.
+  // The first event of the first step; kNoEvent if there is no step.
   trace::EventIndex training_begin = 0;
   Fragmentation fragmentation;  // state at the event with the most reserved bytes
   CallSites sites;
@@ -54,8 +54,8 @@ class FindingFacts {
   bool RanOutOfMemory() const;
   bool HasPhase(trace::Phase phase) const;
   bool PeakInStep() const { return peak.context.step >= 0; }
-  // Like PeakInStep(), but false if steps are inferred from stacks: inference may assign a
-  // block to a neighbouring step.
+  // Like PeakInStep(), but returns false if steps are inferred from stacks, because a block may
+  // then be assigned to a neighbouring step.
   bool PeakInRecordedStep() const { return PeakInStep() && steps_recorded_; }
   uint64_t OfPeak(double share) const {
     return static_cast<uint64_t>(share * static_cast<double>(peak.allocated));
@@ -66,7 +66,7 @@ class FindingFacts {
   std::string_view Module(trace::AllocationId id) const {
     return trace.String(trace.allocations.module[id.value]);
   }
-  // Highest allocated bytes among the events for which `counts` returns true.
+  // Returns the highest allocated bytes of the events for which `counts` returns true.
   template <class Counts>
   uint64_t MostAllocated(const Counts& counts) const {
     uint64_t most = 0;
@@ -75,12 +75,12 @@ class FindingFacts {
     return most;
   }
   trace::Phase PhaseAt(trace::EventIndex event) const;
-  // The last event of a step; kNoEvent if the trace lacks the step or its end.
+  // Returns the last event of a step, or kNoEvent if the trace lacks the step or its end.
   trace::EventIndex EndOfStep(int32_t step) const;
-  // The end of the backward pass of the peak's step. kNoEvent if this backward pass
-  // does not end after the peak.
+  // Returns the end of the backward pass in the peak's step, or kNoEvent if no backward pass of
+  // that step ends after the peak.
   trace::EventIndex EndOfBackward() const;
-  // The unclaimed blocks live at the peak for which `is` returns true.
+  // Returns the blocks that are live at the peak, not claimed yet, and for which `is` returns true.
   template <class Is>
   Pile Collect(const Is& is) const {
     Pile pile;
@@ -98,27 +98,27 @@ class FindingFacts {
     pile.blocks.push_back(id);
   }
 
-  // The call site with most of the bytes, such as "train.py:88 main". Without stacks, the module
-  // with most of the bytes, or "".
+  // Returns the call site with most of the bytes, such as "train.py:88 main". Without stacks,
+  // returns the module with most of the bytes, or "".
   std::string Where(const Pile& pile) const;
-  // The caller of the operator, such as "tuners_utils.py:1421 _cast_input_dtype". "": there are no
-  // stacks, or the caller is a function of PyTorch.
+  // Returns the caller of the operator, such as "tuners_utils.py:1421 _cast_input_dtype". Returns
+  // "" without stacks, and if the caller is a function of PyTorch.
   std::string CallerOf(trace::AllocationId id) const;
-  // Whether the block is still live when `step` ends; false if the trace lacks the step.
+  // Returns whether the block is still live when `step` ends; false if the trace lacks the step.
   bool IsHeldAfter(trace::AllocationId id, int32_t step) const;
   bool HasStack(trace::AllocationId id) const;
-  // Whether the block is a tensor of category `buffer` that no module allocated or moved. The hooks
-  // assign this category to all tensors that exist before the first step and stay.
+  // Returns whether the block is a `buffer` that no module has allocated or moved. The hooks give
+  // this category to all tensors that exist before the first step and are kept.
   bool IsPersistentTensor(const LiveBlock& block) const;
-  // Whether a frame of the block's stack is in a file whose path contains `folder`.
+  // Returns whether a frame of the block's stack is in a file whose path contains `folder`.
   bool HasFrameIn(trace::AllocationId id, std::string_view folder) const;
-  // Whether the block's stack has a frame in a file whose path ends with `file_end`, in
-  // `function` ("": any function).
+  // Returns whether the block's stack has a frame of `function` ("": any function) in a file whose
+  // path ends with `file_end`.
   bool HasFrame(trace::AllocationId id, std::string_view file_end,
                 std::string_view function = {}) const;
 
  private:
-  // Whether `is` returns true for the file and function of any frame of the block's stack.
+  // Returns whether `is` is true for the file and the function of any frame of the block's stack.
   template <class Is>
   bool AnyFrame(trace::AllocationId id, const Is& is) const;
 

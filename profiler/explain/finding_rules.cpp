@@ -19,10 +19,10 @@ using trace::Category;
 using trace::EventIndex;
 using trace::Phase;
 
-// Smaller shares of the peak are not reported: a finding has to justify a change of the program.
+// Smaller shares of the peak are not reported, because they do not justify a change of the program.
 constexpr double kSmallShare = 0.02, kMediumShare = 0.05, kLargeShare = 0.10;
 constexpr uint64_t kLeast = uint64_t{1} << 20;
-// Fewer blocks are not a graph, but a loss or a result in a variable.
+// If there are fewer blocks, they are no graph but a loss or a result in a variable.
 constexpr size_t kGraphBlocks = 8;
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -119,7 +119,7 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
   if (end == trace::kNoEvent || !f.PeakInStep()) return std::nullopt;
   const trace::AllocationTable& a = f.trace.allocations;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // Activations are excluded, because autograd keeps them even if no variable does.
+    // Excludes activations, because autograd keeps them even if no variable does.
     return IsForward(block.phase) && block.step == f.peak.context.step &&
            block.category != Category::kActivation && !Stays(block.category) &&
            a.free_requested_event[block.id.value] > end;
@@ -130,8 +130,8 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
                                FormatBytes(pile.bytes)));
 }
 
-// Finds blocks of the first step that are still live after two more steps and the peak's step. If
-// each step replaced the blocks, they would be freed by then.
+// Finds blocks of the first step that are live after the peak's step and after two further steps.
+// By then, blocks that each step replaces would be freed.
 MaybeFinding MadeInFirstStep(const FindingFacts& f) {
   if (f.steps.empty() || !f.PeakInRecordedStep()) return std::nullopt;
   const int32_t first = f.steps.front().index;
@@ -206,8 +206,8 @@ MaybeFinding ResidentInputs(const FindingFacts& f) {
 // ---- Evaluation, loading ------------------------------------------------------------------------
 
 MaybeFinding NoGradMissing(const FindingFacts& f) {
-  // A recording, or a run that ran out of memory, may end before its backward pass, so two forward
-  // passes are needed. In a complete plan, one forward pass is enough.
+  // A recording may end before its backward pass, and so may a run that ran out of memory. So the
+  // rule requires two forward passes, or one in a complete plan.
   const auto passes = std::ranges::count_if(
       f.phases, [](const PhaseSpan& span) { return span.phase == Phase::kForward; });
   const bool whole = f.trace.info.backend == trace::Backend::kPlan && !f.RanOutOfMemory();
@@ -301,8 +301,8 @@ MaybeFinding LogitsCopies(const FindingFacts& f) {
 
 static bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
 
-// The source of a cast may already be freed, so the rule uses the operator alone. Only casts that
-// the program or a library calls count, because PyTorch's own functions call the casts of autocast.
+// Recognizes casts only by their operator, because their source may already be freed. Counts only
+// casts that the program or a library calls, because PyTorch's own functions call autocast's casts.
 // Another rule finds copies of the logits.
 MaybeFinding DtypeCopies(const FindingFacts& f) {
   const uint64_t logits = BytesOfLogits(f);
@@ -324,7 +324,8 @@ MaybeFinding DtypeCopies(const FindingFacts& f) {
 }
 
 // Finds blocks of half a parameter's size that a module allocated in a forward pass. If operators
-// are not recorded, most weights must have such a block, because one equal size is weak evidence.
+// are not recorded, most weights must have such a block, because a single block of equal size
+// proves little.
 MaybeFinding AutocastWeights(const FindingFacts& f) {
   std::map<uint64_t, int64_t> halves;
   uint64_t weights = 0;
@@ -367,7 +368,8 @@ MaybeFinding GradientCopies(const FindingFacts& f) {
 MaybeFinding OptimizerTemporaries(const FindingFacts& f) {
   if (!f.PeakIn(Phase::kOptimizer)) return std::nullopt;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // This phase includes code between backward and the optimizer step (clipping, copies).
+    // The optimizer phase includes code after backward and before the optimizer step (clipping,
+    // copies).
     return block.phase == Phase::kOptimizer && !Stays(block.category) &&
            block.step == f.peak.context.step &&
            (!f.HasStack(block.id) || f.HasFrameIn(block.id, "/torch/optim/"));
@@ -416,7 +418,7 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
     const auto [it, fresh] = known.try_emplace(stack.value, false);
     if (fresh) it->second = f.HasFrame({row}, kFile);
     if (!it->second) continue;
-    // An allocation with such a stack belongs to a recomputation, so checkpointing has an effect.
+    // An allocation with such a stack is part of a recomputation, so checkpointing works.
     if (a.phase[row] == Phase::kBackward || f.HasFrame({row}, kFile, "backward") ||
         f.HasFrame({row}, kFile, "unpack_hook"))
       return std::nullopt;
@@ -489,7 +491,8 @@ MaybeFinding UnevenSteps(const FindingFacts& f) {
   }
   std::ranges::nth_element(peaks, peaks.begin() + static_cast<std::ptrdiff_t>(peaks.size() / 2));
   const uint64_t usual = peaks[peaks.size() / 2];
-  // A peak outside of forward and backward (evaluation, saving) is not caused by the batch.
+  // The batch does not cause a peak outside of forward and backward, such as in evaluation or
+  // saving.
   if (f.peak.context.step != at ||
       !(f.PeakIn(Phase::kForward) || f.PeakIn(Phase::kLoss) || f.PeakIn(Phase::kBackward)))
     return std::nullopt;

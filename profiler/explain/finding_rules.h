@@ -1,5 +1,5 @@
-// The rules that produce findings. Each rule is a function that returns a finding, or nothing, for
-// the facts of a run. findings.cpp adds the id and the remedy.
+// Declares the rules that produce findings. Each rule is a function that takes the facts of a run
+// and returns a finding or nothing. findings.cpp adds the id and the remedy.
 //
 //   if (MaybeFinding finding = Leaking(facts)) findings.push_back(*std::move(finding));
 //

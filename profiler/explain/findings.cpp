@@ -1,5 +1,5 @@
-// The table of rules with their ids, conditions and remedies, in the order in which they claim
-// blocks. A rule does not count blocks that an earlier rule has claimed.
+// The table of rules, with their ids, conditions and remedies. It is in the order in which the
+// rules claim blocks. No rule counts blocks that an earlier rule has claimed.
 #include "profiler/explain/findings.h"
 
 #include <algorithm>
@@ -21,8 +21,9 @@ struct Row {
   bool claims = true;  // later rules do not count the rule's blocks
 };
 
-// The more specific rules come first, because rules claim blocks. For each rule, a test program
-// triggers it only while it has the mistake (tests/emulated/findings_test.py).
+// The more specific rules come first, because rules claim blocks. Each rule has a test program
+// (tests/emulated/findings_test.py), for which the rule returns a finding only while the program
+// contains the mistake.
 constexpr Row kRows[] = {
     {{"leak",
       TEXT_MARK(
@@ -171,7 +172,7 @@ std::string NoFindingsText() {
 
 std::vector<Finding> FindFindings(const trace::Trace& trace) {
   std::vector<Finding> findings;
-  // A snapshot without history has no findings, because every rule needs the history.
+  // Returns nothing for a snapshot without history, because all rules need the history.
   if (trace.events.size() == 0 || trace.info.content == trace::Content::kState) return findings;
   FindingFacts facts(trace);
   if (facts.peak.allocated == 0) return findings;

@@ -1,4 +1,4 @@
-// Explains why reserved exceeds allocated and allocated exceeds requested.
+// Explains why more memory is reserved than allocated, and why more is allocated than requested.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ using trace::EventIndex;
 using Piece = SegmentView::Piece;
 using Use = SegmentView::Use;
 
-// Free bytes of a segment that empty_cache() would release: the whole segment if all of it is free,
-// or the free pages of an expandable segment.
+// Returns the bytes of a segment that empty_cache() would release. An expandable segment releases
+// its free pages. Another segment is released only if all of it is free.
 uint64_t Releasable(const SegmentView& s, const run::AllocConf& conf) {
   if (!s.expandable) return s.live_bytes == 0 ? s.bytes : 0;
   const uint64_t page = allocator::PageSize(s.pool, conf);
@@ -39,7 +39,7 @@ uint64_t Releasable(const SegmentView& s, const run::AllocConf& conf) {
   return bytes;
 }
 
-// Collects the pools, in the order in which their segments appear.
+// Lists the pools, in the order of their first segments.
 class Pools {
  public:
   explicit Pools(Fragmentation& f) : found_(f) {}
@@ -131,7 +131,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
 
   const std::vector<SegmentView> segments = SegmentsAt(trace, event);
   uint64_t inside = 0;
-  // Free bytes that cannot be released.
+  // Segments with free bytes that empty_cache() cannot release, and the number of these bytes.
   std::vector<std::pair<uint64_t, const SegmentView*>> with_holes;
   SiteGroups pinned_by(trace);
   Pools pools(f);
@@ -160,7 +160,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
     }
     if (holes == 0 || s.live_bytes == 0) continue;
     with_holes.emplace_back(holes, &s);
-    // Each block gets an equal share of the remaining bytes, so that the shares add up exactly.
+    // Each block gets an equal share of the bytes still left, so that rounding loses none.
     uint64_t left = holes;
     for (const Piece& p : s.pieces) {
       if (!p.allocation.valid()) continue;

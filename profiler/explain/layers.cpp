@@ -19,7 +19,7 @@ struct Block {
   uint32_t layer = 0;
 };
 
-// "model.layers.3.mlp" -> "model.layers", 3; nullopt: the path has no numeric part.
+// Splits "model.layers.3.mlp" into "model.layers" and 3. nullopt: no part of the path is a number.
 std::optional<std::pair<std::string_view, uint32_t>> NumberIn(std::string_view path) {
   for (size_t begin = path.find('.'); begin != std::string_view::npos;
        begin = path.find('.', begin + 1)) {
@@ -36,7 +36,7 @@ std::optional<std::pair<std::string_view, uint32_t>> NumberIn(std::string_view p
   return std::nullopt;
 }
 
-// The blocks of the module list ("model.layers") with the most bytes.
+// Returns the blocks of one list of modules, such as "model.layers": the list with the most bytes.
 std::vector<Block> ByModule(const trace::Trace& trace, const std::vector<uint32_t>& ids) {
   const trace::AllocationTable& a = trace.allocations;
   base::HashMap<std::string_view, uint64_t> lists;
@@ -68,9 +68,9 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
     Stack& s = stacks[stack];
     if (s.count++ == 0) s.first = id;
   }
-  // Finds the number of layers. A stack agrees with a candidate if the stack's count is nearly a
-  // multiple of the candidate (one off per repetition, since the last layer may be incomplete). The
-  // result is the greatest candidate with which the stacks of nearly all repeated bytes agree.
+  // Finds the number of layers. This is the largest n for which 90 % of the repeated bytes are in
+  // stacks that occur about n, 2n, 3n ... times. A count may differ by one for each n, because the
+  // last layer may be incomplete.
   std::map<uint32_t, uint64_t> by_count;
   uint64_t repeated = 0;
   for (const uint32_t id : ids) {
@@ -110,7 +110,7 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
   return out;
 }
 
-// Returns an empty result if the layers have less than a quarter of the bytes `all`.
+// Sums the blocks by layer. The result is empty if they have less than a quarter of `all` bytes.
 Layers LayersOf(const trace::Trace& trace, const std::vector<Block>& blocks, uint64_t all) {
   Layers out;
   base::HashMap<uint32_t, uint32_t> row;  // layer number -> row of the result

@@ -18,9 +18,9 @@ struct Layers {
   base::HashSet<uint32_t> recomputed;
 };
 
-// Finds layers by the number in the module's path ("layers.3.mlp"). If modules with numbers
-// have few of the bytes, finds layers by repeating call stacks: a layer begins whenever the
-// first repeating stack occurs.
+// Finds layers by the number in a module's path ("layers.3.mlp"). If such modules have few of the
+// bytes, finds layers by call stacks that repeat: each occurrence of the first such stack begins a
+// new layer.
 Layers FindLayers(const trace::Trace& trace, const analysis::LiveSet& live);
 
 }  // namespace vramscope::explain

@@ -1,9 +1,9 @@
 // Finds memory that every step leaves behind.
 //
 // The first step is not judged, because it allocates lasting memory (optimizer state, caches). The
-// last step is not judged, because its gradients and results are still in use. A site leaks when at
-// least half of the judged steps, including one in the last third, left blocks that are alive when
-// the last step ends.
+// last step is not judged, because its gradients and results are still in use. A call site leaks if
+// blocks of at least half of the judged steps are still alive when the last step ends. At least one
+// of these steps must be in the last third.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::vector<Span> StepsOf(const trace::Trace& trace) {
   return steps;
 }
 
-// Whether `stayed` shows a leak. Sets confidence and bytes_per_step.
+// Returns whether `leak.stayed` shows a leak. If so, sets its confidence and bytes_per_step.
 bool Judge(Leak& leak) {
   const size_t first = 1, last = leak.stayed.size() - 1;  // judged steps: [first, last)
   size_t hits = 0, latest = 0;

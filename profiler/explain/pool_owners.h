@@ -11,8 +11,8 @@
 
 namespace vramscope::explain {
 
-// One entry for every private pool, sorted by id. If the stacks do not show the use, the pool's id
-// determines the name: "CUDA graph capture" or "private pool".
+// Returns one entry for every private pool, sorted by id. If the stacks do not show the use, the
+// pool's id determines the name: "CUDA graph capture" or "private pool".
 std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace);
 
 // "0.2": the two numbers of segment_pool_id.

@@ -30,7 +30,7 @@ std::set<int32_t> WholeSteps(const Trace& t) {
   return steps;
 }
 
-// The step to compare; nullopt: the whole traces.
+// Returns the step to compare; nullopt: compare the whole traces.
 absl::StatusOr<std::optional<int32_t>> StepOf(const Trace& a, const Trace& b,
                                               std::optional<int32_t> wanted) {
   if (wanted) return wanted;
@@ -56,8 +56,8 @@ struct Launch {
   int64_t when_ns = 0, ns = 0;
 };
 
-// Kernels launched within the span, in launch order. (The GPU runs them later than the host
-// launches them.)
+// Returns the kernels that the host launched within the span, in launch order. (The GPU may run
+// them after the span.)
 std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
   const trace::ActivityTable& a = t.activities;
   base::HashMap<uint64_t, int64_t> launched;  // keyed by correlation
@@ -80,8 +80,8 @@ std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
 
 constexpr std::string_view kOthers = TEXT_MARK("others");
 
-// The class of a library's kernel; "" if it has none. One call of a library can run several
-// kernels, whose names differ between GPUs.
+// Returns the class of a library's kernel; "" for other kernels. Library kernels cannot be compared
+// by name: one call can run several kernels, whose names differ between GPUs.
 std::string_view ClassOf(std::string_view name, std::string_view op) {
   constexpr std::string_view kAttention = TEXT_MARK("attention"),
                              kConvolutions = TEXT_MARK("convolutions"),
@@ -118,9 +118,9 @@ std::string_view ClassOf(std::string_view name, std::string_view op) {
   return {};
 }
 
-// Kernels are matched by name first. Kernels without a match by name are summed by class if they
-// have a class, else matched by operator, in order of launch. (A library's kernel has a
-// different name on each GPU.)
+// Matches kernels by name. Of the kernels without a match, those with a class are summed by class.
+// The others are matched by operator and launch order. (A library's kernel has another name on each
+// GPU.)
 void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
   const std::vector<Launch> sides[] = {LaunchesOf(planned, SpanOf(planned, out.step)),
                                        LaunchesOf(measured, SpanOf(measured, out.step))};

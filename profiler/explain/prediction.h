@@ -42,8 +42,8 @@ struct Prediction {
 
   std::optional<int32_t> step;  // the compared step; nullopt: the whole traces
   analysis::RequestDiff requests;
-  // The first difference between the sequences of allocations. A side is empty if the allocation or
-  // free is missing in its sequence.
+  // The first difference between the two sequences of allocations and frees. A side is empty if its
+  // sequence lacks the allocation or free.
   struct Side {
     uint64_t index = 0;  // position in the sequence
     std::string text;    // "alloc #7 of 4096 B"
@@ -59,11 +59,11 @@ struct Prediction {
 
   struct Kernel {
     std::string name;
-    // The name of the measured kernel, if it differs from `name` and the kernels were matched by op
-    // and order. (A library's kernel is modelled under a name of vramscope's own.) Otherwise "".
+    // The name of the measured kernel if it was matched by op and its name differs; else "". (Plans
+    // give library kernels names of vramscope's own.)
     std::string measured_name;
-    // True if `name` is a class of library kernels, summed because their names occur on one side
-    // only.
+    // True: `name` is a class of library kernels whose names occur on one side only. The row sums
+    // them.
     bool is_class = false;
     uint64_t planned_count = 0, measured_count = 0;
     int64_t planned_ns = 0, measured_ns = 0;

@@ -47,7 +47,7 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
           .out_of_memory = r.out_of_memory};
 }
 
-// The GPU memory to which memory fractions refer, and the number's source. (Snapshots lack it.)
+// The memory size to which memory fractions refer, and where it is from. (Snapshots lack it.)
 struct GpuMemory {
   uint64_t bytes = 0;
   std::string note = {};
@@ -77,7 +77,7 @@ void Compare(Remedy& remedy, const Remedy& with) {
   remedy.peak_given_back = static_cast<int64_t>(with.peak_reserved - remedy.peak_reserved);
 }
 
-// Runs replays one after another; each reports its share of the progress.
+// Runs replays one after another and reports their progress as a fraction of all replays.
 class Replays {
  public:
   Replays(const trace::Trace& trace, const ReclaimOptions& options, size_t count)
@@ -150,15 +150,15 @@ std::string Headline(const Reclaim& r) {
   return text + i18n::Text(".") + more;
 }
 
-// Bytes that empty_cache() releases. Private pools keep their memory.
+// Returns the bytes that empty_cache() releases. Private pools keep their memory.
 uint64_t Releasable(const Fragmentation& f) {
   uint64_t bytes = 0;
   for (const Fragmentation::PoolUse& p : f.pools) bytes += p.mempool == 0 ? p.cached : 0;
   return bytes;
 }
 
-// The result for a snapshot without history. Only empty_cache() has figures: it releases all cached
-// memory.
+// Returns the result for a snapshot without history. Only the effect of empty_cache() is known: it
+// releases all cached memory.
 Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::string>& confs) {
   out.state = true;
   out.as_recorded = {
@@ -203,7 +203,7 @@ EventIndex MostUnused(const trace::Trace& trace) {
   uint64_t most = unused();
   for (EventIndex i = first; i < n && i <= last; ++i) {
     if (!cursor.Apply()) continue;
-    // A new segment is not unused: the request for which it was allocated follows.
+    // A new segment does not count as unused, because the request that needs it follows.
     const trace::EventKind kind = trace.events.kind[i];
     if (kind == trace::EventKind::kSegmentAlloc || kind == trace::EventKind::kSegmentMap) continue;
     if (unused() <= most) continue;
@@ -266,7 +266,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   }
   for (const std::string& text : confs) {
     Remedy remedy{.name = text};
-    // The default settings are tried together with the recorded settings.
+    // The settings in kDefaults are tried in addition to the recorded settings.
     const std::string both =
         options.alloc_confs.empty() && !recorded_text.empty() ? recorded_text + "," + text : text;
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(both);

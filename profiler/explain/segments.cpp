@@ -1,4 +1,4 @@
-// Lists the segments at one event, with the pieces of each.
+// Lists the segments that exist at one event, and the pieces (blocks and free ranges) of each.
 #include <algorithm>
 #include <tuple>
 #include <utility>

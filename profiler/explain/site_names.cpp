@@ -22,9 +22,9 @@ std::string NameOf(const NamedStack& site, Detail detail) {
 
 using Rows = std::vector<uint32_t>;
 
-// Adds frames to all the sites' names until at least two names differ: frames of packages
-// (`within`), or callers if `within` does not suffice. Returns false, with the names
-// unchanged, if that is impossible.
+// Adds frames to the names of all sites until at least two names differ. Tries frames of
+// packages first (`within`), then callers instead. If neither suffices, returns false and keeps
+// the names.
 bool Split(std::span<const NamedStack> sites, const Rows& rows, std::vector<Detail>& details) {
   const Detail now = details[rows.front()];
   std::vector<Detail> tries;

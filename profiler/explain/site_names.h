@@ -26,9 +26,9 @@ struct NamedStack {
   std::string* name = nullptr;
 };
 // Extends equal names until they differ, if possible: by frames of packages that the program's
-// innermost frame called, or else by callers of the innermost frame.
+// innermost frame called, or else by callers of that frame. Two "train.py:10 <module>" become:
 //
-//   "train.py:10 <module>" twice: "conv.py:548 _conv_forward < train.py:10 <module>" and
+//   "conv.py:548 _conv_forward < train.py:10 <module>"
 //   "batchnorm.py:193 forward < train.py:10 <module>"
 void MakeNamesDistinct(std::span<const NamedStack> sites);
 

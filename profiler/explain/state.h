@@ -1,5 +1,5 @@
-// The complete memory of one device at one event. Also for files that have only one state: a
-// snapshot without history, torch.cuda.memory_snapshot().
+// Describes all memory of one device at one event. Works also for files with only one state: a
+// snapshot without history, or torch.cuda.memory_snapshot().
 //
 //   for (uint8_t d : trace::DevicesOf(*trace)) Show(StateAtEnd(*trace::OfDevice(trace, d)));
 //
@@ -20,7 +20,7 @@ namespace vramscope::explain {
 struct MemoryState {
   uint8_t device = 0;
   trace::EventIndex event = 0;
-  // Sums, pools and their owners, and segments with holes and the blocks that pin them.
+  // Sums, pools with their owners, segments with holes, and the blocks that pin these segments.
   Fragmentation fragmentation;
   std::vector<SegmentView> segments;  // sorted by address
   // Live blocks by call site, category and so on, largest first. Each list adds up to

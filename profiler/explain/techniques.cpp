@@ -33,9 +33,9 @@ constexpr uint64_t kAdapterRank = 8;            // rank of LoRA
 constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements; smaller weights get no adapter
 constexpr uint64_t kLossChunks = 8;
 
-// Operators whose results are 16-bit under autocast: operators that run in 16 bits, norms
-// and dropout, and operators that use 16-bit results. Softmax and sums with the residual
-// stream, for example, stay in fp32.
+// Returns whether the operator's result has 16 bits under autocast. This is so for operators that
+// autocast runs in 16 bits, for norms and dropout, and for operators on 16-bit inputs. Softmax and
+// residual additions, for example, stay in fp32.
 bool Is16BitUnderAutocast(std::string_view op) {
   for (const std::string_view name :
        {"mm", "matmul", "linear", "conv", "einsum", "scaled_dot_product", "layer_norm",
@@ -46,7 +46,7 @@ bool Is16BitUnderAutocast(std::string_view op) {
   return false;
 }
 
-// Operators whose results are not floating-point numbers.
+// Returns whether the operator's results are not floating-point numbers.
 bool IsOfIntegers(std::string_view op) {
   for (const std::string_view name : {"arange", "argmax", "argsort", "randint", "bernoulli"}) {
     if (op.find(name) != std::string_view::npos) return true;
@@ -117,14 +117,14 @@ class Finder {
     return c == Category::kActivation || c == Category::kInput || c == Category::kAutogradDetail ||
            (c == Category::kTemporary && allocations_.phase[id] != Phase::kOptimizer);
   }
-  // A 16-bit copy of a weight that autocast makes in a forward pass.
+  // Whether the block is a 16-bit copy of a weight, as autocast makes it in a forward pass.
   bool IsWeightCopy(uint32_t id) const {
     return Op(id).find("_to_copy") != std::string_view::npos &&
            parameter_bytes_.contains(2 * allocations_.bytes[id]);
   }
 
-  // If `every` is true, all blocks of the trace get their new size; else only those alive at the
-  // failure.
+  // Adds a technique. `every`: all blocks of the trace get new sizes, not only the blocks that are
+  // live at the failure.
   void Add(std::string name, std::string formula, const NewBytes& bytes, uint64_t request,
            uint64_t extra, bool every = true) {
     Technique t{.name = std::move(name),
@@ -153,9 +153,9 @@ class Finder {
     return request ? i18n::Format(", and of the {} requested", FormatBytes(oom_.asked)) : "";
   }
 
-  // Halves the batch. Activations, inputs and temporaries of a pass are proportional to the batch,
-  // but not copies of weights. With two micro-batches, gradients of the first are still live during
-  // the second, so their bytes are added.
+  // Halves the batch. This halves activations, inputs and temporaries of a pass, but not copies of
+  // weights. With two micro-batches, the gradients of the first are still live during the second,
+  // so their bytes are added.
   void Batch() {
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
@@ -182,8 +182,8 @@ class Finder {
         half, request, extra);
   }
 
-  // The highest bytes of gradients in the trace. Without optimizer state, at least the bytes of the
-  // parameters.
+  // Returns the most bytes that gradients have at any time. If there is no optimizer state, the
+  // result is at least the bytes of the parameters.
   uint64_t AllGradients() const {
     const analysis::MemoryCurves curves = analysis::ComputeCurves(trace_);
     const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
@@ -193,8 +193,8 @@ class Finder {
     return std::max(most, Of(Category::kOptimizerState) == 0 ? Of(Category::kParameter) : 0);
   }
 
-  // Each layer keeps only the first block allocated in it, its input. One layer is being recomputed
-  // and keeps all its blocks. This is assumed to be the largest layer.
+  // Each layer keeps only its input, the first block allocated in it. The layer that is being
+  // recomputed, assumed to be the largest, has all its blocks.
   void Checkpointing() {
     const Layers layers = FindLayers(trace_, live_);
     if (layers.count < 2) return;
@@ -218,7 +218,7 @@ class Finder {
       return std::string_view(s).starts_with("at::autocast::");
     });
   }
-  // Whether the block is a dropout mask, which is allocated right after the result and has one byte
+  // Whether the block is a dropout mask. Dropout allocates it right after its result, with one byte
   // per element.
   bool IsMask(uint32_t id) const {
     return id > 0 && Op(id).find("dropout") != std::string_view::npos && Op(id - 1) == Op(id) &&
@@ -275,8 +275,8 @@ class Finder {
         request_is_state_ || (batch_bound_ && !IsOfIntegers(request_op_)) ? half : oom_.asked, 0);
   }
 
-  // Whether the block contains attention scores, that is, the result of an operator or a program's
-  // function that is named softmax.
+  // Whether the block contains attention scores: the result of an operator, or of one of the
+  // program's functions, with softmax in its name.
   bool OfSoftmax(uint32_t id) {
     if (IsSoftmax(Op(id))) return true;
     return OfSoftmax(trace_.events.StackOf(allocations_.alloc_event[id]));
@@ -367,8 +367,8 @@ class Finder {
         request_is_state_ ? 0 : oom_.asked, 0);
   }
 
-  // The optimizer's temporaries. A fused step has none; with foreach=False, at most two temporaries
-  // of the largest parameter's size exist at a time.
+  // Removes the optimizer's temporaries. A fused step has none. With foreach=False, at most two
+  // exist at a time, neither larger than the largest parameter.
   void OptimizerTemporaries() {
     const auto goes = [this](uint32_t id, Category c) {
       return c == Category::kTemporary && allocations_.phase[id] == Phase::kOptimizer;
@@ -394,8 +394,8 @@ class Finder {
         request ? 0 : oom_.asked, 2 * largest);
   }
 
-  // LoRA adapters for every large weight. The weight is assumed to be square, so an adapter is two
-  // matrices of rank times side.
+  // Adds a LoRA adapter to every large weight. Weights are assumed to be square: the adapter is
+  // then two matrices with rank x side elements.
   void Adapters() {
     const uint64_t gradients = Of(Category::kGradient), state = Of(Category::kOptimizerState);
     if (gradients + state == 0) return;
@@ -406,7 +406,7 @@ class Finder {
       elements += 2 * kAdapterRank * static_cast<uint64_t>(std::sqrt(static_cast<double>(n)));
     }
     const uint64_t parameters = std::max<uint64_t>(Of(Category::kParameter), 1);
-    // The adapters, their gradients, and optimizer state in the observed proportion.
+    // The adapters, their gradients, and as much optimizer state per parameter as now.
     const auto extra =
         static_cast<uint64_t>(static_cast<double>(elements * kFp32) *
                               (2 + static_cast<double>(state) / static_cast<double>(parameters)));

@@ -19,7 +19,7 @@ struct Technique {
   uint64_t request = 0;  // new size of the failed request; 0: no request
   uint64_t extra = 0;    // bytes that are additionally allocated
   uint64_t frees = 0;    // bytes freed at the event, minus `extra`
-  // Whether `bytes` has new sizes for the whole trace, or only for blocks live at the event.
+  // True: `bytes` has new sizes for the whole trace. False: only for blocks live at the event.
   bool everywhere = false;
 };
 

@@ -29,14 +29,14 @@ struct LiveSite {
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
-// Keyed by a name of the site that is the same in both traces.
+// The key is a name of the site. A site has the same name in both traces.
 using LiveSites = std::map<std::string, LiveSite>;
 
 LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool by_stack) {
   const trace::AllocationTable& a = trace.allocations;
   const SiteNames names(trace);
   LiveSites out;
-  // The key is the stack (or module and op), and whether the block is older than the recording.
+  // Sites by stack (or module and op) and by whether the block is older than the recording.
   base::HashMap<std::pair<uint64_t, bool>, LiveSite*> known;
   for (const analysis::LiveAllocation& l : live.allocations) {
     const uint32_t id = l.id.value;
@@ -74,8 +74,8 @@ void Join(LiveSite& to, LiveSite& from) {
   for (size_t c = 0; c < to.by_category.size(); ++c) to.by_category[c] += from.by_category[c];
 }
 
-// If a site occurs only in A and another only in B, joins them if their innermost frames are the
-// same. Needed if the program was started in different ways.
+// Joins a site that occurs only in A with a site that occurs only in B if their innermost frames
+// are the same. Their outer frames differ if the program was started in another way.
 void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveSites& b) {
   std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // the keys in each trace
   LiveSites* const sides[] = {&a, &b};
@@ -143,7 +143,7 @@ std::vector<TraceDiff::Step> StepsOf(const std::vector<analysis::StepRow>& a,
   return out;
 }
 
-// The event with the highest allocated bytes in the step; kNoEvent: there is no such step.
+// Returns the event in the step at which the most bytes are allocated; kNoEvent: no such step.
 EventIndex PeakEvent(const trace::Trace& trace, const analysis::MemoryCurves& curves,
                      int32_t step) {
   const trace::SliceTable& s = trace.slices;

@@ -21,8 +21,8 @@ using trace::EventIndex;
 constexpr std::string_view kSettings[] = {"expandable_segments:True", "max_split_size_mb:64",
                                           "max_split_size_mb:256"};
 
-// The event of the request that did not fit. In a plan that continues past the limit, this is the
-// allocation after the out-of-memory event.
+// Returns the event of the request that did not fit. In a plan that continues past the limit, this
+// is the allocation after the out-of-memory event.
 EventIndex RequestOf(const trace::Trace& trace, EventIndex oom) {
   if (trace.info.backend != trace::Backend::kPlan) return oom;
   const auto& kinds = trace.events.kind;
@@ -48,7 +48,7 @@ uint64_t ReservedAt(const Replayed& r, EventIndex event) {
   return reserved;
 }
 
-// Replays the trace once per way out. Each replay reports its share of the progress.
+// Replays the trace once per way out, and reports the progress as a fraction of all replays.
 class Replays {
  public:
   Replays(const trace::Trace& trace, const OutOfMemory& oom, const OutOfMemoryOptions& options)
@@ -57,8 +57,8 @@ class Replays {
   void SetCount(size_t count) { count_ = std::max(count, done_); }
   EventIndex request() const { return request_; }
 
-  // Whether the replay can judge the whole run. Needed: a plan, which is recorded to its end, and
-  // new sizes for all blocks of the technique, if any.
+  // Returns whether a replay can judge the whole run. This needs a plan, which is recorded to its
+  // end. A technique, if given, must have new sizes for all blocks of the trace.
   bool Whole(const Technique* technique) const {
     return trace_.info.backend == trace::Backend::kPlan &&
            (technique == nullptr || technique->everywhere);
@@ -138,7 +138,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
 
   const absl::StatusOr<Replayed> base = replays.Run(*recorded, nullptr);
   if (!base.ok()) return base.status();
-  // Can be false, because the model may pack older blocks into fewer segments than the program did.
+  // False if, for example, the replay packs older blocks into fewer segments than the program did.
   const bool reproduced = !replays.Passes(*base);
 
   std::vector<WayOut> out;

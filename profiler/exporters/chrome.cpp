@@ -210,8 +210,8 @@ class ChromeWriter {
     Put("\n  }},\n");
   }
 
-  // A modelled kernel has the times of its operator. HolisticTraceAnalysis keeps a kernel only if
-  // a launch in a profiler step has the same correlation.
+  // Writes a modelled kernel, with the times of its operator, and its launch: HolisticTraceAnalysis
+  // drops kernels without a launch of the same correlation in a profiler step.
   void Kernel(const Span& span) {
     const uint32_t host_thread = thread_of_[trace_.slices.thread[span.slice]];
     Put("  {{\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", "
@@ -237,7 +237,7 @@ class ChromeWriter {
             Now(device).by_category[static_cast<size_t>(category)]);
   }
 
-  // Starts every curve at zero, so that the first increase is visible.
+  // Begins every curve with a zero, so that the first increase is visible.
   void FirstCounters() {
     std::map<uint8_t, std::array<bool, kCategoryCount>> present;
     for (uint32_t a = 0; a < trace_.allocations.size(); ++a) {

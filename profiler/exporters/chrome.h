@@ -7,11 +7,11 @@
 // Contents:
 //  - complete events ("X") that nest on every track: `ProfilerStep#N`, `## forward ##` and the
 //    other phases, micro-batches and modules as user_annotation; operators as cpu_op;
-//  - for a plan, whose times are modelled, one kernel for every innermost operator that takes time,
-//    with the launch that HolisticTraceAnalysis requires; both have "modelled": true;
-//  - `[memory]` and `[OutOfMemory]` instants as PyTorch writes them (block sizes; a free is
-//    negative), with the category at that time. If a block had another category for most of its
-//    life, that category is added as "Held as";
+//  - for a plan: one kernel for every innermost operator that takes time, and its launch, which
+//    HolisticTraceAnalysis requires. Both have "modelled": true, because their times are modelled;
+//  - `[memory]` and `[OutOfMemory]` instants as PyTorch writes them (the bytes of a free are
+//    negative), with the block's category at that time. If the block had another category for most
+//    of its life, that category is added as "Held as";
 //  - counters ("C"): one track per category, and allocated, reserved and device memory. At every
 //    time the categories add up to the allocated bytes.
 //
@@ -20,7 +20,7 @@
 // forward ##` includes the loss, as in the table of phases; `## end ##` lasts from the end of a
 // step's last main phase to the end of the step.
 //
-// Written in one pass; needs memory for the slices, but not for the text. Thread-safe.
+// Writes in one pass: needs memory for the slices, but not for the text. Thread-safe.
 #pragma once
 
 #include <absl/status/status.h>

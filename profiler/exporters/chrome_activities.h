@@ -31,7 +31,7 @@ class ChromeActivities {
   const trace::ActivityTable& table_;
   const std::vector<std::string>& names_;
   const int64_t begin_ns_;
-  // correlation -> row of the call at which the arrow starts
+  // Keyed by correlation: the row of the call at which the flow arrow starts.
   base::HashMap<uint64_t, uint32_t> calls_;
 };
 

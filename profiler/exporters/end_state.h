@@ -1,5 +1,5 @@
-// The segments with their blocks at the end of a trace, as torch.cuda.memory_snapshot() would list
-// them.
+// Lists the segments and their blocks at the end of a trace, as torch.cuda.memory_snapshot()
+// would.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct EndBlock {
 // segment is a separate entry.
 struct EndSegment {
   uint64_t address = 0, bytes = 0;
-  // Row of the segment; UINT32_MAX: added for a block outside all segments.
+  // Row in the trace; UINT32_MAX: not in the trace, made up for a block outside all segments.
   uint32_t segment = UINT32_MAX;
   uint8_t device = 0;
   std::vector<EndBlock> blocks;  // sorted by address, without gaps
 };
 
-// Sorted by device and address. A block outside all segments (in a trace without segments) gets a
-// segment of its own.
+// Returns the segments sorted by device and address. A block outside all segments gets a segment of
+// its own; this happens in traces without segments.
 std::vector<EndSegment> EndState(const trace::Trace& trace);
 
 // Whether a free of the block was requested but not completed, because another stream uses it.

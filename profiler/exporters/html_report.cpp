@@ -318,7 +318,7 @@ class Report {
     return Heading(title) + table.Html(groups.size());
   }
 
-  // One sentence for each result of explain. Remedies are left out, because they need replays.
+  // One sentence for each explanation (profiler/explain). Remedies are left out: they need replays.
   std::string Findings() const {
     const trace::EventIndex peak = summary_.peak.context.event;
     std::vector<std::string> found;

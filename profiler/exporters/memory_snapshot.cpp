@@ -29,8 +29,8 @@ constexpr uint64_t kFormatVersion = 1;
 constexpr EventIndex kCheckEvery = 1 << 14;
 constexpr uint32_t kNoActivity = UINT32_MAX;
 
-// The action of a recording's entry that became a marker because it is not an allocator event (see
-// profiler/recording). "" for other markers.
+// Returns the action of a history entry that was imported as a marker because it is not an
+// allocator event (see profiler/recording); "" for other markers.
 std::string_view ActionOfMarker(std::string_view marker) {
   constexpr std::string_view kLeftOut = "left out: ";
   if (marker == "snapshot" || marker == "annotate") return marker;
@@ -99,8 +99,8 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // First event to write. Earlier events of a recording only restate what the segments contain. Of
-  // a snapshot without history, only the snapshot's marker is written.
+  // Returns the first event to write. Earlier events of a recording only restate what its segments
+  // contain. A snapshot without history thus has no entry except its marker.
   static EventIndex FirstEntry(const trace::Trace& trace) {
     if (trace.recording_begin != kNoEvent) return trace.recording_begin + 1;
     return trace.info.content == trace::Content::kState ? trace.events.size() : 0;
@@ -117,8 +117,8 @@ class SnapshotWriter {
     const auto is_said = [&](EventIndex event) {
       return !is_concluded(event) && trace_.events.category[event] != Category::kUnknown;
     };
-    // If the imported file contained some categories, inferred categories are written as known: a
-    // reader that infers again would discard those that were recorded.
+    // If the imported file contained some categories, the inferred ones are not marked as inferred:
+    // otherwise, a reader infers all again and discards the recorded ones.
     return std::ranges::any_of(events, is_concluded) && std::ranges::none_of(events, is_said);
   }
   // Finds allocations whose category changes while they are live.
@@ -265,8 +265,8 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // For older blocks whose category changes later, writes the category at the beginning of the
-  // recording. The other entries of such a block contain the category of most of its life.
+  // Writes an entry for every older block whose category changes later: its category when the
+  // recording begins. The block's other entries have the category of most of its life.
   void OlderBlocks(int device, SnapshotPickle::List& list) {
     const trace::AllocationTable& a = trace_.allocations;
     for (uint32_t row = 0; row < changes_.size(); ++row) {
@@ -289,8 +289,8 @@ class SnapshotWriter {
     }
     return 0;
   }
-  // Whether the event only reserves or frees addresses. Snapshots have no entry for such an event;
-  // an expandable segment appears only when memory is mapped.
+  // Whether the event only reserves or frees addresses. Snapshots have no entry for such an event:
+  // in them, an expandable segment begins when memory is mapped.
   bool IsAddressSpace(EventIndex event) const {
     const EventKind kind = trace_.events.kind[event];
     return (kind == EventKind::kSegmentAlloc || kind == EventKind::kSegmentFree) &&
@@ -305,7 +305,7 @@ class SnapshotWriter {
     out_.Item("stream", uint64_t{stream});
     if (trace_.info.has_times) out_.Item("time_us", times_.Of(event));
   }
-  // Texts of the recorded program for the entry.
+  // Writes the texts that the recorded program gave for the event.
   void Said(EventIndex event, bool always) {
     if (const std::string_view text = Text(trace_.events.CompileContextOf(event)); !text.empty())
       out_.TextItem("compile_context", text);
@@ -388,8 +388,8 @@ class SnapshotWriter {
     CategoryItem(to);
     category_now_[row] = to;
   }
-  // Writes an entry with the category at the allocation, because the alloc entry contains the
-  // category that the block has for most of its life.
+  // Writes an entry with the category that the block has at `event`. It is needed because the alloc
+  // entry has the category of most of the block's life.
   void Birth(EventIndex event, uint32_t row) {
     out_.BeginDict();
     OfAllocation("annotate", row, event);

@@ -5,28 +5,28 @@
 //
 // Contents:
 //  - segments: the state at the end, with all blocks (free ones too), their stacks and categories;
-//  - device_traces: one list per device, with the events after kMarkerRecordingBegin if the trace
-//    has this marker. As in a recorded file, earlier state is in the segments;
+//  - device_traces: one list of events per device. If the trace has kMarkerRecordingBegin, lists
+//    begin after it; as in a recorded file, earlier blocks are only in the segments;
 //  - external_annotations: the annotations of a recorded file, or the steps, phases and
 //    micro-batches of vramscope's own run: `ProfilerStep#N`, `## forward ##`, `micro-batch 0`.
 //    Inferred steps and phases are not written;
 //  - allocator_settings from the trace's PYTORCH_CUDA_ALLOC_CONF;
-//  - categories: the list of names. Every alloc and live block, and the free of every block older
-//    than the recording, has a `category`: the category that the block had for most of its life. A
-//    change is written as PyTorch's `annotate` entry, with the new `category` and a readable
-//    `user_metadata`: "temporary -> gradient". An `annotate` right after the alloc contains the
-//    category at the allocation; the first `annotate` of a block older than the recording contains
-//    the category when the recording begins. Inferred changes are not written;
-//  - frames: the recorded stacks. For vramscope's own runs, which have none, the innermost frame is
-//    the operator with its module's path as file, and the outer frames are the enclosing modules,
-//    so that a flame graph groups by module;
+//  - categories: the list of names. Every alloc, every live block, and every free of a block older
+//    than the recording has a `category`: the category that the block had longest. A change is a
+//    PyTorch entry `annotate` with the new `category` and a readable `user_metadata`: "temporary ->
+//    gradient". An `annotate` right after the alloc has the category at the allocation. For older
+//    blocks, the first `annotate` has the category at the beginning of the recording. Inferred
+//    changes are not written;
+//  - frames: the recorded stacks. vramscope's own runs have none: there the innermost frame is the
+//    operator (its file is the module's path), and the outer frames are the enclosing modules, so
+//    that a flame graph groups by module;
 //  - vramscope: {version: 1, producer, inferred}. `inferred` is true if all categories are
-//    inferred; a reader that can infer them then does so again. Otherwise categories are known, and
-//    a block called "unknown" stays unknown.
+//    inferred: vramscope then infers them again when it reads the file. If it is false, the
+//    categories are known, and a block called "unknown" stays unknown.
 //
 // Names of categories are PyTorch's own where they exist (torch.profiler's memory categories).
-// Times are whole microseconds. In vramscope's own runs, an event in the same microsecond as the
-// boundary of a step or phase is moved so that rounding does not move it past the boundary.
+// Times are whole microseconds. In vramscope's own runs they are rounded such that no event moves
+// past the begin or end of a step or phase.
 //
 // Protocol 4, written in one pass; needs memory only for shared strings, frames and stacks.
 // Thread-safe.

@@ -24,8 +24,8 @@ struct Band {
   Category category;
   std::string_view light, dark;  // colors
 };
-// torch.profiler's colors and its order, from the bottom; categories that torch.profiler lacks are
-// on top. Some colors for the dark page are lighter.
+// From bottom to top, in torch.profiler's order and colors. Categories that torch.profiler lacks
+// are on top. The second color is for the dark page.
 constexpr Band kBands[] = {{Category::kParameter, "#006400", "#2e8b57"},
                            {Category::kBuffer, "#3cb371", "#3cb371"},
                            {Category::kOptimizerState, "#daa520", "#daa520"},
@@ -48,7 +48,7 @@ struct Column {
   bool filled = false;
 };
 
-// The highest state in every column of pixels. A column without a point repeats the column before.
+// Returns the highest state of each column of pixels. Empty columns repeat the previous one.
 std::vector<Column> Columns(const analysis::MemoryCurves& curves, int count) {
   std::vector<Column> columns(static_cast<size_t>(count));
   const int64_t begin = curves.time_ns.front();
@@ -78,7 +78,7 @@ std::vector<Column> Columns(const analysis::MemoryCurves& curves, int count) {
   return columns;
 }
 
-// A step line from left to right. Equal levels become one segment.
+// Draws a step line from left to right. Adjacent equal levels become one line segment.
 template <class X>
 std::string Steps(const std::vector<double>& level, const X& x) {
   std::string path = fmt::format("M{:.1f} {:.1f}", x(0), level[0]);
@@ -116,7 +116,7 @@ struct Axis {
   }
 };
 
-// Ticks at round values, in the largest unit that does not exceed the values.
+// Puts ticks at round values, in the largest unit that is not larger than the values.
 template <size_t N>
 Axis RoundAxis(double from, double to, int about,
                const std::array<std::pair<double, std::string_view>, N>& units) {
@@ -127,8 +127,8 @@ Axis RoundAxis(double from, double to, int about,
   const double span = std::max(to - from, axis.unit * 1e-6);
   const double step = RoundStep(span / axis.unit / about);
   axis.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step))));
-  // Computes ticks as multiples of the step. The limit on the number of ticks ends the loop even if
-  // values are so large that adding a step does not change them.
+  // Ticks are multiples of the step. The limit on their number ends the loop even for values so
+  // large that adding a step does not change them.
   const double first = std::ceil(from / axis.unit / step);
   for (int n = 0; n <= 2 * about && (first + n) * step * axis.unit <= to; ++n)
     axis.ticks.push_back((first + n) * step * axis.unit);
@@ -164,7 +164,7 @@ MemoryAxes AxesOf(const trace::Trace& trace, const analysis::MemoryCurves& curve
   if (curves.size() == 0) return axes;
   for (size_t i = 0; i < curves.size(); ++i)
     axes.bytes = std::max({axes.bytes, curves.allocated[i], curves.reserved[i]});
-  // Leaves out a limit far above the curves, because a line there would compress the curves.
+  // Leaves out a GPU limit far above the curves, because showing it would flatten the curves.
   constexpr uint64_t kNear = 2;
   const uint64_t gpu = trace.info.device.memory_bytes;
   if (!trace::IsOfHostMemory(trace) && gpu / kNear <= axes.bytes)

@@ -14,12 +14,12 @@
 
 namespace vramscope::exporters {
 
-// The ends of the axes. Lets two pictures have the same axes.
+// The ends of the axes, used to give two pictures the same axes.
 struct MemoryAxes {
   uint64_t bytes = 0;
   int64_t length_ns = 0;
 };
-// The ends that a picture of this trace has on its own.
+// Returns the ends of the axes for a picture of this trace alone.
 MemoryAxes MemoryAxesOf(const trace::Trace& trace);
 
 struct MemorySvgOptions {

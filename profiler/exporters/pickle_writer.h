@@ -25,8 +25,8 @@ namespace vramscope::exporters {
 
 class PickleWriter {
  public:
-  // A reader keeps items on its stack until it appends the batch to a list. As in Python's own
-  // writer, a batch has at most this many items.
+  // The most items in a batch, as in Python's own pickler. It limits memory: a reader keeps the
+  // items of a batch on its stack until it appends them to a list.
   static constexpr int kBatch = 1000;
 
   explicit PickleWriter(std::ostream& out);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr uint32_t kNoMemo = UINT32_MAX;
 
-// The last part of a path; for a number, with the part before: "model.layers.3" -> "layers.3".
+// Returns the last part of a path. If it is a number, adds the part before: "layers.3".
 std::string_view LastPart(std::string_view path) {
   size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return path;

@@ -57,8 +57,8 @@ class SnapshotPickle {
   };
   void Text(std::string_view text) { pickle_.Shared(text); }
 
-  // A list of frames: the recorded stack of the allocation. vramscope's own runs have no stacks:
-  // their frames are the operator with its module, then one frame per enclosing module.
+  // Writes a list of frames: the recorded stack of the allocation. In vramscope's own runs, which
+  // have no stacks, the frames are the operator and then each enclosing module.
   void AllocationFrames(uint32_t allocation);
   void FramesOf(trace::EventIndex event);  // empty if nothing was recorded
   void NoFrames();

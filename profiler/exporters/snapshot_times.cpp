@@ -32,8 +32,8 @@ bool IsSnapshotEntry(EventKind kind) {
   return trace::IsAllocatorEvent(kind) || kind == EventKind::kRetag;
 }
 
-// The times of an imported snapshot are whole microseconds already. Those of vramscope's own runs
-// are rounded so that no entry moves past the boundary of a step or phase.
+// Imported snapshots have whole microseconds already. In vramscope's own runs, times are rounded
+// such that no entry moves past the begin or end of a step or phase.
 SnapshotTimes::SnapshotTimes(const trace::Trace& trace) : trace_(trace) {
   if (trace.events.size() > 0) before_0_ = std::max<int64_t>(0, -Recorded(0));
   if (trace.info.backend == trace::Backend::kImported) return;
@@ -55,7 +55,7 @@ SnapshotTimes::SnapshotTimes(const trace::Trace& trace) : trace_(trace) {
 }
 
 int64_t SnapshotTimes::Recorded(EventIndex event) const {
-  // Unsigned, so that invalid times wrap around instead of overflowing.
+  // Computed without a sign, so that invalid times wrap around instead of overflowing.
   const auto ns = static_cast<int64_t>(static_cast<uint64_t>(trace_.info.start_unix_ns) +
                                        static_cast<uint64_t>(trace_.events.time_ns[event]));
   return ns / 1000 - (ns % 1000 < 0 ? 1 : 0);

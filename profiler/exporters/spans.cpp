@@ -20,7 +20,7 @@ bool IsMainPhase(Phase phase) {
          phase == Phase::kOptimizer;
 }
 
-// For each row of `slices`: whether it is an op without an op inside it on its thread.
+// Returns for each row of `slices` whether it is an op that contains no other op of its thread.
 std::vector<bool> InnermostOps(const SliceTable& slices) {
   std::vector<bool> innermost(slices.size(), false);
   std::map<uint32_t, std::vector<uint32_t>> open;  // thread -> rows
@@ -38,8 +38,8 @@ std::vector<bool> InnermostOps(const SliceTable& slices) {
   return innermost;
 }
 
-// The event that ends each slice. A forward phase ends with the following loss phase, if there is
-// one. kNoEvent: the slice never ended.
+// Returns the event that ends each slice; kNoEvent: the slice never ended. If a loss phase follows
+// a forward phase, the forward phase ends where the loss phase ends.
 std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
   std::vector<EventIndex> ends(slices.size());
   slices.end_event.Read(0, ends);
@@ -57,7 +57,7 @@ std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
   return ends;
 }
 
-// If a call begins at the same time as an op, the call is placed after and so inside the op.
+// A call that begins at the same time as an op is placed after the op, and thus inside it.
 void AddActivities(const trace::Trace& trace, const std::vector<int64_t>& shown_ns,
                    std::vector<Span>& spans) {
   // Of activities with the same begin, the longest comes first: it contains the other activities.

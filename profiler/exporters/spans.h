@@ -1,5 +1,5 @@
-// The complete events of a Chrome trace before they are written: which slices are written, under
-// which name and on which track. Separate from the writer, so that the nesting can be tested alone.
+// Chooses the complete events of a Chrome trace: which slices are written, under which name and on
+// which track. Separate from the writer, so that the nesting can be tested alone.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ enum class SpanKind : uint8_t { kAnnotation, kModule, kOp, kKernel, kActivity };
 
 struct Span {
   SpanKind kind = SpanKind::kAnnotation;
-  // The event at which the span begins; for an activity, the first event after the activity's
-  // begin. Spans are sorted by it.
+  // The event at which the span begins. For an activity: the first event after it has begun. Spans
+  // are sorted by this event.
   trace::EventIndex event = 0;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -44,13 +44,13 @@ struct Spans {
 
 // The time at which each event is shown. Viewers sort events with the same time by length and nest
 // them. In a plan, views take no time, so a hundred of them would be drawn as a hundred nested
-// levels. Events therefore get distinct times: an event's own time, or one nanosecond after the
-// previous event if that is later. Events after the next gap keep their own time.
+// levels. Therefore, events at the same time are shown one nanosecond apart. Later events are shown
+// later only until the next gap, and then at their own time again.
 std::vector<int64_t> ShownTimes(const trace::Trace& trace);
 
-// On every track, two spans are either disjoint or nested, and an outer span precedes its inner
-// spans. Slices that violate this (in damaged or foreign traces) are moved to an overflow track.
-// `kernels`: derive a kernel from every innermost op that takes time; for traces without kernels.
+// Spans of one track are disjoint or nested, and an outer span precedes its inner spans. Slices
+// that violate this (in damaged or foreign traces) are moved to an overflow track. `kernels`: the
+// trace has no kernels, so a kernel is made from every innermost op that takes time.
 Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_ns, bool kernels);
 
 // Assigns spans to tracks so that spans are disjoint or nested (see CollectSpans).

@@ -27,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostSteps = 8;
 constexpr size_t kAtOnce = 4;  // number of plans requested at once
-// The search's share of the patience. The rest is used to find the largest batch and the longest
-// sequence.
+// The fraction of the time limit that the search may use. The rest is for finding the largest batch
+// and the longest sequence.
 constexpr double kSearchShare = 0.85;
 // A move that saves too little memory is still kept if it makes the run faster by more than 1 %, or
 // by more than 5 % if it changes rounding or the training.
@@ -37,7 +37,7 @@ constexpr uint64_t kLittle = 1000;  // savings below 1/kLittle of the budget are
 constexpr int kMostBatch = 1 << 14;
 constexpr int kMostSeq = 1 << 17;
 
-// A combination, and the moves that led to it.
+// A combination of techniques, and the moves that lead to it from the start configuration.
 struct Node {
   run::RunConfig config;
   std::vector<Move> moves;
@@ -96,7 +96,7 @@ class Search {
 
  private:
   bool Fits(const Planned& planned) const { return planned.FitsInto(budget_); }
-  // Sets the deadline to this share of the patience.
+  // Sets the deadline to this fraction of the time limit.
   void Until(double share) {
     deadline_ = begin_ + std::chrono::duration_cast<Clock::duration>(options_.patience * share);
   }
@@ -130,8 +130,8 @@ class Search {
     return absl::OkStatus();
   }
 
-  // Adds moves that change at most `most` to `at`, then removes moves that turned out to be
-  // needless.
+  // Adds moves to `at` until it fits, then removes the moves that turned out to be needless.
+  // `most`: the greatest change that a move may make.
   absl::StatusOr<Node> Way(Node at, const std::vector<Move>& moves, run::Changes most) {
     std::vector<Move> allowed;
     std::ranges::copy_if(moves, std::back_inserter(allowed),
@@ -141,7 +141,7 @@ class Search {
     return Pruned(*std::move(end));
   }
 
-  // Plans the run as it is and with each single move.
+  // Plans the run without moves, and with each move alone.
   absl::Status PlanFirst(Node& first, const std::vector<Move>& moves) {
     std::vector<Node> nodes;
     for (const Move& move : moves) {
@@ -154,8 +154,8 @@ class Search {
     return PlanNodes(pointers);
   }
 
-  // A move that may come next. `before` and `after` are the plans without and with it, where it was
-  // last planned.
+  // A move that may come next. `before` and `after`: the plans without and with the move, at the
+  // node at which it was last planned.
   struct Candidate {
     const Move* move;
     Planned before = {}, after = {};
@@ -194,8 +194,8 @@ class Search {
     });
   }
 
-  // The value of a candidate at the current node, computed from its plan there or its last plan
-  // elsewhere.
+  // Estimates the value of a candidate at the current node from its last plan, which may have been
+  // made at an earlier node.
   double Worth(const Node& at, const Candidate& candidate) const {
     if (!candidate.possible) return 0;
     if (!candidate.known) return std::numeric_limits<double>::infinity();
@@ -206,10 +206,10 @@ class Search {
                : 0;
   }
 
-  // The best next candidate; nullptr: there is none. A move's value seldom rises when other moves
-  // are added. Candidates with the highest last value are therefore planned first, until a planned
-  // value is at least as high as the last value of all others. If no candidate has a value, all are
-  // planned once more.
+  // Returns the best next candidate; nullptr: there is none. Adding moves seldom raises the value
+  // of another move. Therefore, the candidates with the highest last values are planned first,
+  // until the best planned value reaches the last values of all others. If no value is positive,
+  // all are planned again.
   absl::StatusOr<Candidate*> Best(const Node& at, std::vector<Candidate>& candidates) {
     for (Candidate& each : candidates) {
       each.next.reset();
@@ -241,8 +241,8 @@ class Search {
     return nullptr;
   }
 
-  // Applies moves until the run fits, each time the move that saves most memory for its time. After
-  // that, applies moves that make the run faster and keep it fitting, except if `enough` is true.
+  // Applies moves until the run fits: each time the move that saves most memory per added time.
+  // Then, unless `enough` is true, applies moves with which the run is faster and still fits.
   absl::StatusOr<Node> Descend(Node at, const std::vector<Move>& moves, bool enough = false) {
     std::vector<Candidate> usual, last;
     for (const Move& move : moves) (move.last_resort ? last : usual).push_back({.move = &move});
@@ -256,12 +256,12 @@ class Search {
     return at;
   }
 
-  // Bytes saved, divided by the relative increase in time. Only as many bytes count as exceed the
-  // budget. A move that also makes the step faster is preferred to every move that does not.
+  // Returns the bytes saved, divided by the relative increase in time. Savings beyond the budget do
+  // not count. A move that also makes the step faster is preferred to any move that does not.
   double Score(const Planned& now, const Planned& before, const Planned& after) const {
     if (!after.ok() || after.needed() >= before.needed()) return 0;
-    // A run can also be out of memory although `needed` is within the budget. Its excess then
-    // counts as one byte.
+    // A run can run out of memory although `needed` is within the budget. Then one byte counts as
+    // exceeding it.
     const double over = now.needed() > budget_ ? static_cast<double>(now.needed() - budget_) : 1.0;
     const double saved = std::min(over, static_cast<double>(before.needed() - after.needed()));
     const double cost = after.step_ms - before.step_ms;
@@ -270,7 +270,7 @@ class Search {
     return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
   }
 
-  // The node with only these of its moves, not planned yet. nullopt: they depend on other moves.
+  // Returns the node with only these of its moves, unplanned; nullopt: they need other moves.
   std::optional<Node> Only(const Node& node, const Members& moves) const {
     Node less{.config = start_, .moves = {}, .planned = {}};
     for (const size_t i : moves) {
@@ -282,9 +282,9 @@ class Search {
     return less;
   }
 
-  // Leaves moves out of the node, as long as it is hardly slower without them and `enough` is true
-  // for the plans with and without a move. Moves that change the training most are tried first,
-  // then later moves.
+  // Tries to leave out each move. It is left out if the node is hardly slower without it, and
+  // `enough` is true for the plans with and without it. Moves that change the training most are
+  // tried first; of equal ones, the latest.
   absl::StatusOr<Node> LeaveMovesOut(
       const Node& node, const std::function<bool(const Planned&, const Planned&)>& enough,
       std::function<bool()> in_time) {
@@ -336,7 +336,7 @@ class Search {
         [] { return true; });
   }
 
-  // The moves that change at most `most`, sorted by the memory that each saves alone.
+  // Returns the moves that change the training by at most `most`, largest saving alone first.
   std::vector<const Move*> BySaving(const std::vector<Move>& moves, run::Changes most) const {
     std::vector<std::pair<uint64_t, const Move*>> needs;
     for (const Move& move : moves) {
@@ -353,8 +353,8 @@ class Search {
     return out;
   }
 
-  // Adds each of these moves alone to a node that fits. Returns the results that need at least 5 %
-  // less memory, sorted by time times memory.
+  // Adds each of these moves separately to a node that fits. Returns the results that need at least
+  // 5 % less memory, sorted by time x memory.
   absl::StatusOr<std::vector<Node>> Roomier(const Node& at, std::span<const Move* const> moves) {
     std::vector<Candidate> candidates;
     for (const Move* move : moves) candidates.push_back({.move = move});
@@ -381,8 +381,8 @@ class Search {
     return most;
   }
 
-  // Removes idle moves, then applies the others in order and plans the run after each, to find the
-  // effect of each move.
+  // Removes moves that do nothing. Then applies the others in order, and plans the run after each,
+  // to find the effect of each.
   absl::StatusOr<Proposal> Explained(const Node& whole) {
     const absl::StatusOr<Node> useful = WithoutIdleMoves(whole);
     if (!useful.ok()) return useful.status();
@@ -414,7 +414,7 @@ class Search {
     return out;
   }
 
-  // Searches all limits in parallel. A limit that is not known when the time is up is 0.
+  // Searches for all limits in parallel. Limits not found before the deadline stay 0.
   absl::Status FindLimits(std::vector<Limit> limits) {
     while (!Late()) {
       std::vector<Node> nodes;
@@ -494,7 +494,7 @@ class Search {
         if (!Fits(node.planned) || !adds(node.planned, ChangesOf(node))) continue;
         absl::StatusOr<Proposal> proposal = Explained(node);
         if (!proposal.ok()) return proposal.status();
-        // Explained() may have dropped moves, after which the proposal may equal another.
+        // Explained() may have dropped moves, so the proposal may now equal another one.
         if (!adds(proposal->planned, proposal->changes)) continue;
         std::erase_if(out.proposals, [&](const Proposal& other) {
           return beats(*proposal, other.planned, other.changes);

@@ -2,7 +2,7 @@
 // because techniques interact. Every combination that is considered is planned.
 //
 //   ASSIGN_OR_RETURN(Fitted fitted, Fit(config, budget, [&](const auto& configs) { ... }));
-//   fitted.proposals.front().steps;  // the effect of each move
+//   fitted.proposals.front().steps;  // the moves, with the effect of each
 //
 // Fit() blocks, and calls `plan` on the caller's thread.
 #pragma once
@@ -42,9 +42,9 @@ Planned PlannedOf(const trace::Trace& trace);
 using PlanAll =
     std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<run::RunConfig>&)>;
 
-// The run on a GPU whose memory is `budget`. Plans that are compared with a budget must use this
-// configuration, because the amount of memory that the caching allocator keeps depends on the GPU's
-// memory.
+// Returns the same run on a GPU with `budget` bytes. Plans must use this configuration if they are
+// compared with the budget, because the size of the GPU affects how much memory the caching
+// allocator keeps.
 run::RunConfig UnderBudget(const run::RunConfig& config, uint64_t budget);
 
 struct Step {
@@ -73,14 +73,14 @@ struct Fitted {
   // The Pareto front of all plans: no other plan is both faster and smaller.
   std::vector<Proposal> front;
   int plans = 0;
-  // True if a search ended for lack of time before it found a fit. There may be more proposals.
+  // True: time ran out before some search found a fit, so there may be more proposals.
   bool cut_short = false;
 };
 
 struct Options {
   int proposals = 3;
   bool limits = true;  // search for the largest batch and the longest sequence
-  // The search ends after this time if something fits by then.
+  // The search ends after this time, provided that something fits by then.
   std::chrono::milliseconds patience{9000};
   // If nothing fits after `patience` (a busy computer, a large model), one search continues until
   // something fits, at most until this time.

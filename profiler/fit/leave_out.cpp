@@ -41,8 +41,8 @@ absl::StatusOr<LeftOver> LeaveOut(const LeavingOut& from) {
         needed.push_back({round[i], without.ok()});
         continue;
       }
-      // Leaving out one member seldom makes another one needless: only if this one increased the
-      // need for memory, or if the other one could not be planned without.
+      // Members that were needed are tried again in two cases only: if the run needs less memory
+      // without this member, or if the plan without the other one failed.
       const bool harmed = without.needed() < out.planned.needed();
       for (const Tried& tried : needed)
         if (harmed || !tried.planned) open.push_back(tried.member);

@@ -1,10 +1,10 @@
-// Leaves out members of a combination that its plan does not need, one after the other.
+// Leaves needless members out of a combination (moves or switches), one after the other.
 //
 //   ASSIGN_OR_RETURN(LeftOver few, LeaveOut({.order = {2, 0, 1}, .planned = with_all,
 //       .plan = plans, .enough = [&](...) { return without.FitsInto(budget); }}));
 //
-// Every removal is planned together with the earlier ones; savings are not added up. Blocks, and
-// calls its functions on the caller's thread. Internal to this folder.
+// Every removal is planned together with the earlier removals; savings are not added up. Blocks,
+// and calls the given functions on the caller's thread. Internal to this folder.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -25,7 +25,7 @@ struct LeavingOut {
   // Plans all sets and returns the results in order. A set that cannot be planned has an error in
   // its result.
   std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<Members>&)> plan = {};
-  // Whether the member can be left out. Without a plan it cannot.
+  // Returns whether the member can be left out. Not called if the plan without the member failed.
   std::function<bool(size_t member, const Planned& with, const Planned& without)> enough = {};
   std::function<bool()> in_time = [] { return true; };  // asked before each round of plans
 };

@@ -4,7 +4,7 @@
 //
 //   while (!limit.done()) {
 //     const int value = limit.Next(budget);
-//     limit.Saw(value, fits, needed);  // the result of a plan with it
+//     limit.Saw(value, fits, needed);  // the result of a plan with the value
 //   }
 //
 // Internal to this folder. Not thread-safe.

@@ -60,7 +60,7 @@ void AddDoubled(const Move& row, const std::string& key, const run::RunConfig& c
   }
 }
 
-// The settings that select an optimizer, with the run's optimizer.impl if the optimizer has it.
+// Returns the settings that select an optimizer. Changes optimizer.impl only if necessary.
 Settings ChoiceOf(const run::OptimizerDeclaration& optimizer, const run::RunConfig& config) {
   Settings settings = {{"optimizer.name", optimizer.id}};
   const std::vector<std::string>& ways = optimizer.implementations;

@@ -31,17 +31,17 @@ struct Move {
   Settings settings = {};
 };
 
-// All moves for the configuration's model that the configuration does not use already.
+// Returns the moves for the configuration's model that the configuration does not use yet.
 std::vector<Move> Moves(const run::RunConfig& config);
-// The configuration with the move applied. Returns an error if the move excludes another setting or
+// Returns the configuration with the move applied; an error if the move excludes another setting or
 // changes nothing.
 absl::StatusOr<run::RunConfig> Applied(const Move& move, const run::RunConfig& config);
-// The configuration with these settings. Returns an error if they exclude each other.
+// Returns the configuration with these settings; an error if they exclude each other.
 absl::StatusOr<run::RunConfig> With(const Settings& settings, const run::RunConfig& config);
 
-// All settings of a run, as keys such as "lora.rank".
+// Returns all settings of a run. Their keys are names such as "lora.rank".
 Settings SettingsOf(const run::RunConfig& config);
-// The settings of `after` that differ from `before`.
+// Returns the settings of `after` that differ from those of `before`.
 Settings Changed(const run::RunConfig& before, const run::RunConfig& after);
 
 // "the training stays as it is"

@@ -55,8 +55,8 @@ class Search {
   }
 
  private:
-  // Whether there is time for half of another round of plans, if it takes as long as the longest so
-  // far. A search that has a proposal leaves time to reduce it.
+  // Returns whether another round of plans can be half done in time, if it takes as long as the
+  // longest one so far. `leaves_time`: keep some time for leaving switches out of proposals.
   bool InTime(bool leaves_time = false) {
     const auto patience = leaves_time ? s_.patience * kSearchShare : s_.patience;
     const bool in_time = Clock::now() + longest_ / 2 < begin_ + patience;
@@ -79,8 +79,8 @@ class Search {
     return absl::OkStatus();
   }
 
-  // Plans single switches that may suffice alone, a few at a time, until enough of them fit. They
-  // are sorted by their change to the training, then by expected saving.
+  // Plans each switch that may suffice alone, a few at a time, until enough of them fit. The order
+  // is by the change to the training, then by the expected saving.
   absl::Status Singles() {
     std::vector<size_t> order;
     for (size_t i = 0; i < s_.switches.size(); ++i)
@@ -100,8 +100,8 @@ class Search {
   int64_t Missing(const Planned& planned) const {
     return static_cast<int64_t>(planned.needed()) - static_cast<int64_t>(s_.budget);
   }
-  // The bytes that have to be saved at least: memory that is only cached is released before the
-  // budget is exceeded.
+  // Returns the fewest bytes that must be saved. Cached memory does not count, because the
+  // allocator releases it before the budget is exceeded.
   int64_t LeastMissing(const Planned& planned) const {
     const uint64_t cached =
         planned.peak > 0 ? planned.reserved - std::min(planned.reserved, planned.peak) : 0;
@@ -115,8 +115,8 @@ class Search {
     return !expected ||
            kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(missing);
   }
-  // Whether another value of the same switch should be tried first, because it saves enough with
-  // less surplus.
+  // Whether another value of the same switch should be tried first, because its saving is closer to
+  // what is missing.
   bool OtherValueFirst(size_t i) const {
     const auto enough = [&](size_t k) {
       return static_cast<double>(Saves(k)) >= 1.1 * static_cast<double>(Missing(s_.start));
@@ -130,8 +130,8 @@ class Search {
     return false;
   }
 
-  // The bytes that a switch saves alone: 0 if its plan failed, the expected saving if it was not
-  // planned.
+  // Returns the bytes that a switch saves alone: 0 if its plan failed, and the expected saving if
+  // it was not planned.
   int64_t Saves(size_t i) const {
     const auto at = planned_.find({i});
     if (at == planned_.end()) return static_cast<int64_t>(s_.switches[i].expected.value_or(0));
@@ -168,15 +168,15 @@ class Search {
     return set;
   }
 
-  // Whether a switch of the set reduces only the memory that this one reduces, too.
+  // Whether `other` reduces only one kind of memory, and a switch of the set reduces only the same.
   bool SavesTheSame(const SwitchSet& set, size_t other) const {
     const std::string& reduces = s_.switches[other].reduces_only;
     return !reduces.empty() && std::ranges::any_of(set, [&](size_t one) {
       return s_.switches[one].reduces_only == reduces;
     });
   }
-  // The bytes that these switches together may save, from what each saves alone. Of those that
-  // reduce the same memory, only the largest saving counts.
+  // Estimates the bytes that these switches save together from what each saves alone. If several
+  // reduce only the same memory, the largest saving counts.
   int64_t SavesTogether(const SwitchSet& set) const {
     std::map<std::string, int64_t> largest;
     int64_t saves = 0;
@@ -191,10 +191,10 @@ class Search {
     return saves;
   }
 
-  // Chooses the next set, which has one more switch, or as many more as are expected to suffice.
-  // Ends a search whose switches together are expected to save far too little, or which arrives at
-  // a set that contains one that fits. The search that allows all changes and all switches
-  // continues in the first case, to show how far it gets.
+  // Chooses the next set: adds one switch, or as many switches as are expected to suffice. Ends a
+  // search if its next set contains a set that fits, or if all its switches together are expected
+  // to save far too little. In the second case, the search with all changes and all switches
+  // continues, to show how far it gets.
   void Step(Way& way) const {
     std::erase_if(way.left,
                   [&](size_t i) { return !GoesWith(way.set, i) || (Known(i) && Saves(i) <= 0); });
@@ -254,8 +254,8 @@ class Search {
   const Planned& PlanOf(const SwitchSet& set) const {
     return set.empty() ? s_.start : planned_.at(set);
   }
-  // Whether these switches, a part of the set `all` that fits, are expected to save far too little.
-  // If `all` saves more than expected, so may they.
+  // Whether these switches are expected to save far too little. They are a part of `all`, which
+  // fits. If `all` saves more than expected, the part is expected to do so, too.
   bool Hopeless(const SwitchSet& set, const SwitchSet& all) const {
     if (planned_.contains(set) || !std::ranges::all_of(all, [&](size_t i) { return Known(i); }))
       return false;
@@ -265,8 +265,8 @@ class Search {
     return kFar * std::max(1.0, more) * static_cast<double>(SavesTogether(set)) <
            static_cast<double>(LeastMissing(s_.start));
   }
-  // Leaves out the set's switches that it does not need: to fit, or to need at most `most` bytes.
-  // Those that change the training most are tried first, then those that save least.
+  // Leaves out switches as long as the set fits or, if `most` is given, needs at most `most` bytes.
+  // Tries switches that change the training most first; of equal ones, those that save least.
   absl::StatusOr<LeftOver> Needed(const SwitchSet& all, std::optional<uint64_t> most) {
     LeavingOut from{.order = all, .planned = planned_.at(all), .at_once = s_.at_once};
     std::ranges::stable_sort(from.order, [&](size_t x, size_t y) {
@@ -293,7 +293,7 @@ class Search {
     return LeaveOut(from);
   }
 
-  // Leaves out of the proposals the switches that they do not need to fit.
+  // Leaves needless switches out of the proposals: those without which a proposal still fits.
   absl::Status Reduce() {
     for (;;) {
       const std::vector<SwitchProposal> fit = Chosen();
@@ -307,7 +307,7 @@ class Search {
       reduced_.insert(needed->members);
     }
   }
-  // If nothing fits, leaves out of the smallest set the switches that save nothing there.
+  // If nothing fits, leaves switches that save nothing out of the set that needs least memory.
   absl::Status ReduceSmallest() {
     if (Fitting() > 0) return absl::OkStatus();
     const SwitchSet* smallest = nullptr;
@@ -325,8 +325,8 @@ class Search {
     return absl::OkStatus();
   }
 
-  // A set that contains no proposal lacks at least one switch of each of them. Returns the names of
-  // such switches, one for each proposal; first those without which the others save most.
+  // To find other proposals, at least one switch of each known proposal must be left out. Returns
+  // the possible choices of names to leave out; those that cost the least saving come first.
   std::vector<std::set<std::string>> Withouts() const {
     std::vector<std::set<std::string>> withouts = {{}};
     for (const SwitchProposal& one : Fit()) {
@@ -346,7 +346,7 @@ class Search {
     });
     return withouts;
   }
-  // If there are too few proposals, searches for others, each time without these switches.
+  // If there are too few proposals, searches for others, each time without one set of Withouts().
   absl::Status Others() {
     std::set<std::set<std::string>> tried;
     while (Fitting() > 0 && Fitting() < s_.proposals && tried.size() < kMostOthers) {
@@ -373,7 +373,7 @@ class Search {
       return Fits(one.second) && std::ranges::includes(set, one.first);
     });
   }
-  // The sets that fit and contain no other set that fits, best first.
+  // Returns the sets that fit and contain no smaller set that fits, best first.
   std::vector<SwitchProposal> Fit() const {
     std::vector<SwitchProposal> fit;
     for (const auto& [set, planned] : planned_) {

@@ -1,13 +1,13 @@
-// Finds switches (toggles, arguments) that make a program fit. For programs that have no
+// Finds switches (toggles, arguments) that make a program fit. Used for programs, which have no
 // configuration keys and can only be planned as a whole.
 //
 //   ASSIGN_OR_RETURN(SwitchesFitted fitted, FitSwitches({.start = planned, .budget = bytes,
 //       .switches = {{.name = "bf16", .changes = run::Changes::kRounding}}, .plan = plans}));
 //
 // Every proposed combination was planned; savings are not added up. No switch of a proposal can be
-// left out: the program was planned without each of them, or the others are expected to save far
-// too little. The expected saving of a switch only determines which sets are planned, and in which
-// order. FitSwitches() blocks, and calls `plan` on the caller's thread.
+// left out: without it, the plan does not fit, or the others are expected to save far too little.
+// The expected saving of a switch only determines which sets are planned, and in which order.
+// FitSwitches() blocks, and calls `plan` on the caller's thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -30,8 +30,8 @@ struct Switch {
   run::Changes changes = run::Changes::kNothing;
   bool slow = false;                      // tried after all other switches
   std::optional<uint64_t> expected = {};  // estimated saving in bytes; nullopt: unknown
-  // The only kind of memory that it reduces ("cached": reserved, but not allocated); "": several,
-  // or unknown. Of switches that reduce the same, only the largest expected saving counts.
+  // The kind of memory, if the switch reduces only one kind ("cached": reserved, but not
+  // allocated); "": several or unknown. Among switches of one kind, only the largest saving counts.
   std::string reduces_only = {};
 };
 using SwitchSet = std::vector<size_t>;  // ascending indexes in SwitchSearch::switches
@@ -56,9 +56,9 @@ struct SwitchSearch {
 };
 
 struct SwitchesFitted {
-  // Sets that fit, sorted by their change to the training, then by time; none contains another. If
-  // none fits, contains only the set that needs the least memory. Empty if the program fits without
-  // a switch.
+  // Sets that fit, sorted by their change to the training, then by time. No set contains another.
+  // If none fits, contains only the set that needs the least memory. Empty if the program fits
+  // without a switch.
   std::vector<SwitchProposal> proposals;
   std::vector<SwitchProposal> singles;  // all sets of one switch that were planned
   int plans = 0;

@@ -1,5 +1,5 @@
-// The waterfall from the baseline to the current run. It adds one technique after another, and each
-// bar is the difference between two consecutive plans.
+// Computes the waterfall chart from the baseline to the current run. It adds one technique after
+// another. Each bar is the difference between two consecutive plans.
 //
 //   ASSIGN_OR_RETURN(std::vector<Rung> ladder, Ladder(baseline, now, order));
 //   // plan every rung's config, then rung i's bar is from planned[i - 1] to planned[i]
@@ -28,10 +28,10 @@ struct Rung {
   run::RunConfig config;
 };
 
-// Groups the settings in which `now` differs from `baseline` into rungs, one per technique (lora.*
-// is one technique). `order` contains names of rungs; other rungs follow in the order of their
-// keys. Returns an error if a name in `order` changes nothing, or if a rung's settings are invalid
-// after the rungs before it.
+// Groups the settings that differ between `baseline` and `now` into rungs, one per technique
+// (lora.* is one technique). The rungs named in `order` come first; others follow in the order of
+// their keys. Returns an error if a name in `order` is no rung, or if a rung's settings are invalid
+// after the earlier rungs.
 absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const run::RunConfig& now,
                                          const std::vector<std::string>& order);
 

@@ -13,9 +13,9 @@ const ImporterEntry* ByKey(const JsonKey& key) {
   return nullptr;
 }
 
-// Scans JSON text without parsing it. To find the keys of the outermost object, or of the objects
-// in the outermost list, it is enough to track strings and the depth of brackets (the Chrome format
-// allows a bare list of events, and memory_snapshot() returns a list of segments).
+// Scans JSON text without parsing it, for the keys of the outermost object or of the objects in the
+// outermost list. (A Chrome trace can be a bare list of events, and memory_snapshot() returns a
+// list of segments.) To find these keys, it is enough to track strings and the depth of brackets.
 const ImporterEntry* ByKeys(std::string_view text) {
   int depth = 0;
   bool in_list = false;

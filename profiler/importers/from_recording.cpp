@@ -16,7 +16,7 @@ using recording::Labels;
 using recording::Recording;
 using TracePtr = std::shared_ptr<const trace::Trace>;
 
-// Progress at the end of each stage, as a share of the whole time.
+// The progress at the end of each stage, as a fraction of the whole time.
 constexpr double kRead = 0.7, kReconstructed = 0.8, kInferred = 0.88;
 
 absl::Status Cancelled(const std::string& name) {
@@ -69,8 +69,8 @@ class Sink : public trace::EventSink {
   }
   void End(bool, std::string_view) override {}
 
-  // An event that cannot be stored shows a bug of vramscope, not of the file. The rest
-  // of the file is shown anyway.
+  // If an event cannot be stored, that is a bug of vramscope, not of the file. The rest of the file
+  // is still shown.
   absl::StatusOr<TracePtr> Finish(const std::string& lost) {
     if (absl::IsCancelled(status_)) return status_;
     std::string why(status_.message());
@@ -93,7 +93,7 @@ class Sink : public trace::EventSink {
   absl::Status status_;
 };
 
-// Only the labels in the file itself.
+// Returns only the labels that the file itself contains.
 Labels RecordedLabels(const Recording& r, const History& h) {
   Labels labels;
   const uint32_t n = h.allocations.size();

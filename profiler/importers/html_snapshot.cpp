@@ -15,7 +15,7 @@ using std::string_view_literals::operator""sv;
 constexpr size_t kChunk = size_t{64} << 10;
 constexpr std::string_view kKey = "\"base64\":";
 
-// Position after the quote that opens the base64; npos if there is no base64.
+// Returns the position after the quote that opens the base64 data; npos: there is no such data.
 size_t BeginOfBase64(std::string_view head) {
   if (head.find("local_files"sv) == std::string_view::npos) return std::string_view::npos;
   const size_t key = head.find(kKey);

@@ -18,8 +18,8 @@
 namespace vramscope::importers {
 
 bool HoldsPickle(std::string_view head);
-// The reason why a page without a pickle cannot be opened, and what to do instead; "" if the kind
-// of page is unknown.
+// Returns why a page without a pickle cannot be opened, and what to do instead; "": the kind of
+// page is unknown.
 std::string_view WhyNoSnapshotInHtml(std::string_view head);
 
 // Decodes the base64 in the page. `head`: the bytes already read from `page`. `page` must outlive

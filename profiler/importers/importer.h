@@ -6,8 +6,8 @@
 //   }
 //
 // A file is read by the first importer whose `begins` returns true. If no `begins` does, the file's
-// keys decide: the first key in the file that an importer lists selects that importer. Internal to
-// this folder except for FindImporter.
+// keys decide: the first key that any importer lists selects its importer. Internal to this folder
+// except for FindImporter.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -50,8 +50,8 @@ struct ImporterEntry {
 // The importers declared in this folder. CMake generates the list.
 const std::vector<ImporterEntry>& AllImporters();
 
-// Number of bytes to read for detection. In all files seen, only a device table of some kilobytes
-// can precede the distinctive keys.
+// The number of bytes to read for detection. In all known files, at most a device table of some
+// kilobytes precedes the distinctive keys.
 inline constexpr size_t kSniffBytes = size_t{64} << 10;
 
 // Null if no importer reads a file that begins with `head`.
@@ -65,7 +65,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> FromRecording(recording::Rec
                                                                   const std::string& title,
                                                                   const OpenOptions& options);
 
-// Maps the progress of reading to the progress of opening.
+// Returns a function that reports the progress of reading as progress of opening.
 std::function<void(double fraction)> ReadingProgress(const OpenOptions& options);
 
 }  // namespace vramscope::importers

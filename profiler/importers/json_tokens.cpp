@@ -35,7 +35,7 @@ std::optional<int64_t> Rounded(std::optional<double> value) {
   return static_cast<int64_t>(std::llround(*value));
 }
 
-// The text of a number without the blanks around it and without a plus.
+// Removes the blanks around a number, and its plus sign.
 std::string_view NumberIn(std::string_view text) {
   text = base::Trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);

@@ -39,7 +39,7 @@ class JsonTokens {
   JsonTokens(trace::InputStream& input, std::string_view head, std::function<bool()> refilled);
 
   Token Next();
-  // Skips the rest of the value that begins with `first`. Returns false at kError or kEnd.
+  // Skips the rest of the value whose first token is `first`. Returns false at kError or kEnd.
   bool Skip(Token first);
 
   // The text of the last token, valid until the next call of Next(): a string with its escapes
@@ -73,9 +73,9 @@ class JsonTokens {
   absl::Status status_;
 };
 
-// Parses a decimal number exactly in thousandths: "123.456" as 123456. (A double cannot represent
-// absolute times exactly.) Digits after the third are dropped. Also accepts the text of a quoted
-// number.
+// Parses a decimal number exactly, as a count of thousandths: "123.456" is 123456. (A double
+// cannot represent absolute times exactly.) Drops decimals after the third. Accepts quoted
+// numbers, too.
 std::optional<int64_t> ParseThousandths(std::string_view text);
 // Parses integers, "0x7f..", and the integer part of decimal numbers.
 std::optional<int64_t> ParseInteger(std::string_view text);

@@ -31,7 +31,7 @@ using trace::kReservedTotalAddress;
 
 constexpr uint64_t kMadeAddresses = uint64_t{1} << 58;  // for blocks without a recorded address
 
-// The figures of one device's `Total ...` fields.
+// What the `Total ...` fields say about one device.
 struct DeviceTotals {
   int64_t reserved = -1, least_reserved = INT64_MAX;
   int64_t allocated_before = -1;  // before the first event
@@ -79,7 +79,7 @@ class Assembler {
   }
 
  private:
-  // Selects the requested memory events, by time.
+  // Keeps the memory events in the requested range, sorted by time.
   void ChooseMemory() {
     std::vector<Memory>& memory = tables_.memory;
     only_cpu_ = std::all_of(memory.begin(), memory.end(), [](const Memory& m) { return m.cpu; });
@@ -103,10 +103,10 @@ class Assembler {
     part_ = memory.size() < before;
   }
 
-  // Assigns addresses to events without one, as PyTorch before 1.11 wrote them. Such a file records
-  // only the size of a free, not the block. The free is assigned to the latest block of that size.
-  // The allocated total is right for any block of that size, and the block is right if the program
-  // frees blocks in reverse order of their allocation.
+  // Assigns addresses to events without one, as PyTorch before 1.11 wrote them. In such a file, a
+  // free has a size, but no block: the latest block of that size is taken. This keeps the allocated
+  // total right. The block is right, too, if the program frees blocks in reverse order of
+  // allocation.
   void NameBlocks() {
     std::vector<Memory>& memory = tables_.memory;
     const auto nameless = [](const Memory& m) { return m.without_address; };
@@ -204,7 +204,7 @@ class Assembler {
   }
   int64_t Time(int64_t ns) const { return std::max<int64_t>(0, ns - begin_ns_); }
 
-  // Finds the stacks of all memory events, and of launches whose device work lacks an operator.
+  // Finds the stacks of all memory events and the operators of all recorded launches.
   void Stacks() {
     memory_stacks_.resize(tables_.memory.size());
     std::vector<StackQuery*> queries;
@@ -303,7 +303,7 @@ class Assembler {
     }
   }
 
-  // Bytes of blocks that are older than the first event and never freed.
+  // Returns the bytes of blocks that are older than the first event and are never freed.
   uint64_t OlderBytes(uint8_t device, const DeviceTotals& totals) {
     if (totals.allocated_before < 0) return 0;
     const auto before = static_cast<uint64_t>(totals.allocated_before);
@@ -364,7 +364,7 @@ class Assembler {
     }
   }
 
-  // Creates begin and end marks that nest on every thread. FillStacks has sorted the spans.
+  // Creates begin and end marks that nest on every thread. Needs the spans in FillStacks' order.
   void SpanMarks(std::vector<Mark>& marks) const {
     std::vector<Mark> open;
     const auto close_until = [&](int64_t time) {

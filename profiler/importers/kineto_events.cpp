@@ -18,7 +18,7 @@ using trace::Category;
 using trace::MemorySpace;
 
 constexpr int64_t kCpu = 0;  // c10::DeviceType
-// Larger times and sizes are invalid. The sum of two valid values fits into an int64.
+// Larger times and sizes are invalid. With these limits, the sum of two values fits into an int64.
 constexpr int64_t kMostNs = INT64_MAX / 4;
 constexpr int64_t kMostBytes = int64_t{1} << 56;
 
@@ -47,7 +47,7 @@ MemorySpace SpaceNamed(std::string_view name) {
   return MemorySpace::kUnknown;
 }
 
-// The size of an element, for tensors of collectives.
+// Returns the bytes of one element of a collective's tensor.
 uint64_t BytesOfElement(std::string_view dtype) {
   static constexpr std::pair<std::string_view, uint64_t> kSizes[] = {
       {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
@@ -70,7 +70,7 @@ std::optional<ActivityKind> WorkNamed(std::string_view category, std::string_vie
       {"cuda_driver", ActivityKind::kDriverCall},
       {"cuda_sync", ActivityKind::kSynchronization},
       {"overhead", ActivityKind::kOverhead},
-      // These names are in vramscope's own export only.
+      // These names occur only in vramscope's own export.
       {"driver_alloc", ActivityKind::kDriverAlloc},
       {"driver_free", ActivityKind::kDriverFree},
       {"range", ActivityKind::kRange},
@@ -115,7 +115,7 @@ absl::Status KinetoEventReader::Read() {
   return Broken();
 }
 
-// Parses the object that contains the list. Returns false if it is malformed.
+// Parses the outermost object, which contains the list of events. Returns false if malformed.
 bool KinetoEventReader::Top() {
   while (true) {
     const Token key = json_.Next();
@@ -310,7 +310,7 @@ void KinetoEventReader::TakeMemory() {
   m.device = DeviceNumber(event_.device_id.value_or(0));
   m.recorded_category =
       CategoryNamed(event_.held_as.empty() ? event_.recorded_category : event_.held_as);
-  // Two entries are charged, because `Total Reserved` may add one.
+  // Two entries are charged, because a change of `Total Reserved` may need one more.
   if (budget_.Charge(2 * kMemoryOfEntry + kMemoryOfAlloc)) tables_.memory.push_back(m);
 }
 
@@ -355,7 +355,7 @@ void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t en
   a.address = static_cast<uint64_t>(event_.address.value_or(0));
   a.correlation = static_cast<uint64_t>(std::max<int64_t>(0, event_.correlation.value_or(0)));
   const int64_t stream = event_.stream ? *event_.stream : ParseInteger(event_.tid).value_or(0);
-  // Kineto records a synchronization under the device; stream -1: the host waits for all streams.
+  // Kineto records a synchronization as an event of the device; stream -1 stands for all streams.
   const bool sync = kind == ActivityKind::kSynchronization;
   if (sync || (trace::IsOfDevice(kind) && kind != ActivityKind::kCounter))
     a.stream = sync && stream < 0

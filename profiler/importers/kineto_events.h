@@ -1,5 +1,5 @@
-// The events of a Kineto file as tables in the file's order, before they are sorted and joined.
-// Internal to this folder.
+// Reads the events of a Kineto file into tables, in the file's order. They are sorted and joined
+// later. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>
@@ -47,7 +47,7 @@ struct KinetoTables {
     int64_t begin_ns, end_ns;
     trace::StringId name;
   };
-  // A kernel, memcpy, API call or similar, without its operator.
+  // A kernel, memcpy, API call or similar. Its operator is found later.
   struct Work {
     trace::Activity activity;
     int64_t external_id;  // 0: none
@@ -80,8 +80,8 @@ class KinetoEventReader {
  public:
   KinetoEventReader(JsonTokens& json, KinetoTables& tables, trace::MemoryBudget& budget)
       : json_(json), tables_(tables), budget_(budget) {}
-  // kInvalidArgument: not a Chrome trace; kDataLoss or other errors of the JSON reader. Check the
-  // budget first: an exhausted budget also ends the reading.
+  // kInvalidArgument: not a Chrome trace; kDataLoss and others: errors of the JSON reader. Before
+  // using the status, check whether the budget is exhausted: that also ends the reading.
   absl::Status Read();
 
  private:

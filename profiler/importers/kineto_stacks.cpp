@@ -23,8 +23,8 @@ class Stacks {
       : strings_(strings), table_(stacks), budget_(budget) {}
 
   void Begin() { open_.clear(); }
-  // An event at the time at which a span ends is still inside the span; a span that begins at that
-  // time is not.
+  // Closes the spans that end before `time`. An event at the end time of a span is still inside it.
+  // A span that begins at that time is not.
   void EndBefore(int64_t time) {
     while (!open_.empty() && open_.back().end_ns < time) open_.pop_back();
   }
@@ -62,7 +62,7 @@ class Stacks {
     const Span* span;
     uint32_t node;
   };
-  // A stack, as its innermost frame and the stack of the caller.
+  // A stack: its innermost frame, and the node of the caller's stack.
   struct Node {
     uint32_t parent, frame;
     StackId stack;
@@ -142,7 +142,7 @@ PythonName SplitPythonName(std::string_view name) {
 void FillStacks(std::vector<Span>& spans, std::span<StackQuery*> queries,
                 std::vector<std::string>& strings, trace::StackTable& stacks,
                 trace::MemoryBudget& budget) {
-  // Of spans with the same times, an operator is inside modules and functions (see Span::Kind).
+  // If spans have the same times, the operator is inside the modules and functions: see Span::Kind.
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return std::tuple(a.thread, a.begin_ns, -a.end_ns, a.kind) <
            std::tuple(b.thread, b.begin_ns, -b.end_ns, b.kind);

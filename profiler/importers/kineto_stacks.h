@@ -12,7 +12,7 @@
 
 namespace vramscope::importers {
 
-// A time whose stack is wanted, and the result.
+// A query for the stack at one time, and its result.
 struct StackQuery {
   int64_t time_ns = 0;
   uint32_t thread = 0;
@@ -22,10 +22,10 @@ struct StackQuery {
   trace::StringId module;  // innermost module, or that of the operator; 0: none
 };
 
-// Sorts the spans (thread, begin, longest first) and answers the queries. Sorts the queries by
-// (thread, time). Spans that violate the nesting of their thread (damage) are cut at the end of the
-// span in which they began. Frames are interned into `stacks`; new strings (files, functions) are
-// appended to `strings`. Stops early when the budget is exhausted.
+// Answers the queries. Sorts the spans by (thread, begin, longest first) and the queries by
+// (thread, time). A span that ends after the span in which it began (in damaged files) is cut at
+// that span's end. Frames are interned into `stacks`; new strings (files, functions) are appended
+// to `strings`. Stops early when the budget is exhausted.
 void FillStacks(std::vector<KinetoTables::Span>& spans, std::span<StackQuery*> queries,
                 std::vector<std::string>& strings, trace::StackTable& stacks,
                 trace::MemoryBudget& budget);

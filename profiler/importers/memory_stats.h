@@ -1,6 +1,6 @@
-// Reads torch.cuda.memory_stats() (or memory_stats_as_nested_dict()) written as JSON: figures of
-// one time and totals up to that time, without blocks. The figures become TraceInfo::statistics.
-// Nested names are joined by dots as in memory_stats(): "allocated_bytes.all.peak".
+// Reads torch.cuda.memory_stats() (or memory_stats_as_nested_dict()) written as JSON: figures at
+// one time and totals up to then, but no blocks. They become TraceInfo::statistics. Nested names
+// are joined by dots as in memory_stats(): "allocated_bytes.all.peak".
 //
 // Thread-safe for different inputs.
 #pragma once

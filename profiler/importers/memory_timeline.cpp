@@ -52,7 +52,7 @@ class Reader {
   uint64_t unusable() const { return unusable_; }
 
  private:
-  // One row of the file. Adds positive bytes to the category, takes negative bytes from it.
+  // One row of the file. Positive bytes are added to the category, negative bytes are removed.
   struct Point {
     int64_t time_ns = 0, action = 0, bytes = 0, category = 0;
   };
@@ -115,7 +115,7 @@ class Reader {
     }
   }
 
-  // A new version of a tensor leaves one category and joins another.
+  // Handles a change of category: one row removes the bytes, another row adds them.
   void Increment(Recording& r, const Point& p, uint64_t bytes) {
     if (p.bytes < 0) {
       changes_ = TakeLive({bytes, p.category});
@@ -171,7 +171,7 @@ class Reader {
   uint64_t next_ = kFirstAddress, rows_ = 0, unusable_ = 0;
 };
 
-// Blocks from before the recording (time -1) get the first event's time. Times count from it.
+// Makes times count from the first event. Older blocks (time -1) get the time of that event.
 void SetTimes(Recording& r) {
   std::vector<int64_t>& times = r.entries.time_ns;
   const auto first = std::ranges::find_if(times, [](int64_t t) { return t >= 0; });
@@ -248,7 +248,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryTimeline(ImportReq
                                           .memory_limit = request.options.memory_limit});
   request.input.reset();
   if (!recording.ok()) return recording.status();
-  // The file's own categories are used, because nothing else in the file would help to infer them.
+  // Uses the file's own categories, because the file has nothing from which to infer better ones.
   OpenOptions labelled = request.options;
   labelled.infer = false;
   return FromRecording(*std::move(recording), request.title, labelled);

@@ -1,7 +1,7 @@
 // Reads what torch.profiler's `export_memory_timeline("x.raw.json.gz")` writes: a list of [time in
 // ns, action, bytes, category] of one device. The file contains the curve and the categories, but
-// no addresses, call stacks or reserved bytes. The file does not record which block a free is of,
-// so the latest block of its size and category is taken, which keeps all sums right.
+// no addresses, call stacks or reserved bytes. A free in the file does not name its block. The
+// latest block of its size and category is taken: this keeps all sums right.
 //
 // Thread-safe for different inputs; callbacks come from the calling thread.
 #pragma once

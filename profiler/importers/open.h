@@ -1,5 +1,5 @@
-// Opens files as a Trace: `.trace`, a CUDA memory snapshot (pickle, JSON, or a page of memory_viz
-// that contains one), Kineto's Chrome JSON, a raw memory timeline. Each can be plain, gzip or zstd,
+// Opens files as a Trace: a `.trace`, a CUDA memory snapshot (as pickle, as JSON, or in a page of
+// memory_viz), Kineto's Chrome JSON, or a raw memory timeline. Each can be plain, gzip or zstd,
 // from a path or "-". The kind is detected by content, not by name.
 //
 //   ASSIGN_OR_RETURN(auto trace, OpenTraceFile("snapshot.pickle.gz", {}));
@@ -25,8 +25,8 @@ namespace vramscope::importers {
 struct OpenOptions {
   std::function<void(double fraction)> progress = {};  // 0 .. 1
   const std::atomic<bool>* cancel = nullptr;           // when true: stops with kCancelled
-  // Called while a large recording loads, at most a few times a second, with the part read so
-  // far. This part has no labels and no known start state; use it for drawing, not for figures.
+  // Called with the part read so far, at most a few times a second, while a large recording loads.
+  // This part has no labels, and the memory at its start is unknown: draw it, but show no figures.
   std::function<void(std::shared_ptr<const trace::Trace>)> preview = {};
   // Restricts a recording to one device, and to the entries in a range.
   // Numbers and times count from the first entry of the file. Entries before
@@ -48,15 +48,15 @@ struct OpenOptions {
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceFile(const std::string& path,
                                                                   const OpenOptions& options);
 
-// Opens an input from which `head` was already read. `path` names it in messages, and is opened
-// again only if it is a regular file.
+// Opens an input whose first bytes, `head`, were already read. `path` is used in messages, and to
+// open the file again if it is a regular file.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceStream(
     std::unique_ptr<trace::InputStream> input, std::string head, const std::string& path,
     const OpenOptions& options);
 
-// Whether the error means that reading the pickle would have required importing, calling or
-// building an object. vramscope never does this. A pickle that requires this is not a
-// snapshot, or cannot be trusted.
+// Returns whether the error is this: to read the pickle, objects would have to be imported,
+// called or built. vramscope never does so. Such a pickle is not a snapshot, or is not to be
+// trusted.
 bool IsRefused(const absl::Status& status);
 
 }  // namespace vramscope::importers

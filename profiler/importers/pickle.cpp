@@ -35,13 +35,13 @@ double BigEndianDouble(const uint8_t* p) {
   return std::bit_cast<double>(bits);
 }
 
-// Reads an n-byte two's complement number, 1 to 8 bytes. Accesses 8 bytes.
+// Reads a two's complement number of n bytes, 1 to 8. All 8 bytes at p must be readable.
 int64_t Signed(const uint8_t* p, unsigned n) {
   const unsigned spare = 64 - 8 * n;
   return static_cast<int64_t>(Little<uint64_t>(p) << spare) >> spare;
 }
 
-// The memo of the pickle: 8 bytes per object, since there can be millions.
+// The pickle's memo. It takes only 8 bytes per object, because there can be millions.
 class Memo {
  public:
   enum class State { kThere, kUnset, kGone };
@@ -62,14 +62,14 @@ class Memo {
     value->payload = slot & kPayload;
     return State::kThere;
   }
-  // The row of a memoized frame, or -1.
+  // Returns the row of a memoized frame; -1: the object is not a frame.
   int64_t Frame(size_t index) const {
     if (index >= slots_.size()) return -1;
     const uint64_t slot = slots_[index];
     return slot >> 56 == static_cast<uint64_t>(Kind::kFrame) ? static_cast<int64_t>(slot & kPayload)
                                                              : -1;
   }
-  // Additional bytes needed for `index`; 0: none.
+  // Returns the bytes by which the memo must grow to hold `index`; 0: none.
   size_t Growth(size_t index) const {
     return index < slots_.capacity() ? 0 : (Room(index) - slots_.capacity()) * sizeof(uint64_t);
   }
@@ -82,8 +82,8 @@ class Memo {
 
  private:
   static constexpr uint64_t kUnset = ~uint64_t{0};
-  // If the flag is set for a number, its value is in large_. If the flag is set for another kind,
-  // the object is no longer available.
+  // If a number has the flag, its value is in large_. If a slot of another kind has it, the object
+  // was not kept.
   static constexpr uint8_t kFlag = 0x80;
   static constexpr uint64_t kPayload = (uint64_t{1} << 48) - 1;
 
@@ -127,7 +127,7 @@ class PickleReader {
   absl::Status Read();
 
  private:
-  // Containers fetched from the memo must not be changed.
+  // The value of Value::memo for a container from the memo, which must not be changed.
   static constexpr uint32_t kShared = UINT32_MAX;
 
   absl::Status Error(std::string_view what) const {
@@ -143,7 +143,7 @@ class PickleReader {
     failed_.SetPayload(kRefusedPayload, absl::Cord());
     return false;
   }
-  // Sets failed_ to the input's error, if any: the input's compressed data may be truncated.
+  // Called with failed_ set to the input's error. Its compressed data may be truncated.
   bool Ended() {
     end_.cut = absl::IsDataLoss(failed_);
     return false;
@@ -196,7 +196,7 @@ bool PickleReader::Text(size_t header, size_t size) {
   return !out_.exhausted() ? Push(text) : Fail(out_.error());
 }
 
-// Whether the object is still being filled. A reference to such an object means that the object
+// Returns whether the object is still open. If it is, a reference to it means that the object
 // contains itself: `x = []; x.append(x)`.
 bool PickleReader::Recursive(size_t index) const {
   const auto stack = out_.stack();
@@ -227,7 +227,7 @@ bool PickleReader::GetRare(size_t index) {
 bool PickleReader::Put(size_t index) {
   Value* top = out_.top();
   if (top == nullptr) return Fail(i18n::Text("memoizes nothing"));
-  // Writers number memoized objects from 0. The limit keeps the memo in proportion to the file.
+  // Writers number memoized objects from 0. The limit prevents a huge memo for a small file.
   if (index > in_.Offset(at_) / 2 + 65536)
     return Fail(i18n::Format("memoizes object {}, but the file is too short for so many", index));
   const bool number =
@@ -252,8 +252,8 @@ bool PickleReader::Changed(bool good) {
   return true;
 }
 
-// Called after a mark. Adds the items of a list of frames directly, without pushing them onto the
-// stack, if all frames were seen before.
+// Called after a mark. If the items are frames that are all memoized, adds them to the list
+// directly, without pushing them onto the stack.
 bool PickleReader::Items() {
   const Value* list = out_.top();
   if (list == nullptr || list->kind != Kind::kOpenList) return out_.Mark() || Fail(out_.error());

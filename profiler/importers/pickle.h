@@ -10,7 +10,7 @@
 
 namespace vramscope::importers {
 
-// Payload of errors caused by opcodes that import, call or build an object.
+// The payload type of errors that are caused by opcodes that import, call or build an object.
 inline constexpr char kRefusedPayload[] = "vramscope/refused";
 
 struct PickleEnd {

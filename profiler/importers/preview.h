@@ -1,5 +1,5 @@
-// Shows a recording while it loads. The view is updated whenever the recording has doubled in size,
-// unless earlier updates took more than a small part of the time. Internal to this folder.
+// Shows a recording while it loads. The view is updated each time the recording has doubled, but
+// uses only a small part of the time. Internal to this folder.
 #pragma once
 
 #include <chrono>

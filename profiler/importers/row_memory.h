@@ -1,6 +1,6 @@
-// Memory that a row needs until its trace is built, for trace::MemoryBudget: its columns here, in
-// the History and in the Trace, including the growth of vectors, and the data of inference. Rounded
-// up. Internal.
+// The bytes that a row needs until its trace is built, for trace::MemoryBudget. They include its
+// columns (in the tables here, the History and the Trace), the growth of vectors, and the data of
+// inference. Rounded up. Internal.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 constexpr char kPickle = '\x80';  // opcode PROTO, the first byte
 constexpr auto kPreviewEvery = std::chrono::milliseconds(250);
 
-// Whether the part read so far can be shown: one device, times in order.
+// Decides whether the part read so far can be shown. It can while its times ascend.
 class PreviewGate {
  public:
   bool Open(const recording::EntryTable& entries) {
@@ -44,8 +44,8 @@ class PreviewGate {
   bool closed_ = false;
 };
 
-// If the range of `builder` cannot be cut out during the reading,
-// builder.needs_all() is true afterwards.
+// Fails with builder.needs_all() set if the range of `builder` cannot be cut out during the
+// reading.
 absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string head,
                                           const SnapshotOptions& options,
                                           const trace::MemoryBudget& budget,

@@ -1,7 +1,7 @@
 // Reads the result of torch.cuda.memory._snapshot(), as a pickle (protocols 2 to 5) or as JSON with
 // the same keys, into a Recording. The file is read as a stream: entries become columns as soon as
-// they are complete, so the memory needed depends on the Recording, not on the file. Nothing in a
-// file is executed or imported.
+// they are complete, so only the size of the Recording decides how much memory is needed. Nothing
+// in a file is executed or imported.
 //
 //   ASSIGN_OR_RETURN(auto input, InputStream::Open("snapshot.pickle.gz"));
 //   ASSIGN_OR_RETURN(recording::Recording r, ReadSnapshot(*input, {}));
@@ -29,22 +29,22 @@ struct SnapshotOptions {
   std::string_view head = {};
   std::function<void(double fraction)> progress = {};  // 0 .. 1, share of the file's bytes
   const std::atomic<bool>* cancel = nullptr;           // when true: stops with kCancelled
-  // Called a few times a second with the part read so far: entries, stacks and strings, without
-  // segments and annotations, which are at the end of the file. No longer called once entries of
-  // a second device appear. The reference is valid during the call.
+  // Called a few times a second with the entries, stacks and strings read so far. (Segments and
+  // annotations are at the end of the file.) Not called after entries of a second device appear.
+  // The reference is valid only during the call.
   std::function<void(const recording::Recording& so_far)> preview = {};
   uint64_t memory_limit =
       0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
   std::optional<uint8_t> device = {};  // read only this device
-  // Read only entries in this range, both ends included. Numbers and times count
-  // from the first entry of the file (all devices, in order of time). Segments are
-  // those at the last entry kept.
+  // Read only entries in this range, both ends included. Numbers and times count from the first
+  // entry of the file (all devices, in order of time). The segments are as at the last kept
+  // entry.
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();
-  // Returns the same input from its beginning. If set, entries outside the range are dropped
-  // while they are read. If they were dropped too early (the order of entries of several devices is
-  // known only at the end), the file is read again.
+  // Opens the same input again. If set, entries outside the range are dropped while the file is
+  // read. In a file with several devices this can be too early, as the order of entries is known
+  // only at its end: the file is then read again.
   std::function<absl::StatusOr<std::unique_ptr<trace::InputStream>>()> again = {};
 };
 

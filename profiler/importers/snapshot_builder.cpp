@@ -13,8 +13,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Maximum number of rows in side tables. A snapshot needs only a few rows in these
-// tables; further rows are dropped.
+// The most rows in each of the minor tables. A snapshot needs only a few; further rows are
+// dropped.
 constexpr size_t kMaxLists = 64;
 
 bool IsList(Kind kind) {
@@ -152,8 +152,8 @@ bool SnapshotBuilder::FillFrom(size_t first, bool dict) {
   return true;
 }
 
-// Merges consecutive rows into one value, so that until its end, a list of a million entries takes
-// only a few bytes on the stack.
+// Merges consecutive rows into one value. Thus an unfinished list of a million entries takes only a
+// few bytes on the stack.
 void SnapshotBuilder::MergeTop() {
   if (marks_.empty() || stack_.size() < size_t{marks_.back()} + 2) return;
   const Value& top = stack_.back();
@@ -210,7 +210,8 @@ bool SnapshotBuilder::AppendFrames(std::span<const uint32_t> frames) {
 
 bool SnapshotBuilder::Extend(Value& list, Items items) {
   if (items.empty())
-    return IsList(list.kind) || Fail(i18n::Format("items are appended to {}", Name(list.kind)));
+    return IsList(list.kind) ||
+           Fail(i18n::Format("items are appended to {}, which is not a list", Name(list.kind)));
   switch (list.kind) {
     case Kind::kOpenList:
       return ExtendNew(list, items);
@@ -230,8 +231,8 @@ bool SnapshotBuilder::Extend(Value& list, Items items) {
       return ExtendStrings(list, items);
     default:
       if (!IsList(list.kind))
-        return Fail(i18n::Format("items are appended to {}", Name(list.kind)));
-      // Only the first item of a block's history (in old files) counts. Other lists become opaque.
+        return Fail(i18n::Format("items are appended to {}, which is not a list", Name(list.kind)));
+      // A block's history (in old files) ignores further items. Other lists become opaque.
       if (list.kind != Kind::kHistory) list.kind = Kind::kOpaque;
       Drop(items);
       return true;
@@ -410,7 +411,7 @@ bool SnapshotBuilder::Finish(SnapshotParts* parts) {
   parts_.recording.start_unix_ns = has_time_ ? first_us_ * 1000 : 0;
   parts_.start_us = first_us_;
   parts_.has_times = has_time_;
-  // Rows at the end may lack these columns.
+  // These columns may end before the last row.
   recording::EntryTable& entries = parts_.recording.entries;
   for (auto* column : {&entries.user_metadata, &entries.compile_context})
     if (!column->empty()) column->resize(entries.size());

@@ -1,7 +1,7 @@
-// Converts the dicts and lists of a snapshot to columns during the reading, for both syntaxes
-// (pickle, JSON). Containers are converted from the inside out: a dict with the keys of an entry
-// becomes a row of entries, a list of frames becomes a StackId, and so on. Containers with
-// unknown keys are dropped. Internal.
+// Converts the dicts and lists of a snapshot to columns while it is read, from pickle or JSON.
+// Containers are converted from the inside out: a dict with the keys of an entry becomes a row of
+// entries, a list of frames becomes a StackId, and so on. Containers with unknown keys are dropped.
+// Internal.
 //
 //   builder.Push(Value::Of(Value::Kind::kOpenDict));
 //   builder.Mark();
@@ -58,8 +58,8 @@ class SnapshotBuilder {
   Value* top() { return stack_.empty() ? nullptr : &stack_.back(); }
   std::span<const Value> stack() const { return stack_; }
   std::span<const uint32_t> marks() const { return marks_; }
-  // The memoized container that the last of the calls above changed: its memo index + 1, and its
-  // new value.
+  // The memoized container that was changed by the last of the calls above. `memo`: its index in
+  // the memo, plus 1; `value`: its new value.
   struct Changed {
     uint32_t memo = 0;
     Value value;
@@ -76,7 +76,7 @@ class SnapshotBuilder {
   bool Charge(uint64_t bytes) { return budget_.Charge(bytes) || Spent(); }
   bool exhausted() const { return budget_.exhausted(); }
   uint32_t entries() const { return rows_; }
-  // After an error: the range cannot be cut out during the reading.
+  // True after an error if the range cannot be cut out during the reading.
   bool needs_all() const { return needs_all_; }
   const recording::Recording& so_far() const { return parts_.recording; }
   // Call this at the end of a truncated input, before Finish(). Closes open
@@ -90,11 +90,11 @@ class SnapshotBuilder {
   using Items = std::span<const Value>;
   static constexpr size_t kMaxWaiting = size_t{1} << 18;
   static constexpr size_t kMaxMarks = 1000;
-  // Larger than any device; sums over all entries stay below 2^64.
+  // More than any device has. With this limit, sums over all entries stay below 2^64.
   static constexpr uint64_t kMaxBytes = trace::kMostSnapshotBytes;
 
   struct Entry;
-  // The keys and values of a dict whose kind is not known, or not yet.
+  // The keys and values of a dict whose kind is unknown, or not known yet.
   struct Dict {
     std::vector<Value> items;
     uint64_t keys = 0;
@@ -138,7 +138,7 @@ class SnapshotBuilder {
   bool ExtendTraces(Value& list, Items items);
   bool ExtendStrings(Value& list, Items items);
   bool ExtendStack(Value& stack, Items items);
-  // The stack of `list` with these frames appended.
+  // Appends the frames to the stack of `list`. Sets `id` to the resulting stack.
   bool MakeStack(const Value& list, std::span<const uint32_t> frames, uint32_t* id);
   void Drop(Items items);
 
@@ -180,7 +180,7 @@ class SnapshotBuilder {
   uint64_t last_stream_ = 0;
   uint32_t last_stream_row_ = 0;
   uint32_t rows_ = 0;  // entries so far; values refer to them by row
-  // The following members are for a range.
+  // The following members are used only with a range.
   uint32_t last_list_ = 0;  // position on the stack of the list being filled
   bool host_list_ = false;  // whether this list has the host's entries
   bool open_row_ = false;   // the last row of entries may still change

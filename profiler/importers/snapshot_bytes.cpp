@@ -29,7 +29,7 @@ absl::Status SnapshotBytes::Refill(size_t n) {
   size_t have = left;
   absl::Status status;
   while (have < n && !ended_) {
-    // The buffer grows with the bytes that arrive; a declared length alone is not trusted.
+    // The buffer grows as bytes arrive, because the length stated in a file may be wrong.
     if (buffer_.size() - kPadding - have < kChunk / 2)
       buffer_.resize(std::min(std::max(buffer_.size() * 2, 2 * kChunk), have + n + kChunk) +
                      kPadding);

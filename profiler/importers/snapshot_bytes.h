@@ -1,4 +1,4 @@
-// The decompressed bytes of an input with lookahead, for the readers of this folder. Internal.
+// The decompressed bytes of an input, with lookahead, for this folder's readers. Internal.
 //
 //   while (true) {
 //     RETURN_IF_ERROR(bytes.Want(32));     // 32 bytes of lookahead unless the input ends
@@ -21,8 +21,8 @@ namespace vramscope::importers {
 
 class SnapshotBytes {
  public:
-  // Zeros after `end`. A fixed-size item that begins before `end` can be read without a check; an
-  // item that ends after `end` is truncated.
+  // The number of zeros after `end`. Thus, an item of fixed size that begins before `end` can be
+  // read without a check. If the item ends after `end`, it is truncated.
   static constexpr size_t kPadding = 64;
 
   // `tick` is called after every read.

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Whether a list of kind `list`, in the outermost dict or in a list there, may contain the item.
+// Returns whether a list may contain the item: a list in the outermost dict, or one in such a list.
 bool Holds(Kind list, const Value& item) {
   switch (item.kind) {
     case Kind::kEntries:
@@ -39,8 +39,8 @@ void SnapshotBuilder::CloseList(size_t list, size_t end) {
 }
 
 void SnapshotBuilder::CloseAtCut() {
-  // From the innermost mark outward: lists receive their items; other containers except the
-  // outermost one are dropped.
+  // Goes from the innermost mark outward. Lists receive their items. Other containers are dropped,
+  // except the outermost one.
   for (; !marks_.empty() && marks_.back() > 1; marks_.pop_back()) {
     const size_t container = marks_.back() - 1;
     Value& open = stack_[container];
@@ -59,9 +59,9 @@ void SnapshotBuilder::CloseAtCut() {
     stack_.resize(1);
     return;
   }
-  // The outermost dict has keys and values in turn. A value in place of a key is an item that
-  // was not yet added to the list before the value (some writers use no marks). That list is
-  // complete except for this item.
+  // In the outermost dict, keys and values alternate. If there is a value in place of a key, the
+  // value is an item that was not yet added to the list before it, because some writers use no
+  // marks. Otherwise that list is complete.
   size_t end = 1;
   Key last = Key::kNone;
   while (end < stack_.size() && stack_[end].kind == Kind::kString) {

@@ -88,8 +88,8 @@ bool SnapshotBuilder::NeedsAll() {
   return Fail(i18n::Text("the range is only known at the end of the file"));
 }
 
-// Used with a range. Completes the previous row and checks whether the new row belongs to another
-// list (of another device or of the host).
+// Used with a range. Completes the previous row. Then checks whether the new row is in another
+// list, that of another device or of the host.
 bool SnapshotBuilder::BeginRow() {
   const uint32_t list = marks_.empty() ? 0 : marks_.back();
   if (open_row_ && !Settle()) return false;
@@ -109,7 +109,7 @@ bool SnapshotBuilder::BeginRow() {
   return true;
 }
 
-// Called when the last row is complete.
+// Called when the last row is complete. Removes the row if it is outside the range.
 bool SnapshotBuilder::Settle() {
   recording::EntryTable& t = parts_.recording.entries;
   const bool is_alloc = t.action.back() == recording::Action::kAlloc;
@@ -159,7 +159,7 @@ void SnapshotBuilder::BeginTime(int64_t time_us, uint32_t row) {
   first_us_ = time_us >= 0 ? std::max<int64_t>(0, time_us - row) : time_us - row;
 }
 
-// Sets columns that most files do not have. These columns end at the last row with a value.
+// Sets columns that most files lack. These columns are no longer than their last value requires.
 void SnapshotBuilder::SetOrigin(uint32_t row, const Entry& e) {
   const auto set = [row](std::vector<trace::StringId>& column, trace::StringId value) {
     if (value.value == 0 && column.size() <= row) return;

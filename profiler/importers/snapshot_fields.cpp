@@ -1,4 +1,4 @@
-// Converts dicts to rows, by their keys.
+// Converts dicts to rows. The keys of a dict determine its table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 using Kind = Value::Kind;
 
 constexpr size_t kMaxSegments = size_t{1} << 22;
-// Times are limited to the years 1963 to 2255, so that the difference of any two fits into an int64
-// in ns.
+// Times are limited to the years 1963 to 2255. The difference of any two, in ns, then fits into an
+// int64.
 constexpr int64_t kMinTimeUs = -200'000'000'000'000, kMaxTimeUs = 9'000'000'000'000'000;
 
 constexpr uint64_t kSnapshotKeys =
@@ -83,7 +83,7 @@ bool SnapshotBuilder::Fill(Value& dict, Items items) {
     case Kind::kMarks:
       return true;
     default:
-      return Fail(i18n::Format("keys are set in {}", Name(dict.kind)));
+      return Fail(i18n::Format("keys are set in {}, which is not a dict", Name(dict.kind)));
   }
 }
 
@@ -196,8 +196,8 @@ bool SnapshotBuilder::Bytes(const Value& key, const Value& value, uint64_t* out)
       i18n::Format("'{}' is {} bytes, more than any device has", Printable(Text(key)), *out));
 }
 
-// Also accepts negative times as two's complement: some old files, and those of vramscope, contain
-// such times for entries without a time.
+// Also accepts negative times in two's complement. Some old files, and files of vramscope, give
+// them to entries whose time is unknown.
 bool SnapshotBuilder::Time(const Value& value, int64_t* us) {
   if (value.kind == Kind::kInt || value.kind == Kind::kBool) {
     *us = static_cast<int64_t>(value.payload);
@@ -265,7 +265,7 @@ bool SnapshotBuilder::FillFrame(Value& frame, Items items) {
     } else if (items[i].key == Key::kLine) {
       uint64_t number = 0;
       if (!Number(items[i], v, &number)) return false;
-      // Some tools write negative line numbers for frames without a line, which fit into an int32.
+      // Some tools write a negative int32 as the line number of a frame without a line.
       const auto below = static_cast<int64_t>(number);
       const bool kept = number <= UINT32_MAX || (below < 0 && below >= INT32_MIN);
       line = kept ? static_cast<uint32_t>(number) : 0;
@@ -323,7 +323,7 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
   return true;
 }
 
-// A number is an index into `categories`.
+// Returns the category of an entry. A number is an index into the file's `categories`.
 uint8_t SnapshotBuilder::RecordedCategory(const Value& v) {
   if (v.kind == Kind::kInt && !v.negative && v.payload < SnapshotParts::kNamedCategory)
     return static_cast<uint8_t>(v.payload);
@@ -386,8 +386,8 @@ bool SnapshotBuilder::FillSegment(uint32_t row, Items items) {
             return Fail(i18n::Text("a list of blocks is used twice"));
           const auto from = blocks_.begin() + v.row();
           s.blocks.assign(from, from + v.count());
-          // The blocks of this segment are usually the last rows. With these rows removed, the
-          // table has the blocks of one segment at most.
+          // The blocks of this segment are usually the last rows of blocks_. Removing them keeps
+          // blocks_ as small as the blocks of one segment.
           if (size_t{v.row()} + v.count() == blocks_.size()) blocks_.resize(v.row());
         } else if (v.kind != Kind::kOpenList && v.kind != Kind::kOpaque) {
           return Fail(i18n::Format("'blocks' is {}", Name(v.kind)));

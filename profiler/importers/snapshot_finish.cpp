@@ -41,7 +41,7 @@ class Finisher {
     status = Lost();
     if (status.ok()) status = Cut();
     if (!status.ok()) return status;
-    // A part of the file may have no values in these columns.
+    // In the requested part, these columns may be without values.
     for (auto* column : {&recording_.entries.user_metadata, &recording_.entries.compile_context})
       if (std::ranges::all_of(*column, [](trace::StringId id) { return id.value == 0; }))
         column->clear();
@@ -86,8 +86,8 @@ class Finisher {
     }
   }
 
-  // Sets the categories. `categories` is an extension of the viewer; an entry contains a name or an
-  // index into this list.
+  // Sets the categories. `categories`, an extension of PyTorch's viewer, is a list of names. An
+  // entry contains a name or an index into this list.
   void SetCategories() {
     std::vector<trace::Category> categories;
     for (const std::string& name : parts_.category_names) categories.push_back(CategoryOf(name));
@@ -158,8 +158,8 @@ class Finisher {
     parts_.start_us += first / 1000;
   }
 
-  // Entries without a time were placed one microsecond apart. If no entry has a
-  // time, numbers replace the times.
+  // Entries without a time were placed one microsecond apart. If no entry has a time, the entries'
+  // numbers serve as times.
   void CountTimes() {
     recording_.has_times = parts_.has_times;
     if (recording_.has_times) return;
@@ -177,8 +177,8 @@ class Finisher {
     return std::span(recording_.entries.time_ns).subspan(rows.first, rows.count);
   }
 
-  // Merges all devices into one table, sorted by time; the order within a device does not change.
-  // Entries of no device (the host's) are dropped.
+  // Merges the entries of all devices into one table, sorted by time. The order within a device
+  // does not change. Entries of the host are dropped.
   void MergeDevices() {
     const auto& traces = parts_.traces;
     const EntryTable& e = recording_.entries;
@@ -232,7 +232,7 @@ class Finisher {
     recording_.entries.device = std::move(device);
   }
 
-  // Row i becomes the former row order[i], in every column.
+  // Reorders every column: row i gets the value of the former row order[i].
   void Gather(const std::vector<uint32_t>& order) {
     EntryTable& e = recording_.entries;
     const auto gather = [&order](auto& column) {
@@ -284,8 +284,8 @@ class Finisher {
     return absl::OkStatus();
   }
 
-  // A file lists an expandable segment by its mapped ranges, so gaps between its blocks are free
-  // memory.
+  // Fills gaps between the blocks of a segment with free blocks. The file lists only mapped ranges
+  // of expandable segments, so a gap is free memory.
   static void FillGaps(recording::SegmentState& s) {
     std::vector<recording::BlockState> all;
     uint64_t next = s.address;
@@ -321,7 +321,7 @@ class Finisher {
     history_ = false;
   }
 
-  // Restores the state of a truncated file's segments at the last entry.
+  // If the file is truncated, makes its segments agree with the last entry that was read.
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
@@ -412,7 +412,7 @@ class Finisher {
     return status;
   }
 
-  // Determines the state before and after the entries [begin, end) of all entries in `recording_`.
+  // Sets the state before and after entries [begin, end), given a recording_ with all entries.
   absl::Status TakePart(uint64_t begin, uint64_t end,
                         const std::function<trace::StackId(recording::EntryIndex)>& stack_of) {
     const absl::StatusOr<recording::History> history = recording::Reconstruct(recording_);
@@ -442,8 +442,8 @@ class Finisher {
       Warn(i18n::English("entries {} to {} of {} are loaded, as requested", begin, end - 1, n));
   }
 
-  // Without history, the recording is the state at one time, and the entries' times have no
-  // meaning.
+  // Used without history. The recording is then the state at one time; times of entries are
+  // dropped.
   void State() {
     recording_.content = trace::Content::kState;
     recording_.has_times = false;

@@ -13,8 +13,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Supports integers as large as addresses. If the text is not a number,
-// returns a value without contents.
+// Parses a number. Integers can be as large as addresses. Returns an empty value for other
+// text.
 Value Number(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();

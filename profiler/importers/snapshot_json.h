@@ -12,7 +12,7 @@
 namespace vramscope::importers {
 
 // Reads one value and passes it to the builder. `head`: bytes already read from the input. `tick`
-// is called after every read. `cut`: the error is that the input is truncated.
+// is called after every read. Sets `cut` to true if the error is that the input is truncated.
 absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
                               const std::function<absl::Status()>& tick, SnapshotBuilder& builder,
                               bool* cut);

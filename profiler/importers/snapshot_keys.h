@@ -67,7 +67,7 @@ constexpr uint64_t Bits(auto... keys) { return (Bit(keys) | ...); }
 Key KeyOf(std::string_view text);
 recording::Action ActionOf(std::string_view text);
 recording::BlockUse UseOf(std::string_view state);
-// The category of a name in the viewer extension `categories`, which any tool may write.
+// Returns the category that a name in `categories` means. (Any tool may write this extension.)
 trace::Category CategoryOf(std::string_view name);
 
 }  // namespace vramscope::importers

@@ -18,21 +18,21 @@
 namespace vramscope::importers {
 
 struct SnapshotParts {
-  // Strings, stacks and streams; entries of all devices, one device after another, with times
-  // since start_unix_ns; segments.
+  // Contains strings, stacks, streams and segments. Its entries are those of all devices, one
+  // device after another, with times since start_unix_ns.
   recording::Recording recording;
   struct Rows {
     uint32_t first = 0, count = 0;
   };
   std::vector<Rows> traces;  // entries of each device
   bool has_category = false;
-  // The category of each entry; empty: no entry has one; kNoCategory: this entry has none.
+  // The category of each entry (kNoCategory: none); empty: no entry has a category.
   std::vector<uint8_t> category;
   // The snapshot's list `categories`; a number in `category` is an index into it.
   std::vector<std::string> category_names;
   static constexpr uint8_t kNoCategory = 255;
-  // An entry may contain its category's name (as MemoryViz.js expects) in place of an index. Then
-  // `category` is the number of the named trace::Category plus kNamedCategory.
+  // If an entry contains its category's name (as MemoryViz.js expects) in place of an index, its
+  // element of `category` is the number of that trace::Category plus kNamedCategory.
   static constexpr uint8_t kNamedCategory = 192;
   struct AnnotationMark {
     bool begin = false;

@@ -43,7 +43,7 @@ bool SnapshotRange::Settle(EntryTable& e, std::vector<uint8_t>& category) {
   if (before) stack_before_.push_back(e.stack[row]);
   const auto pop = [](auto&... columns) { (columns.pop_back(), ...); };
   pop(e.action, e.address, e.bytes, e.time_ns, e.stack, e.stream);
-  // These columns may have fewer rows than the table.
+  // These columns may be shorter than the others.
   const auto cut = [&](auto&... columns) {
     (columns.resize(std::min<size_t>(columns.size(), row)), ...);
   };

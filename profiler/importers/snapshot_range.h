@@ -1,5 +1,5 @@
-// Cuts out a range of the entries while they are read, so that entries outside it need little
-// memory: only the data for the history of the whole file is kept. Internal.
+// Cuts out a range of the entries while they are read, so that other entries need little memory: of
+// these, only the data needed to reconstruct the file's history is kept. Internal.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace vramscope::importers {
 
-// For recordings of one device. With several devices, the order of entries is known only at the end
-// of the file.
+// Used for recordings of one device. With several devices, the order of the entries is known only
+// at the end of the file.
 class SnapshotRange {
  public:
   explicit SnapshotRange(const SnapshotOptions& options)
@@ -22,8 +22,8 @@ class SnapshotRange {
         to_ns_(options.to_ns) {}
   static bool IsAsked(const SnapshotOptions& options);
   static bool IsOfTimes(const SnapshotOptions& options);
-  // Whether the entry is an action of the allocator. A `snapshot` entry is not: out-of-memory
-  // observers add one to files without history.
+  // Returns whether the action is one of the allocator. `snapshot` is not: out-of-memory observers
+  // add such an entry to files that have no history.
   static bool IsHistory(recording::Action action);
 
   // Call it when the table's last row is complete. Returns false if the row is outside the range

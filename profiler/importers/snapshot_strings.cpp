@@ -40,7 +40,7 @@ StackInterner::StackInterner(trace::StackTable& table)
     : table_(table), stacks_(0, Hash{this}, Equal{this}) {}
 
 size_t StackInterner::HashOf(std::span<const uint32_t> frames) {
-  // Two independent chains, so that multiplications run in parallel.
+  // Computes two independent hashes, so that the CPU can multiply for both in parallel.
   constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;
   uint64_t a = frames.size(), b = kFactor;
   size_t i = 0;

@@ -1,4 +1,4 @@
-// Interning of strings, frames and stacks while a snapshot is read. Internal.
+// Interns strings, frames and stacks while a snapshot is read. Internal.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace vramscope::importers {
 
-// Interned texts with their meaning as a key or an action. Row 0 is "".
+// Interned texts. For each text, the key or action that it means. Row 0 is "".
 class StringTable {
  public:
   static constexpr uint32_t kFull = UINT32_MAX;
@@ -66,9 +66,9 @@ class StackInterner {
   uint32_t Frame(trace::StringId function, trace::StringId file, uint32_t line);
   // Returns a StackId; 0 for no frames; kFull if the table is full.
   uint32_t Stack(std::span<const uint32_t> frames);
-  // Returns the stack with these frames appended. The newest stack grows in place while only one
-  // of the snapshot's lists uses it; otherwise the result is another stack. So a list that is
-  // filled frame by frame only needs memory for its final stack.
+  // Returns the stack with these frames appended. If the stack is the newest and only one list uses
+  // it, it grows in place; otherwise the result is another stack. Thus a list that is filled frame
+  // by frame needs memory only for its final stack.
   uint32_t Extend(uint32_t stack, std::span<const uint32_t> more);
 
  private:

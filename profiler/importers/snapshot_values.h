@@ -1,5 +1,5 @@
-// A value while a snapshot is read: 16 bytes for every kind. Values that were converted to columns
-// (entries, frames, stacks ...) contain a row number. Internal.
+// A value of a snapshot, as used during the reading. Every kind takes 16 bytes. Values that were
+// converted to columns (entries, frames, stacks ...) contain a row number. Internal.
 #pragma once
 
 #include <bit>
@@ -24,7 +24,7 @@ struct Value {
     kStack,    // StackId
     kPair,     // two small integers: first << 32 | second
     kStrings,  // row of the builder's lists of strings
-    // Consecutive rows: first | count << 32. Adjacent rows are merged into one value.
+    // Consecutive rows, as `first | count << 32`. Adjacent rows are merged into one value.
     kEntries,
     kBlocks,
     kSegments,

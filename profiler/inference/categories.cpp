@@ -21,19 +21,19 @@ using trace::Phase;
 
 constexpr uint32_t kMostWorkspaces = 4;  // per recording: one for each thread and stream
 
-// If a forward pass leaves at least this many live blocks, they are kept for a later backward pass.
+// If at least this many blocks are live after a forward pass, they are kept for a backward pass.
 constexpr uint32_t kGraphBlocks = 8;
-// Maximum number of a step's results that variables keep: a loss, logits, hidden states.
+// The most results of a step that variables refer to later: a loss, logits, hidden states.
 constexpr uint32_t kResults = 4;
 
-// An optimizer makes at least this many allocations. Fewer may be the end of a backward pass.
+// An optimizer makes at least this many allocations. Fewer may be the end of backward.
 constexpr uint32_t kOptimizerRequests = 4;
 
 // Maximum bytes of optimizer state per byte of gradients. With gradients in half precision, two
 // moments and a copy of the weights in fp32 are six bytes of state per byte.
 constexpr uint64_t kMaxDifferences = 8;
 
-// Up to this many of the last blocks of a recording may be freed right after the recording's end.
+// At the end of a recording, this many blocks may be temporaries that would be freed soon.
 constexpr uint32_t kUnsure = 16;
 
 class Categorizer {
@@ -54,7 +54,7 @@ class Categorizer {
   void Run() {
     FindStaticSizes();
     CountWorkspaces();
-    // A cache grows only in runs without training.
+    // Looks for growing caches only in runs without training.
     if (std::none_of(passes_.begin(), passes_.end(),
                      [](const PassRange& p) { return p.pass == Pass::kBackward; })) {
       grows_ = FindGrowing(history_, lives_, entry_count_);
@@ -106,7 +106,7 @@ class Categorizer {
   const StackFacts& Facts(uint32_t a) const {
     return stacks_.facts[history_.allocations.stack[a].value];
   }
-  // Always returns true: the allocation has a category.
+  // Sets the category. Returns true, which means that the category is decided.
   bool Is(uint32_t a, Category category, uint8_t rule) {
     labels_.category[a] = category;
     labels_.rule[a] = rule;
@@ -118,7 +118,7 @@ class Categorizer {
     }
   }
 
-  // Finds the sizes of possible parameters: blocks from before the first step that are never freed.
+  // Counts the sizes of possible parameters: blocks older than the first step that are never freed.
   void FindStaticSizes() {
     const EntryIndex first = timeline_.steps.empty() ? 0 : timeline_.steps.front().begin;
     for (uint32_t a = 0; a < count_ && (a < history_.older || lives_.born[a] < first); ++a) {
@@ -157,7 +157,7 @@ class Categorizer {
     }
   }
 
-  // In training with the cache switched on, keys and values are kept only for backward.
+  // Whether keys and values are kept only for backward, as in training with the cache switched on.
   bool SavedForBackward(uint32_t a) const {
     const size_t next = now_.pass + 1;
     return next < passes_.size() && passes_[now_.pass].pass == Pass::kForward &&
@@ -165,7 +165,7 @@ class Categorizer {
            lives_.dead[a] < passes_[next].end;
   }
 
-  // Sets a category that follows from the stack or from growth alone, in any phase.
+  // Sets the category if the stack or the growth of a cache determines it in any phase.
   bool Marked(uint32_t a) {
     const StackFacts& facts = Facts(a);
     if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
@@ -182,8 +182,8 @@ class Categorizer {
     return false;
   }
 
-  // True: the category is decided. False: the block is live over several steps and is classified by
-  // sizes (persistent_blocks.h).
+  // Categorizes a block older than the recording. False: the block is live over several steps, and
+  // is classified by sizes later (persistent_blocks.h).
   bool Older(uint32_t a) {
     if (Marked(a)) return true;
     const StackFacts& facts = Facts(a);
@@ -258,8 +258,8 @@ class Categorizer {
     }
   }
 
-  // Whether the block belongs to a layer that is moved to the GPU, used and moved back. An
-  // intermediate block of a move is freed before two more allocations.
+  // Whether the block belongs to a layer that is moved to the GPU, used there and moved back. (A
+  // temporary of the move itself is freed before the second next allocation.)
   bool MovedAway(uint32_t a) const {
     return Facts(a).moved && a + 2 < count_ && lives_.dead[a] > lives_.born[a + 2];
   }
@@ -282,8 +282,8 @@ class Categorizer {
     Retag(a, end, Category::kTemporary, kLifeActivationHeld);
     return true;
   }
-  // Categorizes the live blocks at the end of a forward pass that no backward follows: a graph that
-  // waits for a later backward pass, or outputs.
+  // Called at the end of a forward pass that no backward pass follows. Categorizes its live blocks,
+  // which are a graph for a later backward pass, or outputs.
   void EndPass(size_t) {
     const bool graph = pending_.size() >= kGraphBlocks;
     leaves_graph_ |= graph;
@@ -301,14 +301,14 @@ class Categorizer {
     const EntryIndex dead = lives_.dead[a];
     const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : entry_count_;
     if (dead >= end) {
-      // If the recording ends within backward, live blocks may be anything, so their sizes
-      // decide. A live scalar is the loss or its gradient.
+      // If the recording ends within backward, the sizes of live blocks decide, because they can be
+      // anything. A live scalar is the loss or its gradient.
       if ((end == entry_count_ && !HasStaticSize(a)) || Bytes(a) <= kScalar) {
         return Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
       }
       Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
-      // The last blocks before the end may be temporaries that are not freed yet, so they do
-      // not count.
+      // The last blocks of a recording do not count: they may be temporaries not freed
+      // yet.
       if (end < entry_count_ || a + kUnsure < count_) CountGradient(a);
       // The block becomes a gradient once its autograd node has run, which is assumed to be
       // before the next allocation.
@@ -335,9 +335,9 @@ class Categorizer {
     step_gradients_.push_back(Bytes(a));
   }
 
-  // The pass of a recording's last allocations, if the recording ends soon after the apparent end
-  // of backward. A few allocations are assumed to belong to backward. More allocations belong to an
-  // optimizer if most of their bytes are in blocks with the sizes of gradients.
+  // Used if the recording ends soon after the apparent end of backward. Decides to which pass the
+  // last allocations belong. A few are assumed to belong to backward. More allocations belong to an
+  // optimizer if at least half of their bytes are in blocks with the sizes of gradients.
   enum class Tail : uint8_t { kOptimizer, kBackward, kOther };
   Tail LastPass(uint32_t first) {
     if (now_.pass >= passes_.size()) return Tail::kOptimizer;
@@ -358,9 +358,9 @@ class Categorizer {
     return *tail_;
   }
 
-  // Checks a pass that only lifetimes identify as an optimizer's: it must follow a backward pass,
-  // and the bytes that it does not free must be in proportion to the step's gradients. If the step
-  // allocated no gradients, the gradients may be older than the recording.
+  // Checks a pass that only lifetimes identify as an optimizer's. It must follow a backward pass.
+  // The bytes that it leaves allocated must be in proportion to the step's gradients. If the step
+  // allocated no gradients, they may be older than the recording.
   bool HasGradients() {
     if (now_.pass >= passes_.size() || now_.pass == 0) return true;
     if (now_.pass == looked_at_) return has_gradients_;
@@ -399,8 +399,8 @@ class Categorizer {
 
   // An optimizer that allocates its state anew in every step (m = b * m + ...) keeps the old state
   // for some time. Until then, the new state counts as a temporary. The first new block of a size
-  // replaces the first freed block of that size. In the first step there is no old state: the live
-  // temporary of this size that is freed last is used instead.
+  // replaces the first freed block of that size. The first step has no old state: there, the new
+  // state counts as one when the last live temporary of its size is freed.
   void PromoteStates() {
     base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
@@ -450,11 +450,11 @@ class Categorizer {
     }
   }
 
-  // Whether all blocks that the forward pass saved are freed, except for a few results in
-  // variables.
+  // Whether the blocks that the forward pass saved are all freed, except for a few results to which
+  // variables refer.
   bool LetsAllGo(size_t backward) const {
     if (backward == 0 || passes_[backward - 1].pass != Pass::kForward) return false;
-    // If lifetimes determined the phases, frees are no independent evidence of a complete pass.
+    // If frees determined the phases, they are no independent evidence of a complete pass.
     if (timeline_.rule[passes_[backward].begin] == kPhaseBackwardShrinks) return false;
     const PassRange& forward = passes_[backward - 1];
     uint32_t saved = 0, left = 0;
@@ -467,8 +467,8 @@ class Categorizer {
   }
 
   // A backward pass is complete if another pass follows it, or if everything that forward saved is
-  // freed. A pass at the end of the recording that looks like an optimizer may still be backward.
-  // With few allocations, such a pass is assumed to be backward.
+  // freed. If the pass that follows looks like an optimizer but ends with the recording, it may
+  // still be backward. If it has few allocations, this is assumed.
   Backward Seen(size_t backward) const {
     if (passes_[backward].end == entry_count_) {
       return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;
@@ -484,7 +484,7 @@ class Categorizer {
                : Backward::kCut;
   }
 
-  // For each size, the maximum number of blocks that one backward pass allocates and frees.
+  // Returns, for each size, the most blocks that one backward pass allocates and frees again.
   SizeCounts Passing() const {
     SizeCounts most, of_pass;
     size_t pass = 0;
@@ -497,9 +497,9 @@ class Categorizer {
     return most;
   }
 
-  // Whether more states are allocated than freed, so the recording contains the optimizer's first
-  // step. (An optimizer that allocates its state anew in every step frees as many bytes as it
-  // allocates.) States of an incomplete pass are left out, because they may be temporaries.
+  // Whether the recording contains the optimizer's first step: more bytes of states are allocated
+  // than freed. (An optimizer that allocates its state anew in every step frees as many bytes.) The
+  // states of an incomplete pass are ignored, because they may be temporaries.
   bool MakesStates(const SizeCounts& gradients) const {
     uint64_t trained = 0, come = 0, go = 0;
     for (const auto& [bytes, count] : gradients) trained += bytes * count;
@@ -526,14 +526,14 @@ class Categorizer {
     Training training;
     SizeCounts& gradients = training.gradients;
     for (const uint64_t bytes : gradients_) ++gradients[bytes];
-    // If all supposed gradients are scalars, they are losses that the program keeps.
+    // If all blocks taken for gradients are scalars, they are losses that the program keeps.
     if (std::all_of(gradients_.begin(), gradients_.end(),
                     [](uint64_t bytes) { return bytes <= kScalar; })) {
       gradients.clear();
     }
     for (uint32_t a = 0; a < count_; ++a) {
       const Category c = labels_.category[a];
-      // States that are freed in the recording count too, because each belongs to a parameter.
+      // Older states count even if they are freed later, because each belongs to a parameter.
       if ((Never(a) && c == Category::kParameter) ||
           (a < history_.older && c == Category::kOptimizerState)) {
         kept.push_back({.allocation = a,
@@ -549,8 +549,8 @@ class Categorizer {
     for (size_t p = 0; p < passes_.size() && backward != Backward::kWhole; ++p) {
       if (passes_[p].pass != Pass::kBackward) continue;
       backward = Seen(p);
-      // If a complete backward pass allocated no gradients, blocks that a later, incomplete
-      // backward pass has not freed yet are not gradients either.
+      // If a complete backward pass allocated no gradients, a later, incomplete one allocates none
+      // either: its live blocks are just not freed yet.
       if (backward == Backward::kWhole && first_gradient_ > p) gradients.clear();
     }
     training.inference = backward == Backward::kNone && !leaves_graph_ && KnowsForward();
@@ -582,7 +582,7 @@ class Categorizer {
   std::vector<uint32_t> pending_;  // blocks of the current pass that are live at its end
   size_t gradient_step_ = 0;
   size_t first_gradient_ = SIZE_MAX;  // the first pass that allocates a gradient
-  // Sizes of gradients: those of the step with the most gradients, and those of the current step.
+  // Sizes of the gradients: in the step that has the most gradients, and in the current step.
   std::vector<uint64_t> gradients_, step_gradients_;
 };
 

@@ -1,6 +1,6 @@
-// Determines the category of each allocation, given the phases: from its stack, from the times of
-// its allocation and free, and from the sizes of the gradients if the block is live over several
-// steps.
+// Determines the category of each allocation, given the phases. Uses its stack and the times of
+// its allocation and free. For blocks that are live over several steps, uses the gradients'
+// sizes.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace vramscope::inference {
 // cuBLAS: 2 x 4096 KiB and 8 x 16 KiB; 32 MiB on Hopper and later GPUs.
 inline constexpr uint64_t kBlasWorkspace = 8'519'680;
 inline constexpr uint64_t kHopperWorkspace = 33'554'432;
-// Maximum bytes of a scalar: a loss, its gradient, a step number. Parameters and their gradients
-// are larger.
+// The most bytes of a scalar: a loss, its gradient, or a step number. Parameters and their
+// gradients are larger.
 inline constexpr uint64_t kScalar = 8;
 
-// Parts of backward that recompute forward, found without the help of stacks. Sorted by begin.
+// The parts of backward that recompute forward, found without stacks and sorted by their begin.
 using Recomputed = std::vector<std::pair<EntryIndex, EntryIndex>>;
 
 // Fills labels.category, rule and retags.

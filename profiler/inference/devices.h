@@ -1,6 +1,6 @@
-// Splits a recording of several devices of one process. Each device has its own memory, parameters
-// and gradients, and is inferred separately. Steps and phases marked on the host apply to all
-// devices.
+// Splits a recording with several devices of one process into devices. Each has its own memory,
+// parameters and gradients, so its labels are inferred separately. Steps and phases that are marked
+// on the host apply to all devices.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace vramscope::inference {
 
-// The part of a recording that belongs to one device, with the columns that inference reads. Stacks
-// are shared with the whole recording. Of the strings, only those of annotations are copied.
+// One device's part of a recording, with only the columns that inference reads. Stacks are those of
+// the whole recording. Of the strings, only those of annotations are copied.
 struct DevicePart {
   recording::Recording recording;
   recording::History history;
@@ -27,7 +27,7 @@ std::vector<uint8_t> DevicesOf(const recording::Recording& recording,
 DevicePart PartOf(const recording::Recording& recording, const recording::History& history,
                   uint8_t device);
 
-// Adds the part's categories, rules and changes of category to the labels of the whole recording.
+// Copies the part's categories, rules and changes of category to the whole recording's labels.
 void AddLabels(const DevicePart& part, const Labels& of_part, Labels& labels);
 
 // Copies the steps and phases of a part to the whole recording. Entries of other devices get the

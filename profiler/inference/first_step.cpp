@@ -19,11 +19,11 @@ using recording::History;
 using recording::Recording;
 using trace::Category;
 
-// The open blocks are those that are gradients or states. The replay must place this share of their
-// bytes at the recorded addresses.
+// Open blocks are gradients or states; it is not known which. The replay must place this fraction
+// of their bytes at the recorded addresses.
 constexpr double kAgrees = 0.8;
-// A library's workspace is tried before each of the first allocations of a pass, up to this many
-// allocations.
+// The workspace of a library is allocated before one of a pass's first allocations. At most this
+// many are tried.
 constexpr uint32_t kWorkspacePlaces = 64;
 constexpr uint64_t kMostCells = uint64_t{1} << 22;  // limit for one alignment table
 constexpr uint32_t kMostParts = 4;  // limit for the parts of a gradient that is computed as a sum
@@ -32,8 +32,8 @@ constexpr size_t kStepsTried = 2;
 constexpr uint64_t kMostRequests = 4'000'000;     // limit for all replays of a step together
 constexpr uint64_t kHighest = uint64_t{1} << 62;  // address
 
-// A driver that allocates the segments of the beginning of the recording at their recorded
-// addresses, and other segments at higher addresses.
+// A driver that first hands out the segments that exist when the recording begins, at their
+// recorded addresses. It places further segments behind them.
 class KnownSegments final : public allocator::Driver {
  public:
   void Add(const allocator::Segment& segment) {
@@ -124,8 +124,8 @@ class FirstStep {
     return states_ > 0;
   }
 
-  // Places parameters, buffers and other older blocks that are never freed in their segments.
-  // Segments without any of these blocks are created on demand.
+  // Sets up segments that contain older blocks which are never freed, such as parameters and
+  // buffers. Other segments are created on demand.
   bool StartState() {
     if (history_.start_segments.empty()) return false;
     std::vector<uint32_t> base;
@@ -211,8 +211,8 @@ class FirstStep {
     ChooseGradients();
   }
 
-  // An optimizer allocates one or more temporaries for each parameter in turn, in the order of the
-  // parameters. Without temporaries, ChooseGradients sets the order.
+  // Finds the order of the parameters from the optimizer's temporaries: an optimizer allocates one
+  // or more for each parameter in turn. If there are none, ChooseGradients sets the order.
   void OrderOfParameters() {
     order_.clear();
     std::vector<uint64_t> sizes;
@@ -231,9 +231,9 @@ class FirstStep {
     }
   }
 
-  // If a gradient exists already, backward adds its result to the gradient. The block of the result
-  // is the last block that its node frees. In the first step, the block of the result became the
-  // gradient and was not freed.
+  // Finds the blocks that were gradients in the first step. In a later step, backward adds its
+  // result to the existing gradient, and the result's block is the last that its node frees. In the
+  // first step, this block became the gradient and was not freed.
   void ChooseGradients() {
     stays_.clear();
     std::vector<uint32_t> all, rows;
@@ -247,9 +247,9 @@ class FirstStep {
       uint32_t& latest = last.try_emplace(bytes, a).first->second;
       if (lives_.dead[a] >= lives_.dead[latest]) latest = a;
     }
-    // If the number of blocks of a size equals the number of gradients, all of them are
-    // gradients. If a gradient is the sum of several parts (an embedding that is used twice), the
-    // part that is freed last is the gradient, because the other parts are added to it.
+    // If there are as many blocks of a size as gradients, all of them are gradients. If a gradient
+    // is the sum of several parts (as for an embedding that is used twice), it is the part that is
+    // freed last, because the other parts are added to it.
     for (const uint32_t a : all) {
       const uint64_t bytes = Bytes(a);
       const bool parts = gradients_[bytes] == 1 && of_size[bytes] <= kMostParts;
@@ -258,8 +258,8 @@ class FirstStep {
     }
     SizeCounts left = gradients_;
     for (const uint32_t a : stays_) --left[Bytes(a)];
-    // A node may allocate weight and bias in either order, so large and small blocks are
-    // aligned separately.
+    // A node may allocate the gradients of weight and bias in either order, so large and small
+    // blocks are aligned separately.
     for (const bool large : {true, false}) {
       std::vector<uint64_t> expected;
       std::vector<uint32_t> of_pool;
@@ -280,13 +280,13 @@ class FirstStep {
         if (wanted > 0 && stays_.insert(still[i]).second) --wanted;
       }
     }
-    // If only one parameter has a block's size, any block of this size may be the gradient.
+    // If only one parameter has a size, any block of this size may be its gradient.
     others_.clear();
     for (const uint32_t a : all) {
       if (gradients_[Bytes(a)] == 1 && !stays_.contains(a)) others_.push_back(a);
     }
     if (!order_.empty()) return;
-    // A gradient that is a sum is complete when its last part is made.
+    // The order is that in which gradients are complete: a sum, when its last part is made.
     base::HashSet<uint64_t> whole;
     for (size_t i = all.size(); i-- > 0;) {
       const uint64_t bytes = Bytes(all[i]);
@@ -295,8 +295,8 @@ class FirstStep {
       }
     }
   }
-  // Whether only blocks with sizes of parameters are freed between the free of `a` and the next
-  // allocation.
+  // Whether all blocks that are freed between the free of `a` and the next allocation have the
+  // sizes of parameters.
   bool LetGoLast(uint32_t a) const {
     const EntryIndex dead = lives_.dead[a];
     if (dead >= step_.backward_end) return false;
@@ -310,7 +310,7 @@ class FirstStep {
     }
     return true;
   }
-  // Rates how likely `a` was a gradient. A gradient is freed as soon as its node has run.
+  // Rates how likely `a` is a gradient: the earlier it is freed, the likelier.
   uint32_t Likely(uint32_t a) const {
     constexpr uint32_t kLongest = 60, kMost = 64;
     const auto requests = static_cast<uint32_t>(
@@ -318,7 +318,7 @@ class FirstStep {
         lives_.born.begin() - a);
     return kMost - std::min(requests, kLongest);
   }
-  // The most likely common subsequence of sizes, as rows, in descending order.
+  // Returns the rows in the most likely common subsequence of sizes, last row first.
   std::vector<uint32_t> Align(const std::vector<uint64_t>& expected,
                               const std::vector<uint32_t>& rows) const {
     const size_t n = expected.size(), m = rows.size();
@@ -349,13 +349,13 @@ class FirstStep {
     return found;
   }
 
-  // Addresses of the step's gradients and states in the replay.
+  // The step's gradients and states that the replay placed at recorded addresses.
   struct Landed {
     uint64_t agreeing = 0;  // bytes
     bool workspaces = true;
     std::vector<std::pair<uint32_t, Category>> where;  // indexes in persistent_
   };
-  // `workspace`: entries before which a library allocates its workspace.
+  // `workspace`: the entries before which a library is assumed to allocate its workspace.
   Landed Replay(const std::vector<EntryIndex>& workspace) const {
     KnownSegments driver = known_;
     allocator::Settings settings = settings_;
@@ -409,9 +409,9 @@ class FirstStep {
     return landed;
   }
 
-  // A workspace is allocated once per thread: before the first matrix product of forward, and
-  // before the first one of backward, which runs in another thread. The exact places are found by
-  // trial.
+  // Finds by trial where a library allocates its workspaces. Each thread allocates one: the
+  // thread of forward before its first matrix product, and the thread of backward before its
+  // first one.
   void Search() {
     if (requests_.empty()) return;
     std::vector<EntryIndex> workspace;
@@ -450,7 +450,7 @@ class FirstStep {
     return agreeing;
   }
 
-  // Applies the result of the replay. Blocks without a match get the categories that are left over.
+  // Applies the result of the replay. Blocks without a match share the remaining categories.
   void TakeItsWord() {
     SizeCounts left = gradients_;
     std::vector<bool> told(persistent_.size(), false);

@@ -1,6 +1,6 @@
-// Gradients that are set to zero, not freed, and optimizer states look alike if they are older than
-// the recording. The step that allocated them resembles the recorded steps. Replaying a recorded
-// step in the allocator's model, from the state before the first step, places gradients and states
+// Tells gradients from optimizer states. If both are older than the recording (gradients are set to
+// zero, not freed), they look alike. But their step resembles the recorded steps: replaying a
+// recorded step in the allocator's model, from the state before the first step, should place them
 // at their recorded addresses. If the addresses do not agree, the result is discarded.
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace vramscope::inference {
 
-// Separates gradients from states in `persistent` if ClassifyPersistent only found how many there
-// are of each (kPersistentGradient). Changes nothing if the replayed step does not lead to the
-// recorded addresses, or cannot be replayed (expandable segments, no complete step, no segments).
+// Separates gradients from states in `persistent` if ClassifyPersistent found only their numbers
+// (kPersistentGradient). Changes nothing if the addresses disagree, or if no step can be replayed:
+// with expandable segments, without segments, or without a complete step.
 void SeparateGradientsFromStates(const recording::Recording& recording,
                                  const recording::History& history, const Timeline& timeline,
                                  const Lives& lives, const Labels& labels,

@@ -42,8 +42,8 @@ constexpr std::array<Text, 13> kMakes = {
     "build_model",           "create_model",    "create_weights",
     "init_weight_list",      "get_peft_model",  "prepare_model_for_kbit_training",
     "create_quantized_param"};
-// Files of serving engines and of generate() that contain only caches of keys and values, and names
-// of functions that create one.
+// Files, of serving engines and of generate(), that contain only caches of keys and values. Then
+// names of functions that create such caches.
 constexpr std::array<Text, 4> kCacheFiles = {"cache_utils.py", "cache_engine.py", "kv_cache",
                                              "kvcache"};
 constexpr std::array<Text, 5> kCacheWords = {"kv_cache", "kvcache", "kv_pool", "key_value_cache",
@@ -55,7 +55,7 @@ constexpr std::array<Text, 7> kBatches = {"get_batch",  "next_batch",     "load_
                                           "collate_fn", "prepare_inputs", "_prepare_inputs",
                                           "data_loader"};
 // Functions that save checkpoints in torch, transformers, accelerate, Lightning, DeepSpeed and user
-// code. A call of state_dict() alone is no sign, because code that averages weights calls it too.
+// code. state_dict() is not one of them, because code that averages weights calls it, too.
 constexpr std::array<Text, 10> kSavings = {
     "save_checkpoint", "_save_checkpoint", "dump_checkpoint", "save_pretrained", "save_model",
     "save_state",      "save_adapter",     "save_weights",    "save_file",       "save_state_dict"};
@@ -86,7 +86,7 @@ uint32_t CheckpointSigns(Text function, Text file) {
   return Has(function, "load") || Has(function, "restore") ? uint32_t{kLoads} : 0;
 }
 
-// Signs that are added to any other sign of the frame.
+// Signs that a frame has in addition to all others.
 uint32_t HeldSigns(Text function, Text file, Text lower, Text lower_base) {
   uint32_t signs = 0;
   if (HasOneOf(lower_base, kCacheFiles) || HasOneOf(lower, kCacheWords) ||
@@ -208,8 +208,8 @@ uint32_t NativeSigns(Text name) {
   }
   if (name.starts_with("torch::optim::") && Has(name, "::step(")) return kOptimizer;
   if (name.starts_with("torch::nn::") && Has(name, "::forward(")) return kForward;
-  // For snapshots written by vramscope. PyTorch's C++ functions are not operators, even if their
-  // names resemble one ("at::detail::empty_generic").
+  // Used for snapshots written by vramscope. Functions with these prefixes are not operators, even
+  // if their names resemble operators ("at::detail::empty_generic").
   static constexpr std::array<Text, 5> kCompiledCode = {
       "at::", "c10::", "torch::", "std::", "caffe2::"};
   const bool compiled = std::any_of(kCompiledCode.begin(), kCompiledCode.end(),

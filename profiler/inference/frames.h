@@ -1,5 +1,5 @@
-// A sign is a conclusion from a single frame of a call stack, by the names of functions and files
-// of PyTorch and of libraries based on it.
+// A sign is what a single frame of a call stack shows. It is concluded from the names of functions
+// and files in PyTorch and in libraries based on it.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ enum Sign : uint32_t {
 // Signs of a frame in a `.py` file. `file` has forward slashes.
 uint32_t PythonSigns(std::string_view function, std::string_view file);
 
-// Signs of a frame of compiled code, as named by unwinding, or in a snapshot that vramscope wrote.
+// Returns the signs of a frame of compiled code. Its name is from unwinding or from vramscope.
 uint32_t NativeSigns(std::string_view name);
 
 }  // namespace vramscope::inference

@@ -21,7 +21,7 @@ using recording::Recording;
 
 namespace {
 
-// Whether there are allocations or frees, so that the recording contains more than one state.
+// Whether the recording has allocations or frees, and not just one state.
 bool HasHistory(const Recording& recording) {
   return std::any_of(recording.entries.action.begin(), recording.entries.action.end(),
                      [](recording::Action action) {
@@ -40,15 +40,15 @@ bool SaysPhases(const Recording& recording, const Stacks& stacks) {
                      });
 }
 
-// Whether the program marks steps or phases. Lifetimes are no evidence of steps in recordings of
-// the host's allocator, because that allocator also serves the rest of the program.
+// Whether the program marks steps or phases. Without marks, nothing is inferred for the host's
+// allocator: it also serves the rest of the program, so its lifetimes do not show steps.
 bool SaysAnything(const Timeline& timeline) {
   return !timeline.steps.empty() ||
          std::any_of(timeline.phase.begin(), timeline.phase.end(),
                      [](trace::Phase phase) { return phase != trace::Phase::kNone; });
 }
 
-// Memory allocated before a Kineto trace began is one block with unknown contents.
+// Makes memory from before a Kineto trace unknown: it is one block with unknown contents.
 void ForgetBeforeProfiler(const Recording& recording, const History& history, Labels& labels) {
   const trace::StackTable& s = recording.stacks;
   const auto before = [&](trace::StackId id) {

@@ -7,8 +7,8 @@
 namespace vramscope::inference {
 namespace {
 
-// Lists of tokens grow in every pass too, but a program has only a few such lists, while a cache
-// has a block for each of the model's many layers.
+// At least this many blocks must grow alike: a cache has a block for each layer of the model. Lists
+// of tokens grow in every pass, too, but a program has only a few of them.
 constexpr uint32_t kFewestAlike = 4;
 constexpr uint32_t kFewestPasses = 4;  // number of passes in which a block must grow
 
@@ -19,13 +19,13 @@ std::vector<Grows> FindGrowing(const recording::History& history, const Lives& l
   const auto& bytes = history.allocations.requested;
   const uint32_t count = history.allocations.size();
   constexpr uint32_t kNone = UINT32_MAX;
-  // For each block, the block that it replaces and the length of its chain of replacements.
+  // For each block: the block that it replaces, and the number of replacements up to it.
   std::vector<uint32_t> replaced(count, kNone), length(count, 0);
   std::vector<bool> last(count, true);
   for (uint32_t a = history.older; a < count; ++a) {
     const EntryIndex until = a + 1 < count ? lives.born[a + 1] : entries;
-    // Until the next allocation, a cache that grows frees the block that it replaces and, smaller,
-    // the block of the new token.
+    // Before the next allocation, a growing cache frees two blocks: the block that it replaces, and
+    // the smaller block of the new token.
     uint32_t& old = replaced[a];
     for (EntryIndex i = lives.born[a] + 1; i < until; ++i) {
       const uint32_t gone = history.allocation_of_entry[i];

@@ -1,5 +1,5 @@
-// Finds caches of keys and values that stacks do not show. In every pass, each layer's block is
-// replaced by a block that is larger by a constant number of bytes (torch.cat).
+// Finds caches of keys and values without the help of stacks. In every pass, each layer's block is
+// replaced (by torch.cat) with a block that is larger by a constant number of bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class Grows : uint8_t {
   kYes,
 };
 
-// One element per allocation, or no elements if no block grows.
+// Returns one element per allocation; no elements if no block grows.
 std::vector<Grows> FindGrowing(const recording::History& history, const Lives& lives,
                                EntryIndex entries);
 

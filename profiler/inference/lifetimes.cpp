@@ -18,12 +18,12 @@ using recording::History;
 using recording::Recording;
 using trace::Phase;
 
-// Each part of a forward pass that saves activations leaves at least this many live blocks.
+// In a forward pass that saves activations, each part leaves at least this many live blocks.
 constexpr uint32_t kFewestLeft = 3;
-// A model's first backward pass allocates at least this many gradients: those of the two matrices
-// of an adapter.
+// A model's first backward pass allocates at least this many gradients, because an adapter has two
+// matrices.
 constexpr uint32_t kFewestGradients = 2;
-// Maximum length of a first step, as a multiple of the other steps.
+// The maximum length of a first step: this many times the length of another step.
 constexpr uint32_t kMostOfFirst = 3;
 // The construction of a model is recognized if it allocates at least this many blocks.
 constexpr uint32_t kFewestSetup = 16;
@@ -54,7 +54,7 @@ class LifetimeMarker {
   }
 
  private:
-  // Marks only entries without a phase from stacks or annotations.
+  // Marks the entries that have no phase from stacks or annotations.
   void MarkFree(EntryIndex begin, EntryIndex end, Phase phase, uint8_t rule) {
     for (EntryIndex i = begin; i < end; ++i) {
       const bool ours =
@@ -81,8 +81,8 @@ class LifetimeMarker {
     timeline_.steps.push_back({begin, end, static_cast<uint32_t>(timeline_.steps.size()), rule});
   }
 
-  // Constructing or moving a model allocates blocks without freeing any. Returns the number of rows
-  // at the beginning that these blocks have; 0 if the recording begins later than the construction.
+  // Constructing or moving a model allocates blocks without freeing any. Returns the number of such
+  // rows at the beginning of the recording; 0 if the recording begins after the construction.
   uint32_t SetupRows() const {
     EntryIndex first_free = 0;
     while (first_free < rows_.entries() &&
@@ -94,12 +94,12 @@ class LifetimeMarker {
     while (rows < rows_.size() && rows_.Born(rows) < first_free &&
            rows_.Dead(rows) >= rows_.entries())
       ++rows;
-    // If a model existed before the recording, these rows are the states of an optimizer.
+    // If a model is older than the recording, these rows are states of an optimizer instead.
     return rows >= kFewestSetup && history_.older < kFewestSetup ? rows : 0;
   }
 
-  // The first step begins where the second step's first allocations occur for the first time, or
-  // else with the first allocation of a block that is freed in the recording.
+  // Returns where the first step begins: where the first allocations of the second step occur
+  // first, or else at the first allocation that is freed in the recording.
   EntryIndex FirstStep() const {
     const uint32_t second = rows_.RowAt(rows_.dropped().front().end);
     if (second + kSignature <= rows_.size()) {
@@ -113,9 +113,9 @@ class LifetimeMarker {
     }
     return 0;
   }
-  // Whether the peaks are recomputed layers in a backward pass that is cut off. The blocks saved by
-  // layers that backward did not reach are then not freed. At most one of the peaks may be
-  // something else: the forward pass.
+  // Whether the peaks are recomputed layers of a backward pass that was not recorded to its end.
+  // The saved blocks of the other layers are then not freed. The first peak may be the forward pass
+  // instead.
   bool LayersRunAgain(const std::vector<LivePeak>& peaks) const {
     const LivePeak before{setup_, peaks.front().begin};
     const bool none = before.end - before.begin > peaks.front().end - peaks.front().begin;
@@ -125,16 +125,16 @@ class LifetimeMarker {
              return passes_.RunsAgain(forward, layer);
            });
   }
-  // The boundary between forward and backward. The loss and its gradient are two consecutive
-  // scalars. They are allocated before the first gradient of a parameter, at a time when the most
-  // blocks are saved.
+  // Finds the boundary between forward and backward: the loss and its gradient, two consecutive
+  // scalars. They are allocated before the first gradient of a parameter, when the number of saved
+  // blocks is highest.
   uint32_t Middle(const LivePeak& peak, EntryIndex until, uint32_t first,
                   const std::vector<uint32_t>& heights) const {
     uint32_t pair = peak.end, best_pair = peak.end, single = peak.end, highest = peak.begin;
     uint32_t forward_pair = peak.end;  // used if the highest part is a recomputed layer
     for (uint32_t row = peak.begin; row < peak.end; ++row) {
       const uint32_t height = heights[row - first];
-      // After the loss, a block that stays and has a parameter's size is a gradient.
+      // After the loss, a block of a parameter's size that is not freed is a gradient.
       if (rows_.Dead(row) >= until && rows_.ParameterSized(row) && pair != peak.end) return pair;
       if (height >= heights[highest - first]) highest = row;
       if (rows_.Bytes(row) > kScalar) continue;
@@ -147,7 +147,7 @@ class LifetimeMarker {
     }
     if (best_pair != peak.end) return best_pair;
     if (forward_pair != peak.end) return forward_pair;
-    // If the peak is about as high at its beginning as later, the recording began within backward.
+    // If the peak begins nearly at its full height, the recording began within backward.
     if (peak.begin == 0 && BeginsElsewhere() && timeline_.phase[rows_.Born(0)] == Phase::kNone &&
         heights[0] * 20 >= peak.height * 19) {
       return 0;
@@ -155,9 +155,9 @@ class LifetimeMarker {
     return single != peak.end ? single : highest;
   }
 
-  // If a recording contains the construction of a model, the model's first backward pass allocates
-  // gradients, which are not freed. If a pass allocates no gradients, forward saved nothing for
-  // backward (an evaluation, or an encoder that is not trained).
+  // After the construction of a model, its first backward pass allocates gradients and does not
+  // free them. If a pass leaves no gradients, it has no backward: it is an evaluation, for example,
+  // or an encoder that is not trained.
   bool MakesNoGradients(const LivePeak& peak, uint32_t middle) const {
     if (setup_ == 0 || peak.end >= rows_.size()) return false;
     uint32_t stay = 0;
@@ -166,8 +166,8 @@ class LifetimeMarker {
     return stay < kFewestGradients;
   }
 
-  // Whether the recording ends within the backward pass of this peak. Backward has then freed only
-  // the blocks that forward allocated last.
+  // Whether the recording ends within the backward pass of this peak. Many of the blocks that
+  // forward saved are then still live.
   bool EndsInBackward(const LivePeak& peak, uint32_t middle) const {
     if (!known_model_ || peak.end + kSignature < rows_.size() || middle >= rows_.size() ||
         rows_.Bytes(middle) > kScalar) {
@@ -179,7 +179,7 @@ class LifetimeMarker {
     return stay >= kTrainingHeight;
   }
 
-  // The first and the last step may be incomplete; they are marked like their neighbors.
+  // The first and the last step may be incomplete. They are then marked like the step beside them.
   void MarkSteps() {
     for (size_t i = 0; i < timeline_.steps.size(); ++i) {
       const bool cut =
@@ -194,8 +194,8 @@ class LifetimeMarker {
       MarkLikeTheOneAfter(timeline_.steps[1], timeline_.steps[0]);
     }
   }
-  // Whether the recording seems to begin within a step: it contains no construction of a model,
-  // although a model exists before the first pass.
+  // Whether the recording seems to begin within a step: a model exists before the first pass, but
+  // the recording does not contain its construction.
   bool BeginsElsewhere() const { return setup_ == 0 && known_model_; }
 
   void MarkStep(const Labels::Step& step) {
@@ -234,8 +234,8 @@ class LifetimeMarker {
     CopyPhases(step, first, of_row, Phase::kForward, kPhaseForwardGrows);
     return true;
   }
-  // Marks a first step whose beginning was not recorded like the next step. Compares the two steps
-  // from their ends. The program's first step also allocates optimizer states.
+  // Marks an incomplete first step like the step after it. Its beginning was not recorded, so the
+  // two steps are compared from their ends. The first step may also allocate optimizer states.
   void MarkLikeTheOneAfter(const Labels::Step& after, const Labels::Step& step) {
     const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const uint32_t after_begin = rows_.RowAt(after.begin);
@@ -259,7 +259,7 @@ class LifetimeMarker {
     CopyPhases(step, first, of_row, timeline_.phase[rows_.Born(*known)],
                timeline_.rule[rows_.Born(*known)]);
   }
-  // `of_row`: for each row of the step, starting with `first`, the matching row of the other step.
+  // `of_row`: for each row of the step, from `first` on, the row of the other step that it matches.
   void CopyPhases(const Labels::Step& step, uint32_t first, const std::vector<uint32_t>& of_row,
                   Phase phase, uint8_t rule) {
     EntryIndex at = step.begin;
@@ -269,7 +269,7 @@ class LifetimeMarker {
       const EntryIndex then = rows_.Born(of_row[i]);
       const uint32_t unknown = std::exchange(last_known, i) + 1;
       if (timeline_.phase[then] == Phase::kNone || timeline_.phase[then] == phase) continue;
-      // In a first step, the optimizer allocates its states first.
+      // If the optimizer allocates states here, its phase begins with them.
       uint32_t from = timeline_.phase[then] == Phase::kOptimizer ? unknown : i;
       while (from < i && from > 0 && rows_.Dead(first + from - 1) >= rows_.entries()) --from;
       const EntryIndex begin = rows_.Born(first + from);
@@ -297,7 +297,7 @@ class LifetimeMarker {
       MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
     }
-    // If no allocation follows the last peak, the remaining frees may belong to backward.
+    // If no allocation follows the last peak, the frees after its backward belong to it, too.
     const bool more = peaks.empty() || peaks.back().end < rows_.RowAt(end);
     if (!more && at > begin && timeline_.phase[at - 1] == Phase::kBackward) {
       MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
@@ -308,8 +308,8 @@ class LifetimeMarker {
     }
   }
 
-  // Whether hardly any of backward was recorded. Some blocks of the model's first pass are then
-  // live until the end, and the number of transient blocks stays small.
+  // Whether the recording ends before or soon after the beginning of backward. Blocks of the first
+  // pass are then never freed, and the number of transient blocks stays small.
   bool OnlyForward(const std::vector<uint32_t>& heights) const {
     uint32_t stay = 0;
     for (uint32_t row = setup_; row < rows_.size(); ++row) {
@@ -319,8 +319,8 @@ class LifetimeMarker {
     return stay >= kSavedBlocks;
   }
 
-  // Finds steps that do not free gradients together, because gradients are set to zero instead of
-  // freed, or do not exist. Returns false if steps were found but not marked yet.
+  // Finds steps that do not free their gradients together: gradients are set to zero, or there are
+  // none. Returns false if steps were found but not marked yet.
   bool StepsFromRepetition() {
     const EntryIndex stop = std::min(rows_.entries(), lives_.teardown);
     const std::vector<uint32_t> heights = passes_.Heights(0, rows_.size(), 0, stop, true);
@@ -336,8 +336,8 @@ class LifetimeMarker {
       MarkCutPass(setup_, stop);
       return true;
     }
-    // If most peaks leave blocks that are never freed, all peaks are parts of one forward pass that
-    // saves activations for a backward pass which was not recorded.
+    // If most peaks leave blocks that are never freed, all peaks are parts of one forward pass. It
+    // saves activations for a backward pass that was not recorded.
     size_t leaving = 0;
     for (const LivePeak& peak : peaks) {
       uint32_t left = 0;
@@ -372,8 +372,8 @@ class LifetimeMarker {
     }
     for (size_t i = 0; i < peaks.size();) {
       const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
-      // In a short recording, the first step begins before its peak: with the first blocks after
-      // the model's construction, which are not freed.
+      // In a short recording, the first step begins before its peak. Its first blocks, which follow
+      // the construction of the model, are not freed.
       const bool from_setup = i == 0 && known_model_ && rule == kOrderOnePass;
       const EntryIndex begin = rows_.Born(from_setup ? setup_ : peaks[i].begin);
       const EntryIndex end = next < peaks.size() ? rows_.Born(peaks[next].begin) : stop;
@@ -386,14 +386,14 @@ class LifetimeMarker {
     if (known_model_ && rule == kOrderOnePass) MarkForwardAgain(peaks.back().end, stop);
     return true;
   }
-  // Finds steps if the recording begins within a pass, so that no peak is clear. A step then begins
-  // where the number of blocks begins to rise to the maximum of its period.
+  // Finds steps in a recording that begins within a pass, where no peak is clear. A step begins
+  // where the number of blocks starts to rise to the maximum of its period.
   bool StepsFromPeriod(uint32_t period, const std::vector<uint32_t>& heights, EntryIndex stop) {
     if (period < kSignature || period >= rows_.size()) return false;
     const auto begin = heights.end() - period;
     const auto top = std::max_element(begin, heights.end());
     const uint32_t lowest = *std::min_element(begin, heights.end());
-    // Layers repeat too, but they do not rise from hardly any blocks to the overall maximum.
+    // Layers repeat, too, but their blocks do not rise from almost none to the overall maximum.
     const uint32_t highest = *std::max_element(heights.begin(), heights.end());
     if (*top < kTrainingHeight || *top * 10 < highest * 8 || lowest * 5 > *top) return false;
     auto low = top;
@@ -403,8 +403,8 @@ class LifetimeMarker {
       begins.push_back(begins.back() - period);
     }
     if (begins.size() == 1 && begins[0] < kSignature) return false;
-    // A first step is longer because it allocates states, but not many times as long. If it seems
-    // to be many times as long, the period is that of layers, not of steps.
+    // A first step is longer than others because it allocates states. If it would be many times as
+    // long, the period is that of layers, not of steps.
     if (begins.back() > kMostOfFirst * period) return false;
     AddStep(0, rows_.Born(begins.back()), kStepRepetition);
     for (size_t i = begins.size(); i-- > 0;) {
@@ -422,15 +422,15 @@ class LifetimeMarker {
       --row;
     MarkCutPass(row, stop);
   }
-  // The row at which the first forward pass's first allocations are repeated.
+  // Returns the row at which the first allocations of the first forward pass are repeated.
   uint32_t ForwardAgain(uint32_t from) const {
     for (uint32_t row = from; row + kSignature <= rows_.size(); ++row) {
       if (passes_.Similar(setup_, row)) return row;
     }
     return rows_.size();
   }
-  // Marks one forward pass. If blocks that are older than the loss and its gradient are freed after
-  // these two, marks backward from the loss on.
+  // Marks an incomplete pass as forward. If blocks from before the loss are freed after the loss
+  // and its gradient, marks the rest from the loss on as backward.
   void MarkCutPass(uint32_t first, EntryIndex stop) {
     uint32_t middle = rows_.size();
     for (uint32_t row = first + 1; row + 1 < rows_.size(); ++row) {

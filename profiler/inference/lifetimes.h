@@ -1,8 +1,8 @@
 // Finds steps and phases in recordings without any marks of forward and backward, from the times of
 // allocations and frees.
 //
-// Blocks that are saved for backward are freed in reverse order. The number of such blocks rises
-// during forward and falls to zero by the end of backward. This rise and fall is called a peak. The
+// Backward frees the blocks that forward saved for it. The number of such blocks rises during
+// forward and falls to zero by the end of backward. This rise and fall is called a peak. The
 // optimizer runs between two peaks; its temporaries have the sizes of parameters. Gradients are
 // allocated during backward and freed together, which ends a step.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace vramscope::inference {
 
-// Marks entries without a phase, and adds steps if there are none.
+// Marks the entries that have no phase yet. Adds steps if there are none.
 void MarkFromLifetimes(const recording::Recording& recording, const recording::History& history,
                        const Lives& lives, Timeline& timeline);
 

@@ -25,7 +25,7 @@ Lives ReadLives(const Recording& recording, const History& history, const Timeli
   }
   lives.teardown = n;
   if (all_freed) {
-    // Frees at the end belong to the program if they have a phase.
+    // Frees at the end belong to the training, not to the teardown, if they have a phase.
     EntryIndex last = last_alloc;
     for (EntryIndex i = n; i-- > last_alloc;) {
       if (marks.phase[i] != Phase::kNone) {

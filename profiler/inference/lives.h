@@ -13,8 +13,8 @@ namespace vramscope::inference {
 struct Lives {
   std::vector<EntryIndex> born;  // 0 for blocks older than the recording
   std::vector<EntryIndex> dead;  // entry of the free; the number of entries: never freed
-  // The entry at which the program begins to free everything before it ends. A block that is freed
-  // from this entry on counts as never freed. Equals the number of entries if the program does not.
+  // The entry at which the program begins to free everything, just before it ends. Blocks freed
+  // from then on count as never freed. The number of entries if the recording has no such end.
   EntryIndex teardown = 0;
 };
 Lives ReadLives(const recording::Recording& recording, const recording::History& history,

@@ -1,4 +1,4 @@
-// Strings that inference adds to those of the file. Their ids follow the last id of the file.
+// Strings that inference adds to the file's strings. Their ids follow the file's last id.
 #pragma once
 
 #include <string>

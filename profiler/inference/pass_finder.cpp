@@ -7,11 +7,11 @@
 namespace vramscope::inference {
 namespace {
 
-// Minimum height of a peak relative to the highest peak. Maximum share of a peak's bytes that may
-// be in blocks with the sizes of parameters.
+// The minimum height of a peak, relative to the highest one. A rise is no peak if this fraction of
+// its bytes is in blocks with the sizes of parameters.
 constexpr double kPeakHeight = 0.3, kHumpParameterSized = 0.7;
-// Number of allocations at the beginning of a pass that must match the next pass. If the pass has
-// fewer, all of them must match.
+// At the beginning of a pass, this many allocations must match the next pass. If the pass has
+// fewer, all must match.
 constexpr uint32_t kOfPass = 400;
 
 }  // namespace
@@ -117,7 +117,7 @@ bool PassFinder::GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) con
   uint32_t a = first, skipped = 0;
   for (uint32_t b = second; b < second + count; ++b, ++a) {
     if (rows_.Bytes(a) == rows_.Bytes(b)) continue;
-    // One of the two passes lacks allocations of the other pass.
+    // One of the two passes has allocations that the other pass lacks.
     uint32_t skip = 1;
     while (skip <= kMostSkipped && b + skip + 1 < last && rows_.Bytes(a + skip) != rows_.Bytes(b) &&
            rows_.Bytes(a) != rows_.Bytes(b + skip))

@@ -12,7 +12,7 @@ namespace {
 using trace::Category;
 
 constexpr uint32_t kMostStates = 3;  // states for each parameter: Adam has two, AMSGrad three
-// If an incomplete backward pass allocated this many gradients, blocks without one count as frozen.
+// If backward was cut off after this many gradients, parameters without one count as frozen.
 constexpr uint32_t kGradientsOfFrozen = 32;
 constexpr uint64_t kLargestIntegers = uint64_t{64} << 20;
 
@@ -23,8 +23,8 @@ struct OfSize {
 
 using OfSizes = base::HashMap<uint64_t, OfSize>;
 
-// The number of states that the optimizer keeps for each parameter, decided by a vote weighted with
-// bytes.
+// Returns the number of states that the optimizer keeps for each parameter. The sizes vote,
+// weighted by their bytes.
 uint32_t StatesOfEachParameter(const SizeCounts& gradients, const OfSizes& sizes) {
   std::array<uint64_t, kMostStates + 1> votes{};
   for (const auto& [bytes, count] : gradients) {
@@ -39,16 +39,16 @@ uint32_t StatesOfEachParameter(const SizeCounts& gradients, const OfSizes& sizes
   return static_cast<uint32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
 }
 
-// Whether backward allocates a gradient for each of `parameters` blocks of a size. Some gradients
-// may be older than the recording.
+// Whether backward allocates about as many blocks of a size as there are parameters of this size.
+// Existing gradients may be older than the recording.
 bool Passes(const SizeCounts& passing, uint64_t bytes, uint32_t parameters) {
   const auto it = passing.find(bytes);
   return it != passing.end() && uint64_t{it->second} * 4 >= uint64_t{parameters} * 3;
 }
 
-// Whether the number of blocks of every size is a multiple of `each`. If `passing` is given, only
-// sizes that backward allocates count, and backward must allocate as many of them
-// as there would be parameters.
+// Whether the number of blocks of nearly every size is a multiple of `each`. If `passing` is given,
+// looks only at sizes that backward allocates; backward must allocate one block for each parameter,
+// that is, for every `each` blocks.
 bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   uint64_t multiples = 0, others = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -63,8 +63,8 @@ bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   return multiples > 0 && others * 100 < multiples;
 }
 
-// Whether most of the open bytes are in blocks of sizes that backward allocates. (If only adapters
-// are trained, most are not.)
+// Whether most bytes of open blocks are in sizes that backward allocates. (They are not if only
+// adapters are trained.)
 bool MostTrain(const Training& training, const OfSizes& sizes) {
   uint64_t all = 0, trained = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -76,9 +76,9 @@ bool MostTrain(const Training& training, const OfSizes& sizes) {
   return trained * 2 >= all;
 }
 
-// Whether the number of blocks of nearly every size is the same multiple of the number of
-// gradients. If the states already have their category, the number of blocks must equal the number
-// of gradients; twice as many blocks mean that backward was recorded only half.
+// Whether the number of blocks is the same multiple of the number of gradients for nearly every
+// size. If the states have their category already, the two numbers must be equal: with twice as
+// many blocks, only half of backward was recorded.
 bool Fit(const SizeCounts& gradients, const OfSizes& sizes, bool states_known) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
@@ -93,8 +93,8 @@ bool Fit(const SizeCounts& gradients, const OfSizes& sizes, bool states_known) {
   return most * 20 >= all * 19;
 }
 
-// Whether the number of blocks is the same small multiple of the number of gradients for most
-// sizes. Before a first step there are only parameters, so the numbers must be equal.
+// Whether, for most sizes, the number of blocks is the same small multiple of the number of
+// gradients. Before the first step there are only parameters, so the two must be equal.
 bool Divide(const SizeCounts& gradients, const OfSizes& sizes) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
@@ -146,7 +146,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
   if (all_gradients) {
     if (!training.first_states) states = StatesOfEachParameter(gradients, sizes);
   } else if (gradients.empty() && backward == Backward::kWhole) {
-    // If gradients are never freed, each parameter has a gradient of its size, and perhaps states.
+    // If gradients are never freed, each parameter has a gradient and perhaps states of its size.
     for (uint32_t each = 2; each <= (training.first_states ? 2 : kMostStates + 1); ++each) {
       if (!AllComeIn(each, sizes, &training.passing)) continue;
       kept_gradients = 1;
@@ -159,9 +159,9 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
       break;
     }
   } else if (!training.first_states && !training.inference && !states_known) {
-    // With two moments per parameter, sizes occur in multiples of three, and of four if gradients
-    // are never freed. With one moment, sizes occur in pairs. Many untrained models also have pairs
-    // of sizes, so pairs count only if backward shows that most blocks are trained.
+    // With two moments per parameter, there are three blocks of each size, or four if gradients are
+    // never freed. With one moment, there are two. Two of a size also occur in many untrained
+    // models, so they count only if backward shows that most blocks are trained.
     const bool most = MostTrain(training, sizes);
     uint32_t made = 0;
     for (const auto& [bytes, count] : gradients) made += count;
@@ -186,7 +186,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
   }
   const bool whole_model_trains =
       trained_bytes * 2 >= open_bytes && (all_gradients || states > 0 || kept_gradients > 0);
-  // In a backward pass that is cut off, parameters may not have a gradient yet.
+  // If backward is cut off, parameters without a gradient may get one later.
   const bool too_few = backward == Backward::kCut && !all_gradients && states == 0;
   for (Persistent& k : kept) {
     if (k.category != Category::kUnknown) continue;

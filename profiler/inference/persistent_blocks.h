@@ -1,6 +1,6 @@
-// Classifies blocks that are live over several steps as parameter, optimizer state, gradient or
-// buffer. The sizes of the gradients decide, since there is one gradient for each trained
-// parameter.
+// Classifies blocks that are live over several steps: parameters, optimizer states,
+// gradients and buffers. It uses the sizes of the gradients, since each trained parameter
+// has one.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct Persistent {
   uint8_t rule = 0;
 };
 
-// How much of a backward pass was recorded. Without a complete pass (inference, or a recording that
-// ends in its first backward pass) there are few or no gradients, so the number of blocks of each
-// size decides. If a complete pass allocated no gradients, the gradients are among the blocks that
-// are never freed (zero_grad sets them to zero).
+// How much of a backward pass was recorded. Without a complete pass (in inference, or if the
+// recording ends in its first backward pass), gradients are missing, so the number of blocks of
+// each size decides. If a complete pass allocated no gradients, they are among the blocks that are
+// never freed (zero_grad sets them to zero).
 enum class Backward : uint8_t { kNone, kCut, kPerhapsWhole, kWhole };
 struct Training {
   SizeCounts gradients;  // sizes in the step that allocates the most gradients
@@ -39,9 +39,9 @@ struct Training {
   bool inference = false;
 };
 
-// `persistent`: in the order of allocation as far as known (older blocks by address). Blocks that
-// already have a category keep it, and reduce the number of blocks of their size that may still get
-// this category.
+// `persistent`: in order of allocation (older blocks by address). Blocks that have a
+// category keep it, and count as blocks of this category when those without one are
+// classified.
 void ClassifyPersistent(const Training& training, std::vector<Persistent>& persistent);
 
 }  // namespace vramscope::inference

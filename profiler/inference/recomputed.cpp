@@ -19,7 +19,7 @@ Recomputed FindRecomputed(const History& history, const Lives& lives, const Time
            static_cast<uint32_t>(std::lower_bound(begin, lives.born.end(), entry) - begin);
   };
   const auto& bytes = history.allocations.requested;
-  // Hash of the window that begins at `a`; 0 if the window has too few different sizes.
+  // Returns a hash of the sizes in the window at `a`; 0: too few sizes are different.
   const auto window = [&](uint32_t a) {
     uint64_t hash = 0;
     uint32_t distinct = 0;
@@ -46,7 +46,7 @@ Recomputed FindRecomputed(const History& history, const Lives& lives, const Time
       again.insert(h);
       std::fill_n(covered.begin() + (a - b0), kWindow, true);
     }
-    // If less than half of forward's windows are repeated, the repetition is a coincidence.
+    // If backward repeats less than half of forward's windows, that is a coincidence.
     if (again.size() * 2 < known.size() || known.empty()) continue;
     for (uint32_t i = 0; i < covered.size();) {
       uint32_t j = i;

@@ -11,13 +11,13 @@ using recording::Action;
 using recording::History;
 using recording::Recording;
 
-// Gradients that are freed together must have been allocated in at least this number of separate
-// places in backward.
+// Gradients that are freed together must have been allocated in at least this many places of
+// backward (see PlaceOf).
 constexpr uint32_t kFewestPlaces = 3;
 constexpr uint32_t kMostOfPlace = 8;
-// The minimum number of places if these gradients cover less than half of the parameters' sizes.
+// At least this many if the gradients have less than half of the parameters' different sizes.
 constexpr uint32_t kManyPlaces = 16;
-// Maximum number of never freed blocks that belong to one gradient: a parameter and up to three
+// The most blocks that are never freed for each gradient: its parameter and up to three
 // states.
 constexpr uint32_t kMostOfEach = 4;
 constexpr int64_t kOlder = -1;  // older than the recording
@@ -36,8 +36,8 @@ Rows::Rows(const Recording& recording, const History& history, const Lives& live
   FindDropped(recording);
 }
 
-// Finds runs of frees, without an allocation in between, whose blocks have the sizes of parameters
-// and were allocated in separate places. (An optimizer's temporaries are allocated consecutively.)
+// Finds runs of frees without an allocation in between. The freed blocks must have the sizes of
+// parameters, and must have been allocated in separate places, unlike an optimizer's temporaries.
 void Rows::FindDropped(const Recording& recording) {
   place_.resize(rows_);
   std::vector<uint32_t> members, places;
@@ -89,9 +89,9 @@ void Rows::FindDropped(const Recording& recording) {
     }
   }
   if (freeing) close(stop);
-  // If frozen blocks (a 4-bit base with adapters) have the same sizes as gradients, the number of
-  // blocks that are never freed is not a multiple of the number of gradients. Runs are then
-  // accepted if the same sizes are freed in several steps.
+  // The number of blocks that are never freed is no multiple of the number of gradients if frozen
+  // blocks (in a 4-bit base with adapters) have the same sizes as gradients. Then runs are accepted
+  // if several of them free the same sizes.
   if (dropped_.empty()) {
     for (const auto& [sizes, drops] : unsure)
       if (drops.size() > 1) dropped_.insert(dropped_.end(), drops.begin(), drops.end());
@@ -102,11 +102,11 @@ void Rows::FindDropped(const Recording& recording) {
   std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });
 }
 
-// The entry from which on `members` are freed gradients; nullopt if they are something else. For
-// each size there are as many gradients as trained parameters, so the number of blocks that are
-// never freed is the same multiple for every size. If the optimizer allocates nothing, the last
-// frees of backward (parts of a gradient that was summed up) directly precede the frees of the
-// gradients. `members` then begins with these parts, followed by all gradients.
+// Returns the entry at which the first gradient in `members` is freed; nullopt: these are not
+// gradients. There is one gradient per trained parameter, so for all sizes, the number of blocks
+// that are never freed is the same multiple of the number of gradients. If the optimizer allocates
+// nothing, `members` begins with the last frees of backward: parts of a gradient that was summed
+// up.
 std::optional<EntryIndex> Rows::FirstGradient(const std::vector<uint32_t>& members,
                                               uint32_t places) const {
   base::HashMap<uint64_t, uint32_t> of_size;

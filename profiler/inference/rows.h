@@ -1,5 +1,5 @@
-// The allocations of a recording, as rows. Also knows how many blocks of each size are never freed,
-// and where gradients are freed together, which ends a step. Used by lifetimes.cpp.
+// The allocations of a recording, as rows. Also finds how many blocks of each size are never freed,
+// and where gradients are freed together: there a step ends. Used by lifetimes.cpp.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace vramscope::inference {
 
-// Immutable after construction. Refers to its arguments.
+// Immutable after construction. The arguments of the constructor must outlive it.
 class Rows {
  public:
   struct Dropped {  // gradients that are freed together
@@ -26,9 +26,9 @@ class Rows {
 
   uint32_t size() const { return rows_; }
   EntryIndex entries() const { return entry_count_; }  // number of entries in the recording
-  // Sorted by entry. Each element ends a step.
+  // Where gradients are freed together, sorted by entry. Each of these ends a step.
   const std::vector<Dropped>& dropped() const { return dropped_; }
-  // The run of consecutive allocations (without a free) that contains the row.
+  // The number of the row's place: a run of allocations without a free in between.
   uint32_t PlaceOf(uint32_t row) const { return place_[row]; }
 
   EntryIndex Born(uint32_t row) const {
@@ -42,7 +42,7 @@ class Rows {
     return Bytes(row) > kScalar && Bytes(row) != kBlasWorkspace &&
            StayBefore(Bytes(row), Born(row)) > 0;
   }
-  // Number of blocks of a size that were allocated before an entry and are never freed.
+  // Returns the number of blocks of a size that are allocated before an entry and never freed.
   uint32_t StayBefore(uint64_t bytes, EntryIndex entry) const {
     const auto it = stay_.find(bytes);
     if (it == stay_.end()) return 0;
@@ -65,7 +65,7 @@ class Rows {
   const Lives& lives_;
   const EntryIndex entry_count_;
   const uint32_t rows_;
-  // size -> entries that allocated blocks that are never freed, ascending
+  // Keyed by size: the entries that allocate blocks which are never freed, ascending.
   base::HashMap<uint64_t, std::vector<int64_t>> stay_;
   std::vector<uint32_t> place_;  // indexed by row
   std::vector<Dropped> dropped_;

@@ -10,7 +10,7 @@ namespace vramscope::inference {
 enum Rule : uint8_t {
   kStatedByProducer = 0,  // no rule: recorded by the producer
 
-  // From call stacks: phases, and for some allocations the category.
+  // Phases, and the categories of some allocations, from call stacks.
   kStackForward = 1,
   kStackLoss = 2,
   kStackBackward = 3,
@@ -25,7 +25,7 @@ enum Rule : uint8_t {
   kStackCommunication = 12,
   kStackBuffer = 13,
 
-  // From ranges named by the program.
+  // Steps and phases from ranges that the program names.
   kAnnotationStep = 14,
   kAnnotationPhase = 15,
 
@@ -62,8 +62,8 @@ enum Rule : uint8_t {
   kSizeGradient = 41,
   kSizeWorkspace = 42,
 
-  // For blocks that are live over several steps: older than the recording, or allocated before its
-  // first step.
+  // For blocks that are live over several steps. They are older than the recording, or allocated
+  // before its first step.
   kPersistentParameter = 43,
   kPersistentFrozen = 44,
   kPersistentState = 45,
@@ -77,10 +77,10 @@ enum Rule : uint8_t {
   kOldActivation = 51,
   kOldTemporary = 52,
 
-  // For older blocks that are never freed, if only the number of blocks per category is known.
+  // For older blocks that are never freed, if at first only the number of each category is known.
   kPersistentFirstStep = 53,
 
-  // For recordings of no backward pass, or of only a part of one.
+  // For recordings without a complete backward pass.
   kPersistentUnknown = 54,
   kLifeGraph = 55,
 
@@ -109,8 +109,8 @@ enum Rule : uint8_t {
   kRuleCount = 67,
 };
 
-// "lifetime: born in forward, freed in backward". "" for kStatedByProducer and for unknown numbers;
-// the caller has to handle "".
+// Returns, for example, "lifetime: born in forward, freed in backward". "" for kStatedByProducer
+// and for unknown numbers: the caller must handle this.
 std::string_view RuleName(uint8_t rule);
 
 }  // namespace vramscope::inference

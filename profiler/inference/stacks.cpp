@@ -58,13 +58,13 @@ class StackReader {
       } else if (s & kZeroGrad) {
         Set(facts, Phase::kZeroGrad, kStackZeroGrad);
       } else if ((s & kForwardMode) || (forward_mode && (s & kBackward))) {
-        // torch.autograd.functional.jvp runs the autograd engine, but computes a forward product.
+        // torch.autograd.functional.jvp uses the autograd engine for a forward computation.
         Set(facts, Phase::kForward, kStackForward);
       } else if (s & kBackward) {
         Set(facts, Phase::kBackward, kStackBackward);
       } else if (s & (kForward | kLoss | kFunctional)) {
         if (facts.phase == Phase::kBackward) {
-          // Within a compiled graph, frames show where code was defined, not what runs.
+          // In a compiled graph, frames show where the code was defined, not what runs now.
           facts.recomputed |= (s & kForward) != 0 && !compiled;
         } else if (compiled && facts.phase != Phase::kNone) {
         } else if (s & kFunctional) {
@@ -108,7 +108,7 @@ class StackReader {
     facts.rule = rule;
   }
 
-  // Reads the signs of the innermost frame of the program (outside torch).
+  // Reads the signs of the program's innermost frame, that is, the innermost frame outside torch.
   void ReadHolder(std::span<const uint32_t> frames, StackFacts& facts) const {
     for (const uint32_t f : frames) {
       const uint32_t s = signs_[f];
@@ -120,10 +120,10 @@ class StackReader {
     }
   }
 
-  // The line of Module._apply that moves buffers. _apply calls itself for children, then moves
-  // parameters on one line and buffers on a later line. If the innermost frames of _apply have two
-  // or more different lines, the last line moves buffers. For flat buffers, the last line makes
-  // those of gradients, even if it is the only line.
+  // Returns the line of Module._apply that moves buffers. _apply moves parameters on one line and
+  // buffers on a later line, so this is the last line at which an innermost frame of _apply occurs;
+  // 0: only one line occurs. With kFlatBuffer, returns the line that allocates the flat gradients:
+  // the last line, even if it is the only one.
   uint32_t LastLine(Sign sign) const {
     uint32_t first = UINT32_MAX, last = 0;
     for (uint32_t s = 1; s < recording_.stacks.size(); ++s) {
@@ -134,7 +134,7 @@ class StackReader {
     }
     return first != last || sign == kFlatBuffer ? last : 0;
   }
-  // Line of the innermost frame with the sign; 0: none.
+  // Returns the line of the innermost frame that has the sign; 0: no frame has it.
   uint32_t Line(std::span<const uint32_t> frames, Sign sign) const {
     for (const uint32_t f : frames) {
       if (signs_[f] & sign) return recording_.stacks.line[f];
@@ -153,8 +153,8 @@ class StackReader {
   }
 
   // Frames identify code, not objects. The name of a module is therefore the chain of calls that
-  // leads to it, outermost first, each with the line that makes the next call:
-  // "model:253.model:382.linear". Snapshots written by vramscope contain the path.
+  // leads to it, outermost first: "model:253.model:382.linear". Each is followed by the line that
+  // makes the next call. (Snapshots written by vramscope contain the module's path instead.)
   trace::StringId Module(std::span<const uint32_t> frames) {
     path_.clear();
     for (size_t i = frames.size(); i-- > 0;) {

@@ -1,5 +1,5 @@
-// Reads call stacks: the phase, operator and module of a stack. Stacks are interned, so each
-// distinct frame and each distinct stack is examined only once.
+// Finds the phase, operator and module of each call stack. Stacks are interned, so each distinct
+// frame and stack is examined only once.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct StackFacts {
   bool accumulates = false;  // autograd stores a gradient
   bool workspace = false;
   bool communication = false;
-  // An optimizer is constructed, or its state is loaded from a checkpoint.
+  // The stack constructs an optimizer, or loads its state from a checkpoint.
   bool loads_state = false;
   bool moved = false;          // Module._apply moves a parameter or a buffer
   bool buffer = false;         // allocated on the line of Module._apply that moves buffers

@@ -46,11 +46,11 @@ Conclusion Conclude(const StackFacts& facts, uint64_t bytes) {
   }
 }
 
-// A model trained with Adam has four tensors of each parameter's size: the parameter, its gradient
-// and two moments. If stacks show nothing, such a model is recognized because the number of blocks
-// of every size is a multiple of four. This does not hold for parameters alone, because the last
-// norm or an embedding occurs an odd number of times. The category of each block is assigned by
-// order of address, so only the sums by category are reliable.
+// A model trained with Adam has four tensors per parameter: the parameter, its gradient and two
+// moments. If stacks show nothing, such a model is recognized because the number of blocks of every
+// size is a multiple of four. Parameters alone do not have such numbers: the last norm or an
+// embedding makes some odd. Categories are given to blocks in order of address, so only the sums by
+// category are right.
 constexpr uint32_t kOfEach = 4;
 constexpr uint32_t kFewestSizes = 3, kFewestBlocks = 32;
 

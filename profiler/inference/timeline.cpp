@@ -23,7 +23,7 @@ bool IsRequest(Action action) {
          action == Action::kFreeCompleted;
 }
 
-// The number in "ProfilerStep#12", "step 12", "Iteration_12".
+// Returns the number in names such as "ProfilerStep#12", "step 12" and "Iteration_12".
 std::optional<uint32_t> StepNumber(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789") + 1;
   if (digits == 0 || digits == name.size() || name.size() - digits > 9) return std::nullopt;
@@ -125,7 +125,7 @@ std::vector<Range> RangesOf(const Recording& recording, const Timeline& timeline
   return ranges;
 }
 
-// The phase of a gap between two marks, given whether it contains an allocation.
+// Returns the phase of a gap between two marked ranges, from the phases before and after it.
 std::pair<Phase, Rule> Gap(Phase before, Phase after, bool optimizer_known) {
   const bool from_forward = before == Phase::kForward || before == Phase::kLoss;
   const bool to_forward = after == Phase::kForward || after == Phase::kData ||
@@ -166,9 +166,9 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
   }
 }
 
-// A step ends after its optimizer, or after the zero_grad that follows the optimizer. If the
-// program begins with a zero_grad, each zero_grad begins a step instead. Without marks of an
-// optimizer, a step ends with backward.
+// A step ends with its optimizer, or with the zero_grad after that. If the program begins with a
+// zero_grad, each zero_grad begins a step instead. If no optimizer is marked, a step ends with
+// backward.
 void FindSteps(const Recording& recording, Timeline& timeline) {
   const std::vector<Range> ranges = RangesOf(recording, timeline);
   const auto has = [&](Phase phase) {
@@ -200,8 +200,8 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
     const bool begins = r.phase == Phase::kForward || r.phase == Phase::kData ||
                         r.phase == Phase::kLoss || (r.phase == Phase::kBackward && by_optimizer) ||
                         (r.phase == Phase::kZeroGrad && zero_grad_first);
-    // An optimizer without allocations is not visible in the recording. However, the zero_grad that
-    // follows the optimizer is visible, because it frees gradients.
+    // If an optimizer makes no allocations, the recording does not show it. It shows the zero_grad
+    // that follows, because that frees gradients.
     if (r.phase == Phase::kZeroGrad && backward) ending = true;
     if (ending && begins) close(end);
     if (!in_step) {
@@ -228,7 +228,7 @@ void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
   std::fill(rule.begin() + begin, rule.begin() + end, r);
 }
 
-// Marks a call of `generate` as forward if its result is trained: a loss or backward follows.
+// Marks a call of `generate` as forward if a loss or backward follows, which trains its result.
 void TakeBackTrained(Timeline& timeline) {
   bool trained = false;
   for (EntryIndex i = timeline.size(); i-- > 0;) {
@@ -272,7 +272,7 @@ bool IsNoise(const Timeline& timeline) {
   constexpr size_t kFewRanges = 64, kReadable = 8;  // average number of entries per range
   const std::vector<Labels::PhaseRange> ranges = PhaseRanges(timeline);
   if (ranges.size() < kFewRanges || timeline.size() / ranges.size() >= kReadable) return false;
-  // Steps of a small model are short too, but they repeat.
+  // The phases of a small model are short, too, but they repeat.
   std::vector<uint64_t> sequence;
   sequence.reserve(ranges.size());
   for (const Labels::PhaseRange& r : ranges) {
@@ -295,8 +295,8 @@ void CompleteFromOrder(const Recording& recording, Timeline& timeline) {
 }
 
 void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
-  // A pass makes at least kFewestRequests allocations; a layer makes fewer. The first pass may have
-  // up to kMostOdd other allocations (workspaces).
+  // A pass makes at least kFewestRequests allocations. (Shorter periods are layers.) The first pass
+  // may have up to kMostOdd more or fewer, such as workspaces.
   constexpr size_t kFewestRequests = 32, kMostOdd = 8;
   if (timeline.steps.size() != 1 || timeline.steps.front().rule != kOrderOnePass) return;
   const Labels::Step whole = timeline.steps.front();
@@ -379,7 +379,7 @@ std::vector<PassRange> Passes(const Timeline& timeline) {
       passes.back().end = r.end;
       continue;
     }
-    // If hooks run an optimizer's step within backward, the step does not end the backward pass.
+    // Hooks may run an optimizer's step within backward. This does not end the backward pass.
     if (pass == Pass::kBackward && passes.size() >= first_of_step + 2 &&
         passes.back().pass == Pass::kOptimizer &&
         passes[passes.size() - 2].pass == Pass::kBackward) {

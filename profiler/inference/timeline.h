@@ -1,5 +1,5 @@
-// The step and phase of every entry: first from marks (stacks, annotations), then from their order.
-// Lifetimes (lifetimes.h) are used if there are no marks.
+// Finds the step and phase of every entry: first from marks (stacks, annotations), then from the
+// order of the marks. If there are no marks, lifetimes are used (lifetimes.h).
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@ struct Timeline {
   void Mark(EntryIndex begin, EntryIndex end, trace::Phase p, uint8_t r);
 };
 
-// A part of one step: forward (with loss and data), backward or optimizer. Contains unmarked
-// entries between entries of the same pass.
+// A pass is a part of one step: forward (with loss and data), backward or optimizer. It includes
+// unmarked entries between entries of the same pass.
 enum class Pass : uint8_t { kNone, kForward, kBackward, kOptimizer };
 struct PassRange {
   EntryIndex begin = 0, end = 0;
   Pass pass = Pass::kNone;
 };
 
-// Phases from stacks and annotations; steps from annotations, if any.
+// Reads phases from stacks and annotations, and steps from annotations, if any.
 Timeline ReadMarks(const recording::Recording& recording, const Stacks& stacks);
 
 // Whether the marks distinguish forward from backward.
@@ -40,18 +40,18 @@ bool SeparatesPasses(const Timeline& timeline);
 // Fills gaps between marks, and finds steps if there are no annotations of steps.
 void CompleteFromOrder(const recording::Recording& recording, Timeline& timeline);
 
-// If CompleteFromOrder took several equal forward passes without gradients for one pass, splits
-// them into steps. The allocations of a pass must repeat exactly up to the end of the
+// CompleteFromOrder may take several equal forward passes without gradients for one. Splits
+// it into steps. The allocations of a pass must repeat exactly up to the end of the
 // recording.
 void SplitEqualPasses(const recording::History& history, Timeline& timeline);
 
-// Whether phases change every few entries without repetition. The stacks of such a recording do not
-// belong to their entries, so ReadMarks ignores the phases that they show.
+// Returns whether phases change every few entries and do not repeat. In such a recording, entries
+// have wrong stacks, so ReadMarks ignores the phases from stacks.
 bool IsNoise(const Timeline& timeline);
 
-// Ranges of entries in one phase, split at the boundaries of steps.
+// Returns ranges of entries of the same phase and step.
 std::vector<Labels::PhaseRange> PhaseRanges(const Timeline& timeline);
-// Sorted by begin, without overlaps; there are gaps outside passes.
+// Returns the passes, sorted by begin. They do not overlap. Some entries are in no pass.
 std::vector<PassRange> Passes(const Timeline& timeline);
 
 }  // namespace vramscope::inference

@@ -48,7 +48,7 @@ std::string Chunk(uint32_t type, const std::string& payload) {
   return out + payload;
 }
 
-// Decodes a payload. After the first missing value all further values are 0 and `good` is false.
+// Decodes a payload. If a value is missing, it and all later values are 0, and `good` is false.
 class PayloadReader {
  public:
   explicit PayloadReader(std::string_view bytes)
@@ -217,7 +217,7 @@ Decoded DecodeChunk(std::string_view bytes, size_t& used, ActivityChunk& chunk) 
   if (!bytes.starts_with(kMagic) || size > kMaxChunkBytes) return Decoded::kDamaged;
   if (bytes.size() - kEnvelope < size) return Decoded::kIncomplete;
   const std::string_view payload = bytes.substr(kEnvelope, size);
-  // Older versions checked the payload only.
+  // In older versions, the checksum covered only the payload.
   if (ChunkChecksum(bytes.substr(kCheckedFrom, kChecksumAt - kCheckedFrom), payload) != checksum &&
       trace::Crc32c(payload) != checksum)
     return Decoded::kDamaged;

@@ -1,7 +1,7 @@
-// The file of activities that a watched process writes while it runs. It consists of appended
-// chunks with checksums, so a killed process loses only the data that it had not written. The
-// library that is loaded into the process (cupti/) writes it, so this header depends only on the
-// C++ standard library. activity_file.h reads it.
+// The file of activities that a watched process writes while it runs. It is a sequence of chunks
+// with checksums, so a killed process loses only what was not yet written. It is written by the
+// library that is loaded into the process (cupti/), so this header depends only on the C++ standard
+// library. activity_file.h reads the file.
 //
 //   out.append(EncodeActivities(first_name, names, activities));
 //   ...
@@ -10,10 +10,10 @@
 //
 // A chunk consists of "VSAC", a type, the payload's length, a CRC-32C (four bytes each,
 // little-endian), and the payload in varints. The checksum covers the type, the length and the
-// payload. Older versions wrote the checksum of the payload alone, which is read, too; in such a
-// chunk a changed type is not noticed. There are three types of payload: names (after the number of
-// the first name) with rows (each stored as the difference from the previous row); the facts; and
-// names of streams.
+// payload. Chunks of older versions are read, too: their checksum covers only the payload, so a
+// changed type is not noticed. There are three types of payload. The first has names (after the
+// number of the first name) and rows (each as the difference from the previous row). The others
+// have the facts, and the names of streams.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@
 
 namespace vramscope::program {
 
-// How the recording of activities went.
+// Facts about the recording of activities, such as problems.
 struct ActivityFacts {
   struct Problem {
     std::string what, without;  // what failed; which data is therefore missing
@@ -64,7 +64,7 @@ struct ActivityChunk {
 inline constexpr size_t kMaxChunkBytes = size_t{32} << 20;
 inline constexpr uint64_t kMaxActivityFileBytes = uint64_t{2} << 30;
 
-// One call may encode at most kMostRowsOfChunk activities and 1 MiB of names. The chunk then stays
+// A call may encode at most kMostRowsOfChunk activities and 1 MiB of names. This keeps the chunk
 // below kMaxChunkBytes.
 inline constexpr size_t kMostRowsOfChunk = size_t{1} << 18;
 std::string EncodeActivities(uint32_t first_name, std::span<const std::string> names,

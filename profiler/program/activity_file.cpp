@@ -35,8 +35,8 @@ bool IsOfThread(ActivityKind kind) {
          kind == ActivityKind::kOverhead || kind == ActivityKind::kRange;
 }
 
-// Maps thread ids of the system to thread numbers of the trace: threads with marks keep the numbers
-// of their marks, and all others follow in order of appearance.
+// Converts thread ids of the system to thread numbers of the trace. Threads with marks have the
+// numbers that the marks use. The others get the next numbers, in order of appearance.
 class Threads {
  public:
   explicit Threads(const Marks& marks) {
@@ -55,7 +55,7 @@ class Threads {
   uint32_t next_ = 0;
 };
 
-// Maps CUPTI's stream numbers to the stream numbers in the allocator's events.
+// Converts CUPTI's stream numbers to the stream numbers of the allocator's events.
 class StreamNumbers {
  public:
   StreamNumbers(const ActivityFile& file, const recording::Recording& recording) {
@@ -71,13 +71,13 @@ class StreamNumbers {
       numbers_[{stream.device, stream.id}] = known->second;
     }
   }
-  // Activities without a stream, and waits for all streams, keep their number.
+  // Does not change the number of an activity without a stream, or of a wait for all streams.
   uint32_t operator()(const Activity& activity) const {
     if (activity.stream == trace::kAllStreams || !HasStream(activity.kind) || numbers_.empty())
       return activity.stream;
     const auto known = numbers_.find({activity.device, activity.stream});
     if (known != numbers_.end()) return known->second;
-    // If the number is taken, the stream gets one above CUPTI's own, which are consecutive.
+    // If the number is taken, adds kBehind: CUPTI's own numbers are consecutive and smaller.
     constexpr uint32_t kBehind = 1u << 20;
     return taken_.contains(activity.stream) ? activity.stream + kBehind : activity.stream;
   }
@@ -182,7 +182,7 @@ absl::Status ActivityFile::ReadTail(const std::string& path) {
     at += size;
   }
   for (uint64_t i = std::min(rows, rows_ - first_row); i < rows; ++i) {
-    // Copies the bytes of a row. `kind` may then be a number outside the enumeration.
+    // The bytes of a row are from a file, so `kind` can be a number outside the enumeration.
     Activity activity;
     std::memcpy(static_cast<void*>(&activity),
                 bytes->data() + sizeof(ActivityTailHeader) + i * sizeof(Activity), sizeof activity);

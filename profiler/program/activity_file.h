@@ -1,5 +1,5 @@
-// Reads the activities that a watched process has written (activity_chunk.h) and converts their
-// names, threads, modules and times to the ones of the process's trace.
+// Reads the activities that a watched process has written (activity_chunk.h). Converts their names,
+// threads, modules and times to those of the process's trace.
 //
 //   ActivityFile file;
 //   RETURN_IF_ERROR(file.ReadMore(folder + "/activities.bin"));
@@ -40,7 +40,7 @@ class ActivityFile {
 
   const std::vector<trace::Activity>& activities() const { return activities_; }
   const std::vector<std::string>& names() const { return names_; }
-  // In the order of the file.
+  // The names of streams, in the order of the file.
   const std::vector<StreamName>& streams() const { return streams_; }
   const ActivityFacts& facts() const { return facts_; }
   bool damaged() const { return damaged_; }
@@ -59,7 +59,7 @@ class ActivityFile {
   std::string rest_;
 };
 
-// The module that a thread was in at a given time, from the events of a trace.
+// Finds the module in which a thread was at a given time, from the events of a trace.
 class ModuleTimes {
  public:
   void See(const trace::Event& event);
@@ -73,15 +73,15 @@ class ModuleTimes {
   std::map<uint32_t, Thread> threads_;
 };
 
-// The times at which the operands' blocks were allocated, in the order of the operands in the file
-// and on the trace's clock; nullopt for an operand in no block.
+// The time at which each operand's block was allocated, on the trace's clock; nullopt: the operand
+// is in no block. The order is that of the operands in the file.
 using BlockTimes = std::vector<std::optional<int64_t>>;
 
 // Converts the rows of the file for a trace whose time 0 is `origin_ns`. Also returns the strings
-// that are not yet in the trace, numbered from `next_string`. Leaves out activities that ended
-// before time 0, and operands in no block. GPU work gets the module in which its launching thread
-// was, by that thread's number in the marks. A stream that occurs in the events of `recording` gets
-// its number there; others keep CUPTI's number unless it is taken.
+// that the trace lacks; their numbers begin at `next_string`. Leaves out activities that ended
+// before time 0, and operands in no block. GPU work gets the module in which the thread that
+// launched it was. If a stream occurs in the events of `recording`, it gets its number there;
+// otherwise it keeps CUPTI's number unless that is taken.
 struct PlacedActivities {
   std::vector<std::string> strings;
   std::vector<trace::Activity> rows;

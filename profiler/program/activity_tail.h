@@ -1,7 +1,7 @@
 // The activities that a watched process has not yet written as a chunk (activity_chunk.h). Rows and
-// new names are put into a mapped file as soon as they arrive, so a killed process loses none. The
-// library that is loaded into the process writes them (cupti/activity_tail_writer.h),
-// so this header depends only on the C++ standard library.
+// new names are put into a mapped file as soon as they arrive, so a killed process loses none. They
+// are written by the library in the process (cupti/activity_tail_writer.h), so this header depends
+// only on the C++ standard library.
 //
 // FOLDER/activities.tail consists of a header, kTailRows rows, and the names, each with its length
 // in four bytes. Rows and names are numbered from the beginning of activities.bin. A row or name

@@ -53,7 +53,7 @@ Recording DriverMemory(const ActivityFile& file, int64_t origin_ns) {
     if (row.kind == ActivityKind::kDriverAlloc) {
       const auto after = live.lower_bound(key);
       const uint64_t bytes = Rounded(row.bytes);
-      // If the addresses are in use, the record of a free was lost, and this allocation is ignored.
+      // Ignores an allocation at addresses in use: the record of a free must have been lost.
       if (row.bytes == 0 || row.bytes > kLargest || row.address > UINT64_MAX - bytes ||
           there != live.end() ||
           (after != live.end() && after->first.first == row.device &&

@@ -1,5 +1,5 @@
-// Reconstructs the memory of a program without Python, which has no allocator history, from its
-// driver allocations. Each allocation becomes a segment with one block.
+// Reconstructs the memory of a program from its driver allocations. Used for programs without
+// Python, which have no allocator history. Each allocation becomes a segment with one block.
 #pragma once
 
 #include "profiler/program/activity_file.h"

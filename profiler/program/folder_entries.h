@@ -1,5 +1,5 @@
-// Lists a folder while other processes change it. A range-for over std::filesystem's iterators
-// throws from operator++ when an entry or the folder is removed during the iteration.
+// Lists a folder while other processes change it. (In a range-for over std::filesystem's iterators,
+// operator++ throws if an entry or the folder is removed during the iteration.)
 #pragma once
 
 #include <absl/functional/function_ref.h>

@@ -102,8 +102,8 @@ bool IsPlainPath(std::string_view path) {
              : IsPlain(path.substr(0, slash)) && IsPlain(path.substr(slash + 1));
 }
 
-// Sorts files as FolderReader reads them: marks first, so that the history that follows covers
-// them.
+// Sorts files in FolderReader's order: marks first, so that the later history covers all
+// marks.
 int Rank(std::string_view path) {
   if (path.ends_with("/marks.jsonl")) return 0;
   if (path.ends_with("/stacks.jsonl")) return 1;
@@ -132,7 +132,7 @@ absl::Status FolderSender::SendFile(const std::string& path) {
     while (sent.bytes < size) {
       std::string data =
           ReadAt(file.fd(), sent.bytes, std::min<uint64_t>(size - sent.bytes, kPiece));
-      // A file of marks is preallocated: after the text written so far, it contains only zeros.
+      // A file of marks is preallocated: only zeros follow the text that was written so far.
       if (Rank(path) == 0) data.resize(std::min(data.find('\0'), data.size()));
       if (data.empty()) break;
       if (absl::Status s = write_(Piece(kGrows, path, sent.bytes, 0, data)); !s.ok()) return s;

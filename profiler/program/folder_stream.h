@@ -36,8 +36,8 @@ class FolderSender {
   FolderSender(std::string folder, Write write);
 
   absl::Status Begin();
-  // Sends what the program has written since the last call: the new part of files that grow, and
-  // the whole of other files that changed.
+  // Sends what the program has written since the last call: the new part of a file that only grows,
+  // and all of any other file that changed.
   absl::Status SendNew();
   // Sends what remains when the program has ended, including the tails of a killed program
   // (history_tail.h, activity_tail.h).

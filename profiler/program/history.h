@@ -1,5 +1,5 @@
-// The allocator's history of one process. Its chunks, which the process's hooks wrote, are joined
-// to one recording that begins with empty memory.
+// Reads the allocator's history of one process. The hooks in the process write it in chunks. These
+// are joined to one recording, which begins with empty memory.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,7 +14,7 @@
 namespace vramscope::program {
 
 struct HistoryOptions {
-  // Folders of the hooks' own source files: a stack frame in one of them is not the program's.
+  // Folders of the hooks' source files. A frame in one of these does not belong to the program.
   std::vector<std::string> own_folders = {};
   const std::atomic<bool>* cancel = nullptr;
 };
@@ -33,15 +33,15 @@ class HistoryReader {
   HistoryReader(HistoryReader&&) noexcept;
   HistoryReader& operator=(HistoryReader&&) noexcept;
 
-  // Returns the statuses of ReadHistory. After an error other than kNotFound nothing more is read.
+  // Returns a status as ReadHistory does. After an error other than kNotFound, reads nothing more.
   absl::Status ReadMore(const std::string& folder);
   const recording::Recording& recording() const;
   uint32_t chunks() const;
 
-  // The history including the entries after the last chunk (history_tail.h), if there are any. An
-  // entry whose stack was not written yet has none. The segments are in the state after the last
-  // entry. kNotFound: there are neither chunks nor entries. `operators` receives the operator that
-  // allocated for every entry, as a string of the recording; it is empty if unknown.
+  // Returns the history, including any entries after the last chunk (history_tail.h). An entry has
+  // no stack if its stack was not written yet. The segments are as after the last entry. kNotFound:
+  // there are neither chunks nor entries. Sets `operators` to the operator that made each entry, as
+  // a string of the recording; to {} if the operators are unknown.
   absl::StatusOr<recording::Recording> WithTail(
       const std::string& folder, std::vector<trace::StringId>* operators = nullptr) const;
 

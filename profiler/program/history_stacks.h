@@ -1,6 +1,6 @@
-// The stacks and operators of a watched program's allocations. The rows of the history refer to
-// them by number (history_tail.h). The library in the process (cupti/stacks.h) writes them before
-// the chunk that refers to them is complete.
+// Reads the stacks and operators of a watched program's allocations. Rows of the history refer to
+// them by number (history_tail.h). The library in the process (cupti/stacks.h) writes them first,
+// and only then completes the chunk with these rows.
 //
 // FOLDER/stacks.jsonl: lines ["f",NUMBER,"FUNCTION","FILE",LINE] and ["s",NUMBER,FRAME,...], the
 // innermost frame first. Frames are numbered from 0, stacks from 1, in order. A frame precedes the

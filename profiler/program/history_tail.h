@@ -1,13 +1,13 @@
 // The allocator's entries since the last chunk of the history. Each is put into a mapped file as
-// soon as it is made, so a killed process loses none. The library that is loaded into the
-// process writes them (cupti/allocations.cpp), so this header depends only on the C++ standard
-// library. The process begins a new file with every chunk and removes the previous one when the
-// chunk is complete.
+// soon as it is made, so a killed process loses none. They are written by the library in the
+// process (cupti/allocations.cpp), so this header depends only on the C++ standard library. When
+// the process begins to write a chunk, it begins a new file. When the chunk is complete, it removes
+// the old file.
 //
-// FOLDER/history-N.tail: a header, then rows. Data after the number of rows in the header is
-// incomplete or unused. If PyTorch's stacks can be read when an entry is made (cupti/stacks.h), no
-// pickle is written. The tail is then the chunk itself, and is renamed to history-N.rows when the
-// next file begins.
+// FOLDER/history-N.tail: a header, then rows. The header has the number of rows; what follows these
+// is incomplete or unused. If PyTorch's stacks can be read when an entry is made (cupti/stacks.h),
+// no pickle is written. The tail is then the chunk itself, and is renamed to history-N.rows when
+// the next file begins.
 #pragma once
 
 #include <array>
@@ -26,14 +26,14 @@ struct HistoryTailHeader {
   std::atomic<uint64_t> full{0};  // 1: the file is full; later entries are missing
 };
 
-// One entry. `action` is numbered like PyTorch's TraceEntry::Action, which is the same in 2.4, 2.6,
-// 2.11 and 2.15 (tested).
+// One entry. `action` has the numbers of PyTorch's TraceEntry::Action. Tests show that they are the
+// same in 2.4, 2.6, 2.11 and 2.15.
 struct HistoryTailRow {
   uint64_t address = 0, bytes = 0, stream = 0;
   int64_t time_ns = 0;  // since 1970
   uint8_t action = 0, device = 0;
-  // 0: the row is incomplete; else the number of the operator that allocated, plus 1
-  // (history_stacks.h)
+  // 0: the row is incomplete. Otherwise, 1 plus the number of the operator that allocated
+  // (history_stacks.h).
   uint16_t done = 0;
   uint32_t stack = 0;  // number in history_stacks.h; 0: none
 };

@@ -33,7 +33,7 @@ std::string ReadSmall(const fs::path& path) {
   return text.ok() ? *text : std::string();
 }
 
-// The value of `key` in lines "KEY = VALUE", as in pyvenv.cfg.
+// Returns the value of `key` in text with lines "KEY = VALUE", such as pyvenv.cfg.
 std::string Setting(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
@@ -54,7 +54,7 @@ std::string Setting(std::string_view text, std::string_view key) {
   return "";
 }
 
-// The quoted value of NAME in torch/version.py; "": the value is None, or there is no such line.
+// Returns the quoted value of NAME in torch/version.py; "": it is None, or there is no such line.
 std::string Given(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
@@ -88,7 +88,7 @@ bool LookForTorch(const fs::path& packages, Interpreter& of) {
   return true;
 }
 
-// "3.11" for a folder or program named python3.11.
+// Returns "3.11" for a folder or program with the name python3.11.
 std::string VersionInName(const std::string& name) {
   constexpr std::string_view kPython = "python";
   if (!name.starts_with(kPython)) return "";
@@ -98,8 +98,8 @@ std::string VersionInName(const std::string& name) {
   return numbers ? version : "";
 }
 
-// Package folders below a prefix: those of the given Python version, or all if the version is not
-// known.
+// Returns the package folders below a prefix for the given Python version, or for all versions if
+// it is unknown.
 std::vector<fs::path> PackagesOf(const fs::path& prefix, const std::string& version) {
   std::vector<fs::path> folders;
   for (const char* lib : {"lib", "lib64"}) {
@@ -243,7 +243,7 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
   std::error_code none;
   fs::path folder = script.empty() ? fs::path() : fs::absolute(script, none).lexically_normal();
   if (!folder.empty() && !fs::is_directory(folder, none)) folder = folder.parent_path();
-  // An environment next to the script is probably meant for the script, even if another is active.
+  // An environment next to the script is probably meant for it, even if another one is active.
   fs::path beside = folder;
   for (int up = 0; up < kMaxFoldersUp && !beside.empty(); ++up) {
     for (const char* name : {".venv", "venv", "env", ".env"})

@@ -1,6 +1,6 @@
 // Finds the Python interpreters with which a user may want to run a script, and their PyTorch.
-// The facts are read from the files of the environment; the interpreter is not started, because
-// importing torch takes seconds.
+// The facts are read from files. No interpreter is started, because importing torch takes
+// seconds.
 //
 //   for (const Interpreter& i : FindInterpreters("/home/me/project/train.py", OwnPlaces()))
 //     Offer(i.path, i.where, TorchText(i));
@@ -33,28 +33,28 @@ struct Interpreter {
   std::string packages = {};  // the folder that contains torch
 };
 
-// Where to search: places from the environment of this process, or places that a test sets.
+// Where to search, from the environment of this process or as set by a test.
 struct Places {
   std::string virtual_env, conda_prefix, home, path, python_path, pyenv_version;
 };
 Places OwnPlaces();
 
-// Interpreters without duplicates, in this order: the active virtual environment and conda
-// environment; .venv, venv, env and .env next to the script and in the folders above; other conda
-// environments; python3 and python from PATH (pyenv shims are resolved). `script` may be empty or a
-// folder.
+// Returns interpreters, without duplicates, in this order: those of the active virtual environment
+// and conda environment; of .venv, venv, env and .env next to the script and in folders above it;
+// of other conda environments; python3 and python from PATH (pyenv shims are resolved). `script`
+// may be empty or a folder.
 std::vector<Interpreter> FindInterpreters(const std::string& script, const Places& places);
 
 // Returns the facts about an interpreter that the user named.
 Interpreter InspectInterpreter(const std::string& path, const std::string& where,
                                const Places& places);
 
-// Folders of NVIDIA's libraries installed with PyTorch's wheels: site-packages/nvidia/*/lib,
-// sorted.
+// Returns the folders of the NVIDIA libraries that PyTorch's wheels install, sorted:
+// site-packages/nvidia/*/lib.
 std::vector<std::string> CudaLibraryFolders(const Interpreter& interpreter);
 
 std::string TorchText(const Interpreter& interpreter);  // "torch 2.11.0+cu130", "no torch"
-// Why a program cannot be planned with this interpreter, and what to do; "" if no reason is known.
+// Returns why this interpreter cannot plan a program, and what to do; "": no reason is known.
 std::string WhyNot(const Interpreter& interpreter);
 
 }  // namespace vramscope::program

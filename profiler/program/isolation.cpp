@@ -28,8 +28,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Caches that only grow, with entries named by their content: downloads and compiled kernels. They
-// are not isolated: otherwise every plan would download its model again.
+// Caches of downloads and compiled kernels. Programs only add to them, and entries are named by
+// content. They are not isolated: otherwise every plan would download its model again.
 std::vector<std::string> GrowingCaches() {
   const std::string home = Variable("HOME");
   std::string cache = Variable("XDG_CACHE_HOME");
@@ -52,9 +52,9 @@ std::vector<std::string> GrowingCaches() {
   return found;
 }
 
-// A folder of the user in which the code that Inductor compiles in plans is kept between plans.
-// Inductor's own cache is isolated, because it also stores which kernel was the fastest, which a
-// plan measures with emulated clocks.
+// Returns a folder of the user that keeps, from plan to plan, the code that Inductor compiles.
+// Inductor's own cache is isolated, because Inductor also stores there which kernel was fastest. In
+// a plan, that is measured with emulated clocks.
 std::string CompileCache() {
   const std::string path = fmt::format("/var/tmp/vramscope-{}", geteuid());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
@@ -66,7 +66,7 @@ std::string CompileCache() {
   return mkdir(inductor.c_str(), 0700) == 0 || errno == EEXIST ? inductor : "";
 }
 
-// The deepest existing parent folder of `path`, as a real path; "" if that is "/".
+// Returns the deepest existing folder of `path`, as a real path; "" if it is "/".
 std::string DeepestFolder(const fs::path& path) {
   std::error_code none;
   for (fs::path part = fs::absolute(path, none).lexically_normal(); part.has_relative_path();
@@ -76,7 +76,7 @@ std::string DeepestFolder(const fs::path& path) {
   return "";
 }
 
-// Real paths that the program is likely to change.
+// Returns real paths of folders that the program is likely to change.
 std::vector<std::string> LikelyChanged(const std::string& folder,
                                        const std::vector<std::string>& arguments) {
   constexpr size_t kMostNamed = 256;
@@ -104,15 +104,15 @@ std::vector<std::string> LikelyChanged(const std::string& folder,
   return found;
 }
 
-// Candidate parents for the scratch folder. The program's own folder is not one: its entries would
-// then be in separate layers (overlay_root.h).
+// Returns folders in which the scratch folder can be made. The program's folder is not one of them:
+// its entries would then be in separate layers (overlay_root.h).
 std::vector<std::string> ScratchParents(const std::string& folder) {
   std::vector<std::string> parents = {"/var/tmp"};
   std::error_code none;
   if (const fs::path temporary = fs::canonical(fs::temp_directory_path(none), none); !none)
     parents.push_back(temporary.string());
   parents.emplace_back("/dev/shm");
-  // std::stable_partition instead of ranges: clang 14, which builds the fuzzers, rejects
+  // Not std::ranges::stable_partition, because clang 14, which builds the fuzzers, rejects the
   // subranges of this C++ library.
   std::stable_partition(parents.begin(), parents.end(), [&](const std::string& parent) {
     return parent != folder && !parent.starts_with(folder + "/");
@@ -124,9 +124,9 @@ std::string LibraryOf(const IsolationOptions& options) {
   return options.libraries + "/libvramscope-isolation.so";
 }
 
-// Makes scratch folders in one place after another and calls `use` with each, until `use` succeeds
-// or returns kFailedPrecondition, after which another place would not help. The last error contains
-// all reasons.
+// Makes a scratch folder in one place after another and calls `use` with it. Ends when `use`
+// succeeds, or returns kFailedPrecondition: another place would not help then. The last error
+// contains the reasons for all places.
 absl::Status InScratchFolder(
     const std::string& folder,
     const std::function<absl::Status(std::unique_ptr<ScratchFolder>)>& use) {
@@ -204,7 +204,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     if (!root.ok()) return root.status();
     namespaces_ = std::move(root->namespaces);
     frozen_ = std::move(root->frozen);
-    // A program would fail if its own folder were read-only; the copy mode is better then.
+    // If the program's own folder is read-only, the program may fail: the copy mode is better then.
     const auto holds = [&](const std::string& path) {
       return folder_ == path || folder_.starts_with(path + "/");
     };
@@ -216,7 +216,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
         !foreign.empty())
       return absl::FailedPreconditionError(i18n::Format(
           "overlayfs cannot copy {}, which belongs to another user or group", foreign));
-    // Preloading this library lets the program rename folders of the lower layer.
+    // With this library preloaded, the program can rename folders of the lower layer.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;
     Begin(IsolationMode::kOverlay, std::move(scratch));
@@ -264,13 +264,15 @@ std::string Isolation::Description() const {
     return i18n::Text("No isolation: the program changes real files.");
   std::vector<std::string> sentences = {
       mode_ == IsolationMode::kCopy
-          ? i18n::Text("The program's changes to files stay in a temporary layer that only it sees "
-                       "and that is deleted afterwards; your files are not changed. Isolation: "
-                       "copy on write in libc's functions, and a filter of system calls (limits, "
-                       "such as static programs: docs/security.md).")
-          : i18n::Text("The program's changes to files stay in a temporary layer that only it sees "
-                       "and that is deleted afterwards; your files are not changed. Isolation: "
-                       "overlay (limits: docs/security.md).")};
+          ? i18n::Text(
+                "The program's changes to files stay in a temporary layer: other programs do "
+                "not see them, and they are deleted afterwards. Your files are not changed. "
+                "Isolation: copy on write in libc's functions, and a filter of system calls "
+                "(limits, such as static programs: docs/security.md).")
+          : i18n::Text(
+                "The program's changes to files stay in a temporary layer: other programs do "
+                "not see them, and they are deleted afterwards. Your files are not changed. "
+                "Isolation: overlay (limits: docs/security.md).")};
   const auto name = [&](const std::vector<std::string>& paths, const auto& sentence) {
     if (!paths.empty()) sentences.push_back(sentence(absl::StrJoin(paths, ", ")));
   };

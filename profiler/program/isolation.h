@@ -6,10 +6,10 @@
 //
 // There are three modes (docs/security.md contains the threat model):
 //  - overlay: the program's processes run in a mount namespace whose root consists of overlayfs
-//    mounts (overlay_root.h). It covers every program, including static ones.
+//    mounts (overlay_root.h). This isolates every program, including static ones.
 //  - copy: libvramscope-isolation.so, loaded into every process, replaces libc's file functions
-//    by copy-on-write ones. It is for computers without namespaces. Static programs are not
-//    covered.
+//    by copy-on-write ones. Used on computers without namespaces. Does not isolate static
+//    programs.
 //  - none: the program changes real files. Used only if the user chooses it.
 //
 // The first two modes keep the changes in a scratch folder that is removed with this object.
@@ -38,10 +38,10 @@ std::string_view NameOf(IsolationMode mode);
 struct IsolationOptions {
   IsolationMode mode = IsolationMode::kAuto;  // kAuto: overlay, else copy, else an error
   std::string libraries;                      // folder that contains libvramscope-isolation.so
-  // Paths that are not isolated, with everything below them: the output folder, --writable.
+  // The paths that, with all below them, are not isolated: the output folder, --writable.
   std::vector<std::string> writable;
-  // The program's arguments. The program is likely to change the folders that they or environment
-  // variables name (OverlayRootOptions::changed).
+  // The program's arguments. The program is likely to change folders named in its arguments or in
+  // environment variables (OverlayRootOptions::changed).
   std::vector<std::string> arguments;
   bool network = true;  // false: only the loopback interface
   int below = -1;       // OverlayRootOptions::below
@@ -59,13 +59,13 @@ class Isolation {
   IsolationMode mode() const { return mode_; }
   // Describes the isolation of this run to the user, in full sentences.
   std::string Description() const;
-  // Variables for the program's environment. LD_PRELOAD and LD_AUDIT must be prepended to existing
-  // values; all others are set.
+  // Variables for the program's environment. Prepend LD_PRELOAD and LD_AUDIT to existing values.
+  // Set all others.
   const std::map<std::string, std::string>& environment() const { return environment_; }
-  // Moves the calling process, which must be newly forked and have one thread, into the isolated
-  // file system, to the folder that was current in Make(). Returns 0 or errno.
+  // Moves the calling process into the isolated file system, to the folder that was current in
+  // Make(). The process must be newly forked and have one thread. Returns 0 or errno.
   int Enter() const noexcept;
-  // The namespaces that Enter() enters, in order, and the folder that it sets. Overlay mode only.
+  // For overlay mode: the namespaces that Enter() enters, in order, and the folder that it sets.
   const std::vector<int>& namespaces() const { return namespaces_; }
   const std::string& folder() const { return folder_; }
   // The folder that contains the changes; "": there is none.

@@ -76,7 +76,7 @@ void Run(const std::vector<std::string>& command) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   for (const int signal : {SIGPIPE, SIGCHLD}) std::signal(signal, SIG_DFL);
-  // Closes descriptors from the parent, so that readers of the parent's output see it end.
+  // Closes inherited descriptors, so that readers of the parent's output see its end.
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, standard);
   const int mine = dup2(watched, 3);

@@ -1,5 +1,5 @@
-// A helper process that cleans up if this process is killed: it ends everything that the program
-// has started, including processes of the program's own launcher, and removes folders.
+// Starts a helper process that cleans up if this process is killed. It ends all processes that the
+// program has started, also those of the program's own launcher, and removes folders.
 //
 //   const Keeper keeper({.output = folder, .folders = {rooms}, .last = {"vramscope", ...}});
 //
@@ -27,7 +27,7 @@ class Keeper {
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
-  // Whether the process is a keeper, either of this vramscope or of one that the program started.
+  // Returns whether the process is a keeper: of this vramscope, or of one that the program started.
   static bool Is(pid_t pid);
 
  private:

@@ -26,7 +26,7 @@ using trace::EventKind;
 using trace::Phase;
 using trace::StringId;
 
-// Finds positions in the entries of all devices by a device and its number of requests.
+// Finds the position in the entries of all devices after the n-th request on one device.
 class Requests {
  public:
   explicit Requests(const Recording& recording) : entries_(recording.entries) {
@@ -37,8 +37,8 @@ class Requests {
     }
   }
 
-  // The position after the given number of requests. If the last of them is a free that completes
-  // at once, its completion is before the position.
+  // Returns the position after the given number of requests. If the last request is a free that
+  // completes at once, the position is after its completion.
   EntryIndex After(uint8_t device, uint64_t requests) const {
     const std::vector<EntryIndex>& rows = of_device_[device];
     if (requests == 0 || rows.empty()) return 0;
@@ -57,8 +57,8 @@ class Requests {
   std::array<std::vector<EntryIndex>, 256> of_device_;
 };
 
-// Begins and ends of steps, micro-batches and phases, sorted by edge. At the same edge, ends come
-// before begins, and inner ends before outer ones.
+// The begin or end of a step, micro-batch or phase. They are sorted by edge. At the same edge, ends
+// come before begins, and inner ends before outer ends.
 struct Boundary {
   Edge edge;
   int order = 0;
@@ -110,8 +110,8 @@ class Labeller {
     labels_.op.assign(rows, {});
     labels_.module.assign(rows, {});
     blocks_.resize(rows);
-    // If recording began in the middle of the program, blocks that are older than the recording
-    // exist. Marks may set their categories later.
+    // If recording began in the middle of the program, some blocks are older. Later marks may set
+    // their categories.
     for (uint32_t row = 0; row < history.older; ++row)
       live_[history.allocations.device[row]][history.allocations.address[row]] = row;
     Places();
@@ -243,7 +243,7 @@ class Labeller {
         CloseSlice(EventKind::kModuleEnd, mark, at, number);
         break;
       case MarkKind::kForward:
-        // An exception ends a module call without a mark; the end of an outer module closes it.
+        // An exception ends module calls without marks. Closes these when the next forward begins.
         if (backward_ > 0) break;
         for (; !thread.modules.empty(); thread.modules.pop_back())
           CloseSlice(EventKind::kModuleEnd, mark, at, number);
@@ -342,7 +342,7 @@ class Labeller {
     event.thread = mark.thread;
     Place(at, number, event);
   }
-  // Closes the module for which backward runs. The modules that it recomputed are closed already.
+  // Closes the module for which backward runs. Modules recomputed in it are closed already.
   void LeaveBackwardModule(EntryIndex at, uint32_t number) {
     if (backward_module_.value == 0) return;
     Thread& thread = threads_[backward_thread_];
@@ -362,7 +362,7 @@ class Labeller {
            (backward_module_.value != 0 ? 1u : 0u) + (last_thread_ == 0 ? outer_modules_ : 0u);
   }
 
-  // No two devices share an address. The mark's device, searched first, usually has the block.
+  // No two devices share an address. Searches the mark's device first: it usually has the block.
   uint32_t BlockAt(const Mark& mark, uint64_t address) const {
     const uint32_t row = BlockAt(live_[mark.device], address);
     for (uint32_t device = 0; row == UINT32_MAX && device < live_.size(); ++device)
@@ -384,8 +384,8 @@ class Labeller {
            category == Category::kAutogradDetail;
   }
 
-  // The category of a tensor applies to its block from the allocation on. If the block has already
-  // had another category, the tensor's category applies from this mark on.
+  // Gives the category of a tensor to its block. It applies from the block's allocation on. If the
+  // block already has another category, it applies from this mark on.
   void Tag(const Mark& mark, EntryIndex at, uint32_t number) {
     if (mark.a == 0 || mark.a >= static_cast<uint64_t>(trace::kCategoryCount)) return;
     const auto category = static_cast<Category>(mark.a);
@@ -403,8 +403,8 @@ class Labeller {
     Retag(row, category, "tensor seen", at, number);
   }
 
-  // If the program keeps a tensor outside of modules and its block has no category, the block is a
-  // buffer: averages of parameters, data kept on the GPU, a library's own copies.
+  // Called for a tensor that the program keeps outside of modules. If its block has no category, it
+  // is a buffer: averages of parameters, data kept on the GPU, or copies made by a library.
   void Kept(const Mark& mark) {
     const uint32_t row = BlockAt(mark, mark.a);
     if (row == UINT32_MAX || blocks_[row].category != Category::kUnknown) return;
@@ -527,7 +527,7 @@ class Labeller {
   std::vector<EntryIndex> places_;  // the entry that follows each mark
   std::vector<int64_t> times_;      // indexed by mark
   std::vector<Block> blocks_;       // indexed by allocation of the history
-  // Allocations by the number under which autograd saved them.
+  // Keyed by the number under which autograd saved a tensor: the tensor's allocation.
   base::HashMap<uint64_t, uint32_t> saved_;
   std::array<absl::btree_map<uint64_t, uint32_t>, 256> live_;
   std::map<uint32_t, Thread> threads_;

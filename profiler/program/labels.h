@@ -1,5 +1,5 @@
-// Labels of a recorded history, derived from the marks: the phase, step and module of every
-// allocation, its category and the entry from which on the category applies, and its operator.
+// Derives the labels of a recorded history from the marks. Every allocation gets its step, phase,
+// module, operator and category. A category applies from a certain entry on.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ struct LabelOptions {
   std::span<const trace::StringId> operators = {};
 };
 
-// With `virtual_clock`, the times of the entries between two marks are evenly spaced between the
-// marks' times. Warnings are added to the recording.
+// With `virtual_clock`, spaces the times of the entries between two marks evenly between the times
+// of the marks. Adds warnings to the recording.
 recording::Labels LabelsFromMarks(recording::Recording& recording,
                                   const recording::History& history, const Marks& marks,
                                   bool virtual_clock, const LabelOptions& options);

@@ -64,9 +64,9 @@ void Prepend(Environment& environment, const std::string& key, const std::string
   now = now.empty() ? value : value + ":" + now;
 }
 
-// If an audit library is present, the loader fixes the size of static thread-local storage before
-// it loads preloaded libraries. jemalloc, which Ray preloads, would not fit into the default
-// reserve.
+// With an audit library, the loader decides the size of static thread-local storage before
+// it loads preloaded libraries. The default size is too small for jemalloc, which Ray
+// preloads.
 void ReserveStaticTls(Environment& environment) {
   constexpr std::string_view kName = "glibc.rtld.optional_static_tls=";
   std::string& tunables = environment["GLIBC_TUNABLES"];
@@ -74,11 +74,11 @@ void ReserveStaticTls(Environment& environment) {
   tunables += fmt::format("{}{}16384", tunables.empty() ? "" : ":", kName);
 }
 
-// The program's environment: the user's environment and vramscope's variables.
+// Returns the program's environment: the user's environment with vramscope's variables.
 Environment For(const Platform& platform, const LaunchOptions& o) {
   Environment e = OwnEnvironment();
   Prepend(e, "PYTHONPATH", platform.hooks);
-  // All forks of a warm server find their output folder under this path, through a descriptor.
+  // This path is the same in all forks of a warm server, but leads to each fork's own folder.
   const std::string output =
       o.serve.empty() ? o.output : fmt::format("/proc/self/fd/{}", kServedOutput);
   e["VRAMSCOPE_PROGRAM_OUTPUT"] = output;
@@ -131,8 +131,8 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   return e;
 }
 
-// A free port below 32768. The kernel assigns ephemeral ports from 32768 on (ip(7)), so none of
-// them can take the port before rank 0 listens on it.
+// Returns a free port below 32768. The kernel assigns ephemeral ports from 32768 on (ip(7)), so
+// none of these can take the port before rank 0 listens on it.
 int FreePort() {
   constexpr int kFirst = 20'000, kPorts = 12'000, kTries = 100;
   std::minstd_rand random(static_cast<unsigned>(
@@ -182,7 +182,7 @@ absl::Status CannotStart(const std::string& program, int error) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGTTOU})
     std::signal(signal, SIG_DFL);
-  // Makes host addresses, and so the order of containers keyed by address, the same in every run.
+  // Makes host addresses the same in every run, and thus the order of containers keyed by them.
   if (options.planned) personality(ADDR_NO_RANDOMIZE);
   if (options.stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
   if (served_output >= 0 && dup2(served_output, kServedOutput) < 0) _exit(127);
@@ -227,8 +227,8 @@ absl::StatusOr<pid_t> Start(const LaunchOptions& options, const Environment& env
   return child;
 }
 
-// Children of this process, including orphans that it inherited, but without keepers, which end by
-// themselves.
+// Returns the children of this process, including orphans that it inherited. Keepers are left out,
+// because they end by themselves.
 std::vector<pid_t> Children() {
   std::vector<pid_t> children;
   ForEachEntry("/proc/self/task", [&](const fs::directory_entry& task) {
@@ -267,7 +267,7 @@ class Running {
   Running(const LaunchOptions& options, Outcome& outcome) : options_(options), outcome_(outcome) {}
 
   void Add(pid_t pid) { pids_.push_back(pid); }
-  // Adds a program that is not a child of this process.
+  // Adds a program that a warm server started, so it is not a child of this process.
   void Add(std::unique_ptr<WarmProgram> warm) {
     pids_.push_back(warm->pid());
     warm_.push_back(std::move(warm));
@@ -323,7 +323,7 @@ class Running {
     outcome_.exit_status = code;
     outcome_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (outcome_.signal == SIGINT) outcome_.interrupted = true;
-    // If a rank fails, all are ended, because the others would wait forever for the failed one.
+    // If a rank fails, ends all ranks, because the others would wait forever for the failed one.
     for (const pid_t other : pids_) kill(-other, SIGTERM);
     if (!pids_.empty()) Escalate(SIGTERM);
   }
@@ -348,7 +348,7 @@ class Running {
     deadline_ = Clock::now() + (signal == SIGINT ? kUntilTerm : kUntilKill);
   }
 
-  // Ends the processes that stopped data loaders and launchers have left behind.
+  // Ends processes that are left over, for example from data loaders and launchers.
   void EndOthers() {
     const auto until = Clock::now() + kLeftBehind;
     for (const int signal : {SIGTERM, SIGKILL}) {
@@ -399,7 +399,7 @@ std::unique_ptr<WarmProgram> StartWarm(const LaunchOptions& options, const Envir
   return nullptr;
 }
 
-// Writes a file whose space can later take one error message, even if the disk is full then.
+// Reserves space in a file for one error message, in case the disk is full by then.
 void MakeRoomForTrouble(const std::string& folder) {
   std::ofstream(folder + "/" + kTrouble) << std::string(4096, ' ');
 }
@@ -465,8 +465,8 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
     return outcome;
   }
   MakeRoomForTrouble(options.output);
-  // A folder in memory through which ranks find each other. It is removed when this function
-  // returns, even if a rank was killed. If it cannot be made, the ranks choose another place.
+  // A folder in memory in which ranks find each other. It is removed when this function returns,
+  // even if a rank was killed. If it cannot be made, the ranks choose another place.
   const absl::StatusOr<std::unique_ptr<ScratchFolder>> rooms = ScratchFolder::Make("/dev/shm");
   Environment environment = For(platform, options);
   if (options.planned && rooms.ok()) environment["VRAMSCOPE_EMULATED_ROOMS"] = (*rooms)->path();
@@ -477,7 +477,7 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
     folders.push_back(options.isolation->changes());
   const Keeper keeper({.output = options.output, .last = options.if_killed, .folders = folders});
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // A warm server takes the place of the separate imports of all ranks.
+  // A warm server is one process: it imports once for all ranks.
   const uint32_t processes =
       options.as_rank >= 0 || !options.serve.empty() ? 1 : std::max(options.ranks, 1u);
   const int port = processes > 1 ? FreePort() : 0;

@@ -1,5 +1,5 @@
-// Starts a program with vramscope's hooks, on the emulated platform or with the real libraries, and
-// waits for its end. When Launch returns, every process of the program has ended.
+// Starts a program with vramscope's hooks, on the emulated platform or with the real libraries.
+// Waits for its end: when Launch returns, every process of the program has ended.
 //
 //   ASSIGN_OR_RETURN(Platform platform, FindPlatform(true));
 //   const Outcome outcome = Launch(platform, {.command = {"python", "train.py"}, .device = device,
@@ -21,14 +21,14 @@
 
 namespace vramscope::program {
 
-// Locations of the emulated platform's libraries and of the hooks: $VRAMSCOPE_EMULATED, else the
-// path from profiler/base/install_paths.h.
+// The locations of the emulated platform's libraries and of the hooks. They are in
+// $VRAMSCOPE_EMULATED or, if that is not set, in the path from profiler/base/install_paths.h.
 struct Platform {
   std::string libraries;  // folder of libvramscope-audit.so and the libraries that it redirects to
   std::string hooks;      // folder of sitecustomize.py
   std::string activities = {};  // the library that records CUPTI's activities; "": there is none
 };
-// kNotFound: the message lists the places searched. `planned`: the emulated libraries must exist,
+// kNotFound: the message lists the searched places. `planned`: requires the emulated libraries,
 // too.
 absl::StatusOr<Platform> FindPlatform(bool planned);
 
@@ -53,23 +53,23 @@ struct LaunchOptions {
   bool activities = true;    // record kernels, memcpys and API calls with CUPTI
   bool operators = false;    // also record which operator launched a kernel (takes time)
   std::string toggles = {};  // ToggleVariable(): toggles to apply or to look for; "": none
-  // Socket of a process that has already imported what the program imports (warm.h); a fork of that
-  // process becomes the program. If it is "" or does not answer, the program starts cold.
+  // The socket of a process that has already imported the program's modules (warm.h). A fork of
+  // that process becomes the program. If this is "" or nothing answers, the program starts cold.
   std::string warm = {};
-  // For the process that serves `warm`: it imports the modules listed in the file `modules` and
-  // waits at the socket `serve` until it is ended. "": the program runs normally.
+  // If set, starts the process for `warm` instead: it imports the modules listed in the file
+  // `modules` and waits at the socket `serve` until it is ended. "": the program runs normally.
   std::string serve = {}, modules = {};
   std::string output;  // existing folder to which the hooks write
-  // What the keeper (keeper.h) does if this process is killed: after it has ended the program, it
-  // runs this command, and then removes `output` if told to.
+  // If this process is killed, the keeper (keeper.h) ends the program and runs this command. Then,
+  // if `output_goes` is true, it removes `output`.
   std::vector<std::string> if_killed = {};
   bool output_goes = false;
   bool stdout_to_stderr = false;  // the program's standard output goes to standard error
   // Keeps the program from changing the user's files; null: changes are real. Must outlive Launch.
   const Isolation* isolation = nullptr;
   std::function<void(const Progress&)> progress = {};
-  // How often the user has interrupted the program: 1 acts like Ctrl-C, more end the program at
-  // once. May be set by a signal handler.
+  // How often the user has interrupted the program. 1 has the effect of Ctrl-C. A higher number
+  // ends the program at once. May be set by a signal handler.
   const std::atomic<int>* interrupts = nullptr;
 };
 

@@ -87,7 +87,7 @@ absl::Status MarksReader::ReadMore(const std::string& path, bool ended) {
   std::string piece(kPiece, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
     const auto come = static_cast<size_t>(file.gcount());
-    // Zeros follow the last line, because the file is preallocated.
+    // The file is preallocated, so zeros follow the last line.
     const size_t got = std::min(std::string_view(piece).find('\0'), come);
     read_ += got;
     if (read_ > kMaxMarksBytes)

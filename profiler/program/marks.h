@@ -1,6 +1,6 @@
-// Marks that a watched program's hooks write in addition to the allocator's history
-// (emulated/python). The position of a mark in the history is a number of requests (allocations and
-// frees), not a time.
+// Marks that a watched program's hooks write (emulated/python), in addition to the allocator's
+// history. A mark's position in the history is not a time, but the number of requests (allocations
+// and frees) before it.
 //
 //   ASSIGN_OR_RETURN(Marks marks, ParseMarks(text));
 //   for (const Mark& mark : marks.rows) use(mark.kind, marks.Name(mark.a));
@@ -68,7 +68,7 @@ struct Marks {
   std::vector<std::string> names;
   std::vector<uint64_t> native_threads;  // the system's id of each thread; 0: not known
   uint32_t threads = 0;                  // number of threads with marks
-  // Number of lines that could not be parsed, such as the last line of a killed program.
+  // The number of lines that could not be parsed, for example the last line of a killed program.
   uint64_t unreadable = 0;
 
   std::string_view Name(uint64_t number) const {
@@ -89,8 +89,8 @@ absl::StatusOr<Marks> ParseMarks(std::string_view text);
 // Parses a file that still grows. Every call reads the lines that were added since the last one.
 class MarksReader {
  public:
-  // kNotFound: the file does not exist yet. `ended`: the program writes no more, so the last line
-  // is complete.
+  // kNotFound: the file does not exist yet. `ended`: the program has ended, so the last line is
+  // complete.
   absl::Status ReadMore(const std::string& path, bool ended);
   const Marks& marks() const { return marks_; }
 

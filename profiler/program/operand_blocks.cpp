@@ -28,7 +28,7 @@ class Requests {
       if (entries.action[i] == Action::kAlloc || entries.action[i] == Action::kFreeRequested)
         of_device_[entries.DeviceOf(i)].push_back(i);
   }
-  // Returns false if there are fewer requests.
+  // Sets `behind` to the position after this many requests. Returns false if there are fewer.
   bool Behind(uint8_t device, uint64_t requests, EntryIndex& behind) const {
     const std::vector<EntryIndex>& rows = of_device_[device];
     if (requests == 0 || requests > rows.size()) return false;

@@ -1,9 +1,9 @@
 // Finds the blocks that kernels, memcpys and memsets of a process used as operands.
 //
-// A block is found by the order of requests and not by time. Each operand records how many requests
-// the program had made to its allocator when it passed the operand's address. The operand's block
-// is the one at that address after this number of requests, even if other blocks had the address
-// before or later. The work of a CUDA graph got its addresses at the graph's capture.
+// A block is found by the order of requests, not by time. An operand records how many requests the
+// program had made to its allocator when it passed the operand's address. The operand's block is
+// the block at this address after so many requests, even if other blocks had the address before or
+// later. For a CUDA graph, the addresses are those passed when the graph was captured.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace vramscope::program {
 
 inline constexpr uint32_t kNoBlock = std::numeric_limits<uint32_t>::max();
 
-// Returns for every operand in `rows`, in order, its row in the allocations of `history`, or
-// kNoBlock. `of_driver`: the history comes from DriverMemory, so requests are the driver calls in
-// `rows`. `origin_ns`: the history's time 0 on the clock of `rows`. Pure.
+// Returns the block of every operand in `rows`, in order: a row in the allocations of `history`, or
+// kNoBlock. `of_driver`: the history is from DriverMemory, so its requests are the driver calls in
+// `rows`. `origin_ns`: the history's time 0, on the clock of `rows`. Pure.
 std::vector<uint32_t> BlocksOfOperands(const std::vector<trace::Activity>& rows,
                                        const recording::Recording& recording,
                                        const recording::History& history, bool of_driver,

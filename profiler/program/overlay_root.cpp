@@ -37,8 +37,8 @@ namespace fs = std::filesystem;
 constexpr uintmax_t kLargestCopy = 1 << 20;  // larger files are bind-mounted read-only
 constexpr size_t kMostEntries = 20'000;      // limit for folders that are rebuilt entry by entry
 
-// Kernel interfaces and folders with sockets (a socket in the lower layer of an overlay cannot be
-// connected to). A training program keeps no files in them.
+// Kernel interfaces and folders with sockets, which are not overlaid: programs cannot connect to a
+// socket in a lower layer. A training program keeps no files in these folders.
 constexpr std::string_view kReal[] = {"/proc", "/sys",           "/dev",
                                       "/run",  "/tmp/.X11-unix", "/tmp/.ICE-unix"};
 constexpr std::string_view kKernelTypes[] = {
@@ -52,9 +52,9 @@ bool IsBelow(std::string_view path, std::string_view folder) {
                              path[folder.size()] == '/';
 }
 
-// A failed step; "{}" in it is replaced by `subject`. The helper process must not take the
-// translator's lock, because another thread may have held it during the fork. InWords translates
-// the text in this process.
+// Reports a failed step; `subject` replaces "{}" in it. The text is translated later, by InWords in
+// the parent: the helper process must not take the translator's lock, because another thread may
+// have held it during the fork.
 constexpr char kPartsOfFailure = '\x1f';
 absl::Status Failed(std::string_view step, std::string_view subject = "",
                     const std::string& reason = std::strerror(errno)) {
@@ -128,7 +128,7 @@ class Builder {
       if (!IsReal(path) &&
           mount(path.c_str(), (root_ + path).c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
         return Failed("{}", path);
-    // As pivot_root(2) explains, the old root is now stacked on the new one and can be unmounted.
+    // The old root is then stacked on the new one, and can be unmounted: see pivot_root(2).
     if (chdir(root_.c_str()) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
         umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
       return Failed("pivot_root");
@@ -137,8 +137,8 @@ class Builder {
   const std::vector<std::string>& frozen() const { return frozen_; }
 
  private:
-  // Tests whether overlays work on this computer, and whether a removed folder can be created
-  // again, which requires extended attributes in the upper layer. If not, no other step is tried.
+  // Tests whether overlays work here. Also tests whether a removed folder can be created again:
+  // this requires extended attributes in the upper layer. If either fails, no other step is tried.
   absl::Status Probe() {
     const std::string probe = options_.scratch + "/probe", lower = probe + "/lower",
                       merged = probe + "/merged";
@@ -151,8 +151,8 @@ class Builder {
     fs::remove_all(folder, error);
     if (!error) fs::create_directory(folder, error);
     const bool whole = !error && fs::is_empty(folder, error) && !error;
-    // The probe is not unmounted before the old root is detached; unmounting would wait for other
-    // processors.
+    // Does not unmount the probe, because that would wait for other processors. It is unmounted
+    // when the old root is detached.
     if (!whole)
       return Failed(
           TEXT_MARK("overlayfs on {}"), options_.scratch,
@@ -178,8 +178,8 @@ class Builder {
                                [&](const MountPoint& mount) { return IsBelow(mount.path, path); });
   }
 
-  // A merged folder gets its owner and mode from the upper layer. In an unprivileged overlay the
-  // owner is the user, so this mode grants the rights that the user has on the real folder.
+  // A merged folder gets its owner and mode from the upper layer. In an unprivileged overlay, the
+  // owner is the user: the mode then grants the user's rights on the real folder.
   mode_t MergedMode(const std::string& real, const struct stat& facts) const {
     mode_t mode = facts.st_mode & 07777;
     if (privileged_ || (facts.st_uid == geteuid() && !foreign_.contains(real))) return mode;
@@ -189,8 +189,8 @@ class Builder {
     return mode;
   }
 
-  // For every folder that is likely to change, creates in the upper layer the foreign folders on
-  // the path from `lower` to it. overlayfs merges them with the real ones and need not copy those.
+  // Creates foreign folders in the upper layer: those on the path from `lower` to any folder that
+  // is likely to change. overlayfs merges them with the real folders, and need not copy these.
   absl::Status MakeForeignFolders(const std::string& lower, const std::string& upper) const {
     for (const std::string& changed : options_.changed) {
       if (!IsBelow(changed, lower)) continue;
@@ -208,8 +208,8 @@ class Builder {
       for (const auto& [part, facts] : way)
         if (mkdir((upper + part).c_str(), 0700) != 0 && errno != EEXIST)
           return Failed("{}", upper + part);
-      // The innermost folder is first, because an outer folder's mode may forbid new entries, and
-      // because a new entry changes the folder's time.
+      // Goes from the innermost folder outward, because the mode of an outer folder may forbid new
+      // entries, and because a new entry changes a folder's time.
       for (auto at = way.rbegin(); at != way.rend(); ++at) {
         const auto& [part, facts] = *at;
         const timespec times[] = {facts.st_atim, facts.st_mtim};
@@ -244,7 +244,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Bind-mounts the real path on `target`, which exists; read-only if `read_only`.
+  // Bind-mounts the real path on the existing path `target`.
   absl::Status Bind(const std::string& real, const std::string& target, bool read_only) {
     if (mount(real.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
       return Failed("{}", real);
@@ -272,7 +272,7 @@ class Builder {
       frozen_.push_back(real);
       return Bind(real, target, true);
     }
-    // The overlay hides mounts inside the folder. Only a privileged one can cover such a folder.
+    // The overlay hides mounts inside the folder, so they are mounted again. (Privileged only.)
     for (const MountPoint& inside : mounts_) {
       if (!IsBelow(inside.path, real) || MountAt(inside.path) != &inside) continue;
       struct stat facts {};
@@ -290,7 +290,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Rebuilds, entry by entry, a folder that cannot be overlaid as a whole.
+  // Rebuilds a folder entry by entry, because it cannot be overlaid as a whole.
   absl::Status Split(const std::string& real) {
     const std::string target = real == "/" ? root_ : root_ + real;
     std::error_code error;
@@ -369,7 +369,7 @@ absl::Status EnterNewNamespaces(bool privileged, bool network, int below) {
   if (!privileged && below >= 0 && setns(below, CLONE_NEWUSER) != 0)
     return Failed(TEXT_MARK("user namespace of the process with the imported modules"));
   if (unshare(CLONE_NEWNS | (privileged ? 0 : CLONE_NEWUSER) | (network ? 0 : CLONE_NEWNET)) != 0)
-    // Another scratch folder would not help.
+    // The code says that another scratch folder would not help.
     return absl::FailedPreconditionError(Failed("unshare").message());
   if (!privileged && (!WriteAll("/proc/self/setgroups", "deny") ||
                       !WriteAll("/proc/self/uid_map", fmt::format("{0} {0} 1", user)) ||
@@ -380,9 +380,9 @@ absl::Status EnterNewNamespaces(bool privileged, bool network, int below) {
   return absl::OkStatus();
 }
 
-// Runs in the helper process: builds the root, reports, and waits until the parent has opened its
-// namespaces. The report consists of the status code (one byte), the error text or "", a NUL, and
-// the frozen folders, each followed by a NUL.
+// Runs in the helper process. Builds the root, writes a report, and waits until the parent has
+// opened the namespaces. The report consists of the status code (one byte), the error text (or ""),
+// a NUL, and the read-only folders, each followed by a NUL.
 [[noreturn]] void Help(const OverlayRootOptions& options, bool privileged,
                        const std::set<std::string>& foreign, int report, int release) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -411,8 +411,8 @@ std::string ReadAll(int fd) {
   }
 }
 
-// Returns the folders on the paths that an unprivileged overlay cannot copy. Call it outside of the
-// user namespace: inside, all other users have the same id, which may be this user's id.
+// Returns those folders on the paths that an unprivileged overlay cannot copy. Call it outside of
+// the user namespace. Inside, all other users have one id, which may be this user's id.
 std::set<std::string> ForeignFolders(const std::vector<std::string>& paths) {
   std::set<std::string> found;
   for (const std::string& path : paths) {
@@ -494,7 +494,7 @@ std::vector<MountPoint> ParseMountInfo(std::string_view text) {
   std::vector<MountPoint> mounts;
   for (const absl::string_view line :
        absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
-    // 36 35 98:0 /root /mount/point options optional ... - type source options (proc(5))
+    // A line: 36 35 98:0 /root /mount/point options optional ... - type source options (proc(5))
     const std::vector<std::string> fields = absl::StrSplit(line, ' ', absl::SkipEmpty());
     const auto dash = std::ranges::find(fields, "-");
     if (dash - fields.begin() < 6 || fields.end() - dash < 2 || !fields[4].starts_with('/'))

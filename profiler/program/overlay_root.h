@@ -1,13 +1,13 @@
-// A root file system in its own mount namespace that keeps changes away from the real one: every
-// top-level folder is an overlayfs mount whose upper layer is in a scratch folder.
+// Makes a root file system, in its own mount namespace, that keeps changes away from the real one.
+// Every top-level folder is an overlayfs mount whose upper layer is in a scratch folder.
 //
 //   ASSIGN_OR_RETURN(OverlayRoot root, MakeOverlayRoot({.scratch = "/var/tmp/vramscope-1",
 //                                                       .real = {"/tmp/output"}}));
 //   if (fork() == 0) { for (int fd : root.namespaces) setns(fd, 0); chdir(...); exec(...); }
 //
-// An upper layer must not be inside the layer that it covers (overlayfs fails with ELOOP), and an
-// unprivileged user namespace cannot overlay a folder that contains mounts (EINVAL). Such folders
-// are rebuilt entry by entry: subfolders become overlays, small files are copied, large files are
+// overlayfs has two limits. An upper layer must not be inside the layer that it covers (ELOOP), and
+// a folder that contains mounts cannot be overlaid without privileges (EINVAL). Such a folder is
+// rebuilt entry by entry: subfolders become overlays, small files are copied, large files are
 // read-only.
 //
 // Without privileges, MakeOverlayRoot also creates a user namespace that maps the user to itself
@@ -26,13 +26,13 @@ struct OverlayRootOptions {
   std::string scratch;            // an existing empty folder for "root", "upper" and "work"
   std::vector<std::string> real;  // existing folders or files that are not isolated
   // Folders that the program is likely to change. Unprivileged overlayfs cannot copy a folder of
-  // another user or group (EOVERFLOW), nor anything in it. The foreign parent folders of these
-  // paths are therefore created in the upper layer beforehand.
+  // another user or group, nor anything in it (EOVERFLOW). Therefore, such folders above these
+  // paths are created in the upper layer beforehand.
   std::vector<std::string> changed;
   bool network = true;  // false: a network namespace with only loopback
-  // A descriptor of the user namespace that becomes the parent of the new one, so that processes of
-  // the parent can enter the new one; -1: the namespace of this process. Has no effect with
-  // privileges, because then no user namespace is created.
+  // A descriptor of the user namespace in which the new user namespace is created, so that
+  // processes in the former can enter the latter; -1: that of this process. Not used with
+  // privileges, because no user namespace is then created.
   int below = -1;
 };
 
@@ -47,9 +47,9 @@ struct OverlayRoot {
 // the function returns.
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options);
 
-// The first path in `folder` that the user may change but overlayfs cannot copy because it belongs
-// to another user or group. Returns "" if none was found, or if the overlay is privileged. Checks
-// at most `most_entries` entries and does not follow links.
+// Looks in `folder` for a path that the user may change but overlayfs cannot copy, because it
+// belongs to another user or group. Returns the first such path; "": none, or the overlay is
+// privileged. Checks at most `most_entries` entries. Does not follow links.
 std::string NotCopyable(const std::string& folder, size_t most_entries = 2'000);
 
 // One line of /proc/self/mountinfo.

@@ -58,7 +58,7 @@ void Assumptions(const json& object, std::vector<run::Assumption>& out) {
   }
 }
 
-// Parsing deeply nested JSON is safe, but walking and freeing it is not.
+// Deeply nested JSON can be parsed safely, but not walked or freed.
 bool TooDeep(std::string_view text) {
   int depth = 0, deepest = 0;
   for (const char c : text) {
@@ -104,7 +104,7 @@ class Sink final : public trace::EventSink {
       modules_.See(event);
       if (event.kind == trace::EventKind::kAlloc) made_.push_back(event.time_ns);
     }
-    // Drops the marker of the recording's begin if the recording began with the program.
+    // Drops the marker of the recording's begin if recording began together with the program.
     const auto marker = std::find_if(events.begin(), events.end(), [&](const trace::Event& e) {
       return from_nothing_ && e.kind == trace::EventKind::kMarker &&
              e.name.value == recording_begin_;
@@ -180,7 +180,7 @@ class Sink final : public trace::EventSink {
   absl::Status status_;
 };
 
-// The emulated platform's report of a process; if there is none, the result is not a JSON object.
+// Returns the emulated platform's report of a process. If there is none, returns no JSON object.
 json PlatformReport(const std::string& path) {
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
   return !text.ok() || TooDeep(*text) ? json() : json::parse(*text, nullptr, false);
@@ -188,7 +188,7 @@ json PlatformReport(const std::string& path) {
 run::Assumption RecognisedAssumption(const Launches& launches) {
   const double share =
       100.0 * static_cast<double>(launches.recognised) / static_cast<double>(launches.all);
-  // Rounded down, so that "100.0 %" means all launches.
+  // The percentage is rounded down, so that "100.0 %" means all launches.
   const double percent = std::floor(share * 10) / 10;
   return {launches.recognised < launches.all
               ? i18n::English(trace::kLaunchesPartlyKnown, percent, launches.all)
@@ -226,7 +226,7 @@ void AddPlatformReport(const std::string& folder, About& about) {
   add("succeeding_functions", TEXT_MARK("success without doing anything"));
 }
 
-// nullopt if the process used no GPU memory.
+// Returns nullopt if the process used no GPU memory.
 std::optional<Unwatched> ReadUnwatched(const std::string& path) {
   const json report = PlatformReport(path);
   if (!report.is_object()) return std::nullopt;
@@ -246,8 +246,8 @@ std::optional<Unwatched> ReadUnwatched(const std::string& path) {
   return process.most_used_bytes > 0 ? std::optional(process) : std::nullopt;
 }
 
-// If a process did not end by itself, its history may end before its marks. Leaves out the marks
-// after the end of the history.
+// Leaves out marks after the end of the history. (If a process did not end by itself, its history
+// may end before its marks.)
 Marks WithinHistory(const Marks& marks, const Recording& recording) {
   std::map<uint8_t, uint64_t> requests;
   const recording::EntryTable& e = recording.entries;
@@ -412,12 +412,12 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
     kept = std::make_unique<Process>(Process{.history = HistoryReader(std::move(history))});
   }
   Process& process = *kept;
-  // Marks are read before the history. While the program runs, history after the last mark is thus
-  // not labelled yet; in the opposite order, marks could lie after the end of the history.
+  // Reads marks before the history, because no mark must lie after the history's end. While the
+  // program runs, the history after the last mark thus has no labels yet.
   if (absl::Status s = process.marks.ReadMore(whose + "/marks.jsonl", ended);
       !s.ok() && !absl::IsNotFound(s))
     return s;
-  // Reads again if the tail has become a chunk since the chunks were read.
+  // Reads again if, after the chunks were read, the tail became a chunk.
   absl::StatusOr<Recording> recording = absl::NotFoundError("");
   std::vector<trace::StringId> operators;
   for (bool again = true; again;) {
@@ -517,7 +517,7 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
       program.warnings.push_back(
           i18n::English("process {}: {}", pid, std::string(run.status().message())));
   }
-  // Processes started by torch.compile query the GPU but use no memory.
+  // Leaves out processes that torch.compile starts: they query the GPU, but use no memory.
   const auto idle = [](const ProcessRun& run) {
     return run.trace->allocations.size() == 0 && run.trace->activities.size() == 0;
   };

@@ -1,5 +1,5 @@
-// Reads the output folder of `vramscope plan -- PROGRAM` or `record -- PROGRAM` as traces, one for
-// every process that used CUDA. The program can write to the folder, so its contents are untrusted.
+// Reads the output folder of `vramscope plan -- PROGRAM` or `record -- PROGRAM`: one trace for each
+// process that used CUDA. The program can write to the folder, so its contents are untrusted.
 //
 //   ASSIGN_OR_RETURN(Program program, ReadProgram(folder, {.device = profile}));
 //   for (const ProcessRun& run : program.runs) use(*run.trace);
@@ -67,12 +67,12 @@ struct ProcessRun {
   About about;
   std::shared_ptr<const trace::Trace> trace;
   int64_t begin_ns = 0;  // the trace's time 0, on the clock that all processes share
-  // Number of the process's first device in JoinRuns(); its other devices follow.
+  // The number that the process's first device gets in JoinRuns(). Its other devices follow.
   uint8_t first_device = 0;
 };
 
-// A process on the emulated platform without hooks and activities: a program without Python that
-// runs with --no-activities.
+// A process on the emulated platform that has neither hooks nor activities: a program without
+// Python, run with --no-activities.
 struct Unwatched {
   int64_t pid = 0;
   std::string device;            // the GPU on which the process used the most memory
@@ -83,14 +83,14 @@ struct Unwatched {
 
 struct Program {
   std::vector<About> processes;  // all processes that imported torch
-  // Runs with a history, by rank and process; then processes without Python.
+  // First runs with a history, sorted by rank and process; then processes without Python.
   std::vector<ProcessRun> runs;
   std::vector<Unwatched> unwatched;
   std::vector<std::string> warnings;
 };
 
-// The process that failed first with an exception; other processes and their launcher often fail
-// because of it. Null: no process failed, or the first ranks had already completed enough steps.
+// Returns the process that first failed with an exception. (Others often fail because of it.) Null:
+// no process failed, or some only failed after the first ranks had completed enough steps.
 const About* FirstFailure(const Program& program);
 
 absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options);
@@ -107,7 +107,7 @@ class FolderReader {
  public:
   FolderReader(std::string folder, ReadOptions options);
   ~FolderReader();
-  // `ended`: the program has ended. Until then, incomplete traces are not an error.
+  // `ended`: the program has ended. Before that, incomplete traces are no error.
   absl::StatusOr<Program> Read(bool ended);
 
  private:
@@ -121,9 +121,9 @@ class FolderReader {
   std::map<int64_t, std::unique_ptr<Process>> processes_;  // by pid
 };
 
-// Joins all runs to one trace; each run gets its own devices (trace/processes.h). A single run's
-// trace is returned unchanged. Null if there is no run. If a trace cannot hold all devices, those
-// of the first ranks are used and a warning is added to the program.
+// Joins all runs to one trace, in which each run has its own devices (trace/processes.h). If there
+// is only one run, returns its trace unchanged; if there is none, null. If there are too many
+// devices for a trace, uses those of the first ranks and adds a warning to the program.
 std::shared_ptr<const trace::Trace> JoinRuns(Program& program);
 
 // Parses the report of one process. kDataLoss: not a JSON object, or nested too deeply.

@@ -34,7 +34,7 @@ void CloseAll(std::initializer_list<int> fds) {
   for (const int fd : fds) close(fd);
 }
 
-// The command line for the remote shell.
+// Returns the command line for the remote shell.
 std::string CommandThere(const Remote& remote, const LaunchOptions& o) {
   std::vector<std::string> words = {remote.vramscope, "record", "--stream", "--steps",
                                     std::to_string(o.steps)};
@@ -75,8 +75,8 @@ Connection Connect(const std::vector<std::string>& words) {
   if (c.pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(kNoSuchProgram);
-    // This process handles Ctrl-C and passes it on. ssh keeps SIGINT ignored if it was ignored
-    // at its start.
+    // The parent handles Ctrl-C and passes it on. ssh keeps SIGINT ignored if it is ignored when
+    // ssh starts.
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGPIPE, SIG_DFL);
     dup2(in[0], STDIN_FILENO);

@@ -24,13 +24,13 @@ struct Remote {
   std::string vramscope = "vramscope";  // the remote command
 };
 
-// outcome.started is kNotFound if there is no local ssh or no remote vramscope, and kUnavailable if
-// no connection was made or the connection broke before the program had ended. Data received before
-// that is in the folder.
+// outcome.started is kNotFound if there is no ssh here or no vramscope there. It is kUnavailable if
+// no connection was made, or if it broke before the program had ended. The folder then contains the
+// data received before.
 Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options);
 
-// The remote side. Calls Launch and sends the folder through standard output. Each byte on standard
-// input interrupts the program. The end of standard input ends it, because the receiver is gone.
+// The remote side. Calls Launch, and sends the folder to standard output. Each byte on standard
+// input interrupts the program. If standard input ends, the receiver is gone: the program is ended.
 Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
                         std::atomic<int>& interrupts);
 

@@ -18,7 +18,7 @@ std::vector<std::string> Words(const Request& request, std::vector<std::string> 
   const std::string& interpreter =
       request.where == Where::kHost ? request.host_interpreter : request.interpreter;
   std::vector<std::string> words = {interpreter.empty() ? "python3" : interpreter};
-  // vramscope itself starts the ranks of a plan.
+  // Ranks of a recording are started by torchrun's module, and ranks of a plan by vramscope.
   if (!request.planned() && request.ranks > 1)
     words.insert(words.end(), {"-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
                                std::to_string(request.ranks)});
@@ -161,7 +161,7 @@ std::vector<std::string> OptionsOf(const Request& request) {
     if (!request.folder.empty()) put("--remote-folder", request.folder);
     if (!request.host_vramscope.empty()) put("--remote-vramscope", request.host_vramscope);
   }
-  // By default, a recording runs to its end.
+  // 0 is left out, because a recording runs to its end by default.
   if (request.steps != 0) put("--steps", std::to_string(request.steps));
   if (request.operators) words.emplace_back("--operators");
   return words;

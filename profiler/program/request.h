@@ -1,6 +1,6 @@
 // What the user enters in the window to run a program: how the program is started, and whether it
-// is planned on an emulated GPU or recorded on a real one, here or on another computer. Also the
-// equivalent command line.
+// is planned on an emulated GPU or recorded on a real one (here or on another computer). Also
+// converts this to the equivalent command line.
 //
 //   ASSIGN_OR_RETURN(std::vector<std::string> words, CommandOf(request));
 //   Show(CommandLineOf(request));   // "cd /home/me && vramscope plan --steps 3 -- python train.py"
@@ -30,9 +30,9 @@ struct Request {
   uint32_t ranks = 1;
   uint32_t steps = 2;     // 0: run to the end
   bool skip_init = true;  // of a plan: do not initialize parameters
-  // For a recording: whether to record the operator that launched each kernel (a plan always does).
+  // For a recording: record the operator that launched each kernel. (A plan always does so.)
   bool operators = false;
-  // For kHost only: all paths, even `script` and `folder`, are remote. "": from the remote PATH.
+  // Only for kHost. All paths, also `script` and `folder`, are remote. "": from the remote PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};
   // For a plan: techniques that are switched on from outside, NAME or NAME=VALUE (toggles.h).
   std::vector<std::string> toggles = {};
@@ -46,14 +46,14 @@ struct Request {
 absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line);
 std::string JoinWords(const std::vector<std::string>& words);  // the inverse of SplitWords()
 
-// "python", "train.py", its arguments. On several GPUs, a recording starts torchrun's module.
+// Returns the command: "python", "train.py", arguments. On several GPUs, a recording runs torchrun.
 // Remote paths are not checked. kInvalidArgument, kNotFound: the message names what is missing.
 absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request);
 std::string FolderOf(const Request& request);  // the folder on this computer
-// "plan", "--device", "h100-sxm", ...: the words before "--". Defaults are left out.
+// Returns the words before "--", such as "plan", "--device", "h100-sxm". Leaves out defaults.
 std::vector<std::string> OptionsOf(const Request& request);
-// The options of a plan that fit, toggles and waterfall, if they study a program, take, too: all
-// but the toggles.
+// Returns the options of a plan without its toggles: those that the commands fit, toggles and
+// waterfall also take for a program.
 std::vector<std::string> StudyOptionsOf(const Request& request);
 // The command line, quoted for a shell. An incomplete request yields an incomplete command line.
 std::string CommandLineOf(const Request& request);

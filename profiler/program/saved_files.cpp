@@ -33,7 +33,7 @@ void SavedFiles::Add(const std::string& path) {
 void SavedFiles::AddNamedIn(const std::vector<std::string>& command, const std::string& folder) {
   const auto add = [&](const std::string& word) { Add((fs::path(folder) / word).string()); };
   for (const std::string& word : command) {
-    // The first word is the interpreter, or the script itself.
+    // The first word is the interpreter, unless it is the script itself.
     if (&word != &command.front() || word.ends_with(".py")) add(word);
     if (const size_t equals = word.find('='); equals != std::string::npos)
       add(word.substr(equals + 1));

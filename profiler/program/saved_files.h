@@ -1,4 +1,4 @@
-// The files of a program that is planned again whenever one of them is saved.
+// Watches the files of a program, which is planned again whenever one of them is saved.
 //
 //   SavedFiles files;
 //   files.AddNamedIn({"python", "train.py", "--config=a.yaml"}, folder);
@@ -20,8 +20,8 @@ class SavedFiles {
  public:
   // Ignores folders, binaries, files that do not exist, and files that it already has.
   void Add(const std::string& path);
-  // The script, and the files named in its arguments. `folder`: where the command starts; "": the
-  // current folder.
+  // Adds the script and the files that its arguments name. `folder`: where the command starts; "":
+  // the current folder.
   void AddNamedIn(const std::vector<std::string>& command, const std::string& folder);
   bool Any() const;  // whether a file has been saved
   // Returns the files saved since the last call.

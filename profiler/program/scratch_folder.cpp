@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that is not locked yet has another name, so that it is not mistaken for an abandoned
+// Until a new folder is locked, its name is kFresh, so that it is not mistaken for an abandoned
 // one.
 constexpr std::string_view kName = "vramscope-scratch-", kFresh = "vramscope-fresh-";
 constexpr std::string_view kRestorableName = "vramscope-restorable-", kKeptName = "vramscope-kept-";
@@ -53,7 +53,7 @@ bool ChangedSince(const fs::file_time_type& when, const fs::path& folder) {
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error))
     if (!entry->is_symlink(none) && entry->last_write_time(none) >= when && !none) return true;
-  // A folder that cannot be searched counts as changed.
+  // If the folder cannot be searched, it counts as changed.
   return static_cast<bool>(error);
 }
 
@@ -61,7 +61,7 @@ void RemoveOfKilled(const fs::path& parent) {
   const fs::file_time_type since = fs::file_time_type::clock::now() - kRestorable;
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
     const fs::path& path = entry.path();
-    // The folder is locked first, so that folders that still have an owner are not searched.
+    // Locks the folder first, because a folder that still has an owner must not be searched.
     const int folder = LockOfKilled(path);
     if (folder < 0) return;
     const bool restorable = path.filename().string().starts_with(kRestorableName);
@@ -124,7 +124,7 @@ absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::MakeNamed(std::str
     const std::string path =
         fmt::format("{}/{}{}", parent, name, std::string_view(fresh).substr(fresh.size() - 6));
     const int lock = Open(fresh);
-    // Without support for locks, abandoned folders are never removed.
+    // Where locks are not supported, an abandoned folder is never removed.
     if (lock >= 0) (void)flock(lock, LOCK_EX | LOCK_NB);
     if (lock >= 0 && rename(fresh.c_str(), path.c_str()) == 0)
       return std::unique_ptr<ScratchFolder>(new ScratchFolder(path, lock));

@@ -1,6 +1,6 @@
-// A private folder under the temporary directory, removed with its owner. If the owner was killed,
-// the next user of this class removes the folder. Every owner locks its folder, and the lock ends
-// with the process. Folders that a user may want to restore are kept for a week.
+// A private folder under the temporary directory. Its owner, an object of this class, removes it.
+// If the owner was killed, the next process that uses this class does. (An owner locks its folder,
+// and the lock ends with the process.) Folders that a user may want to restore are kept for a week.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<ScratchFolder> folder, ScratchFolder::Make());
 //   Write(folder->path() + "/run");
@@ -16,16 +16,16 @@
 
 namespace vramscope::program {
 
-// Removes `path` and everything in it, including folders that their owner may not enter (overlayfs
-// creates such folders, and programs do). Entries that cannot be removed stay, without an error.
+// Removes `path` and everything in it. This includes folders that even their owner may not enter,
+// as overlayfs and programs create them. If an entry cannot be removed, it stays; this is no error.
 void RemoveTree(const std::string& path);
 
 class ScratchFolder {
  public:
   // Creates a folder under `parent`, or in $TMPDIR if `parent` is "". kInternal: that failed.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make(std::string parent = {});
-  // As Make(), but if the owner is killed the folder stays until nothing in it has changed for a
-  // week, or until it is adopted.
+  // Like Make(), but the folder of a killed owner stays until it is adopted, or until nothing in it
+  // has changed for a week.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> MakeRestorable(std::string parent = {});
   // Takes over the folder of a killed owner, so that it can be read before it is removed.
   // kNotFound: the folder does not exist, has an owner, or is not a scratch folder of this user

@@ -8,7 +8,7 @@ namespace {
 
 using trace::Phase;
 
-// An outermost scope of a kind that has a phase.
+// An outermost scope. Its kind determines a phase.
 struct Scope {
   MarkKind kind = MarkKind::kForward;
   Edge begin, end;
@@ -41,7 +41,7 @@ std::optional<MarkKind> EndOf(MarkKind begin) {
   }
 }
 
-// Scopes that are open when the marks end are closed there.
+// Returns the outermost scopes. A scope without an end mark ends after the last mark.
 std::vector<Scope> OutermostScopes(const Marks& marks) {
   std::vector<Scope> scopes;
   uint32_t depth = 0;  // how deep scopes of that kind are nested
@@ -93,12 +93,12 @@ Phase PhaseOf(const Scope& scope) {
 
 bool OfCheckpoint(Phase phase) { return phase == Phase::kSave || phase == Phase::kLoad; }
 
-// Whether the phase lies outside of training steps.
+// Whether phases of this kind are outside of training steps.
 bool Apart(Phase phase) {
   return phase == Phase::kEval || phase == Phase::kGeneration || OfCheckpoint(phase);
 }
 
-// The phase between two scopes of one step.
+// Returns the phase of the work between two scopes of one step.
 Phase Between(Phase before, Phase after) {
   if (after == Phase::kData || after == Phase::kForward)
     return before == Phase::kForward && after == Phase::kForward ? Phase::kForward : Phase::kData;
@@ -115,8 +115,8 @@ class Finder {
  public:
   explicit Finder(const Marks& marks)
       : scopes_(OutermostScopes(marks)), end_{static_cast<uint32_t>(marks.rows.size()), false} {
-    // If no backward pass follows, forward passes in evaluation mode are an evaluation, even if the
-    // program records gradients.
+    // Forward passes in evaluation mode without a backward pass after them are an evaluation, even
+    // if the program records gradients.
     for (size_t i = scopes_.size(); i-- > 0;) {
       Scope& scope = scopes_[i];
       if (scope.kind == MarkKind::kBackward || scope.kind == MarkKind::kOptimizer ||
@@ -128,7 +128,7 @@ class Finder {
       if (PhaseOf(scope) == Phase::kForward) break;
       zero_first_ |= scope.kind == MarkKind::kZeroGrad;
     }
-    // Batches fetched for an evaluation, or never used, belong to no step.
+    // Batches belong to no step if they are fetched for an evaluation, or never used.
     trains_.assign(scopes_.size() + 1, false);
     for (size_t i = scopes_.size(); i-- > 0;) {
       const Phase phase = PhaseOf(scopes_[i]);
@@ -188,7 +188,7 @@ class Finder {
   void Open(const Scope& scope) {
     StepSpan step;
     step.number = static_cast<uint32_t>(out_.steps.size());
-    // Work between two steps, or after a checkpoint, belongs to the next step as its data phase.
+    // Work between two steps, or after a checkpoint, is the data phase of the next step.
     step.begin = scope.begin;
     if (!out_.steps.empty() && !out_.phases.empty()) {
       const PhaseSpan& before = out_.phases.back();
@@ -208,7 +208,7 @@ class Finder {
     if (last_end_ < scope.begin) {
       Phase gap = Between(last_, phase);
       if (last_ == Phase::kNone) gap = Phase::kData;
-      // In a program that calls no module, work before the backward pass is the forward pass.
+      // If the program calls no module, the work before the backward pass is the forward pass.
       if (phase == Phase::kBackward && !forward_ && last_ != Phase::kBackward &&
           last_ != Phase::kOptimizer) {
         gap = Phase::kForward;

@@ -29,7 +29,7 @@ class TextLine {
     rest_.remove_prefix(3);
     return true;
   }
-  // Whole numbers from -1; -1 becomes the largest uint64_t.
+  // Parses a whole number, at least -1; -1 becomes the largest uint64_t.
   bool Number(uint64_t& number) {
     if (Take("-1")) {
       number = UINT64_MAX;

@@ -1,5 +1,5 @@
 // Techniques that are switched on in a program from outside (emulated/python/vramscope/toggles):
-// the available and the chosen ones, and the report of a planned program's process about them.
+// available toggles, chosen toggles, and the report of a process about them.
 //
 //   ASSIGN_OR_RETURN(std::vector<Toggle> all, ReadToggles(platform));
 //   ASSIGN_OR_RETURN(std::vector<ToggleChoice> chosen, ChooseToggles(all, {"bf16", "lora=16"}));
@@ -34,8 +34,8 @@ struct Toggle {
   bool slow = false;                // slow to run: a search tries it last
   bool before_torch = false;        // sets an environment variable that PyTorch reads at its import
   std::vector<std::string> excludes;
-  // For each category (or "cached", reserved memory that is not in use), the fraction of its memory
-  // at the peak that the toggle may save. The fractions are guesses that determine the order of a
+  // Keyed by category (or "cached": reserved memory that is not in use): the fraction of its memory
+  // at the peak that the toggle may save. These are guesses, and only determine the order of a
   // search.
   std::map<std::string, double> reduces;
   std::string reduces_in;  // "eval", "optimizer": reduces only a peak in that phase; "": any peak
@@ -63,7 +63,7 @@ enum class ToggleOutcome : uint8_t {
   kNotApplied  // there was nothing to change
 };
 
-// A process's report about a toggle, whether it was chosen or only looked for.
+// A process's report about a toggle that was chosen or only looked for.
 struct ToggleReport {
   std::string name, value;  // "": none
   bool on = false;
@@ -74,7 +74,7 @@ struct ToggleReport {
   std::string why;                     // why it applied nowhere
   std::string overridden;              // why it was applied without effect
   std::vector<std::string> proposals;  // values that are worth a plan; "": no value
-  // The part of Toggle::reduces that each proposal saves; empty: every proposal saves all of it.
+  // For each proposal: the part of Toggle::reduces that it saves; empty: each saves all of it.
   std::vector<double> shares;
   std::vector<ToggleChange> changes;
   std::string applies_to;  // Toggle::applies_to
@@ -84,9 +84,9 @@ struct ToggleReport {
   bool in_force() const { return applies() || outcome() == ToggleOutcome::kAlreadyOn; }
 };
 
-// Why the toggle applied nowhere or had no effect, in the language of the output; "" if it applies.
+// Returns why the toggle applied nowhere or had no effect, translated; "": it applies.
 std::string ReasonText(const ToggleReport& report);
-// ReasonText(), and what the toggle applies to if there was nothing to change.
+// Returns ReasonText() and, if there was nothing to change, what the toggle applies to.
 std::string WhyText(const ToggleReport& report);
 // Translates a reason from a report, alone or after a name ("lora: ..."), to the language of the
 // output.
@@ -96,17 +96,17 @@ std::string ReasonText(std::string_view english);
 absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform);
 absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view json);
 
-// Null: there is no toggle of that name.
+// Returns null if there is no toggle of that name.
 const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 
 // Each text is NAME or NAME=VALUE. kInvalidArgument: unknown names or values, duplicates, or two
 // toggles that exclude each other; the message lists what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
-// Why toggles `a` and `b` exclude each other; "" if they do not.
+// Returns why toggles `a` and `b` exclude each other; "": they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
-// The choices in the format that the hooks read. If there are none, the hooks look for all toggles.
+// Formats the choices for the hooks. If there are none, the hooks look for all toggles.
 std::string ToggleVariable(const std::vector<ToggleChoice>& choices);
 
 // Parses a process's JSON list of reports. The list is untrusted: its size is capped, and invalid

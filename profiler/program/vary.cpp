@@ -19,7 +19,7 @@ absl::Status Refused(std::string_view text, std::string_view why) {
 }  // namespace
 
 absl::StatusOr<Variation> ParseVariation(std::string_view text) {
-  // The first "=" in "--batch-size=1..64" and in "model.batch=1,2".
+  // The first "=" ends the name, as in "--batch-size=1..64" and "model.batch=1,2".
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
     return Refused(text, i18n::Text("expected NAME=FIRST..LAST or NAME=VALUE,VALUE"));
@@ -85,7 +85,7 @@ absl::StatusOr<Request> RequestWithValue(const Request& request, const std::stri
                                          const std::string& value) {
   absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
   if (!arguments.ok()) return arguments.status();
-  // The script is put in front, because WithValue() skips a command's first word, its program.
+  // Puts the script in front, because WithValue() skips the first word of a command.
   arguments->insert(arguments->begin(), request.script);
   absl::StatusOr<std::vector<std::string>> words = WithValue(*arguments, name, value);
   if (!words.ok()) return words.status();

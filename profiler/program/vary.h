@@ -26,9 +26,9 @@ struct Variation {
 // Parses NAME=A..B (whole numbers) or NAME=V,V,V. kInvalidArgument states what is wrong.
 absl::StatusOr<Variation> ParseVariation(std::string_view text);
 
-// Returns the command with the value in place of {NAME}, or else in place of the value of the
-// argument NAME or --NAME. If the command has neither, appends NAME and the value if NAME begins
-// with "-", and otherwise returns kInvalidArgument.
+// Puts the value in place of {NAME} or, if there is none, in place of the value of the argument
+// NAME or --NAME. If there is no such argument either, appends NAME and the value, provided that
+// NAME begins with "-". Otherwise returns kInvalidArgument.
 absl::StatusOr<std::vector<std::string>> WithValue(const std::vector<std::string>& command,
                                                    const std::string& name,
                                                    const std::string& value);

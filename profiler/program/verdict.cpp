@@ -14,7 +14,7 @@ namespace vramscope::program {
 
 namespace {
 
-// The reason why a program recorded no memory history. `end`: how it ended and a colon, or "".
+// Returns why a program recorded no memory history. `end`: how it ended, with a colon; or "".
 std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned,
                        const std::string& end, const std::string& message) {
   if (seen.processes.empty() && !message.empty()) return message;
@@ -23,14 +23,15 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
                ? i18n::Format(
                      "{}it never imported torch, or was started without this environment (env -i, "
                      "sudo, python -I and -E remove the variables that vramscope needs). vramscope "
-                     "watches Python programs that train with PyTorch, run by the interpreter in "
-                     "which it is installed",
+                     "watches Python programs that train with PyTorch. Run them with the "
+                     "interpreter in which PyTorch is installed",
                      end)
                : i18n::Format(
                      "{}it never imported torch, its import failed (its output says why), or it "
                      "was started without this environment (env -i, sudo, python -I and -E remove "
                      "the variables that vramscope needs). vramscope watches Python programs that "
-                     "train with PyTorch, run by the interpreter in which it is installed",
+                     "train with PyTorch. Run them with the interpreter in which PyTorch is "
+                     "installed",
                      end);
   const About& about = seen.processes.front();
   if (!about.hip.empty())
@@ -96,7 +97,7 @@ bool EndedWell(const Program& seen, const Outcome& outcome) {
 }
 
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome) {
-  // The hooks write "end" when the interpreter has nearly shut down, after the `atexit` functions.
+  // The hooks write "end" late in the interpreter's shutdown, after the `atexit` functions.
   const auto told = [](const ProcessRun& run) { return run.about.ended == "end"; };
   if (outcome.signal == 0 || seen.runs.empty() || !std::ranges::all_of(seen.runs, told)) return "";
   return i18n::Format(
@@ -131,7 +132,7 @@ std::string PrintedException(std::string_view output) {
   size_t at = output.rfind(kFile);
   while (at != output.npos && at > 0 && output[at - 1] != '\n') at = output.rfind(kFile, at - 1);
   if (at == output.npos) return "";
-  // The lines of a traceback are indented; the exception follows them.
+  // Skips the indented lines of the traceback. The exception follows them.
   while (at < output.size() && (output[at] == ' ' || output[at] == '\n')) {
     const size_t end = output.find('\n', at);
     at = end == output.npos ? output.size() : end + 1;
@@ -159,7 +160,7 @@ std::string LastPythonLine(std::string_view output) {
   constexpr std::string_view kFile = "  File \"", kLine = "\", line ";
   size_t begin = output.rfind(kTraceback);
   if (begin == std::string_view::npos) {
-    // A script that cannot be parsed has no traceback.
+    // If a script cannot be parsed, there is no traceback.
     if (PrintedException(output).empty()) return "";
     begin = 0;
   }
@@ -186,7 +187,7 @@ std::string ShortException(std::string_view exception) {
   const size_t begin = exception.find_first_not_of(" \n");
   std::string text(begin == exception.npos ? "" : exception.substr(begin));
   text = text.substr(0, text.find('\n'));
-  // Cuts off the many sentences with figures that follow in PyTorch's message.
+  // PyTorch's message continues with many sentences of figures. These are cut off.
   text = text.substr(0, text.find(". GPU "));
   if (text.size() > kMost) {
     size_t end = kMost;

@@ -92,7 +92,7 @@ absl::StatusOr<WarmServer> FindWarmServer(const std::string& path) {
   socklen_t size = sizeof peer;
   const int got = getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
   close(*fd);
-  // The end of a program is not visible if the peer belongs to another user or PID namespace.
+  // If the peer has another user, or another PID namespace, its programs' end is not visible.
   if (got != 0 || peer.pid <= 0 || peer.uid != geteuid())
     return absl::UnavailableError(i18n::Text("the peer of the socket cannot be identified"));
   return WarmServer{.pid = peer.pid, .resident_bytes = ResidentBytes(peer.pid)};
@@ -116,7 +116,7 @@ absl::StatusOr<std::unique_ptr<WarmProgram>> WarmProgram::Start(const std::strin
   const absl::StatusOr<int> connected = Connect(path);
   if (!connected.ok()) return connected.status();
   const int fd = *connected;
-  // The destructor closes the descriptor from here on.
+  // From here on, the destructor of `program` closes the descriptor.
   auto program = std::unique_ptr<WarmProgram>(new WarmProgram(fd, 0));
   const int output = open(request.output.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (output < 0) return Failed(request.output);

@@ -4,8 +4,8 @@
 //   ASSIGN_OR_RETURN(std::unique_ptr<WarmProgram> program, WarmProgram::Start(socket, request));
 //   while (!program->Ended(&status)) ...;
 //
-// The program is not a child of this process. Its parent, a helper process of the server, reports
-// how the program ended, and ends it when this object is destroyed. One thread at a time.
+// The program is not a child of this process, but of a helper process of the server. The helper
+// reports how the program ends, and ends it when this object is destroyed. One thread at a time.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,8 +18,8 @@
 
 namespace vramscope::program {
 
-// The descriptor through which a served program finds its output folder. Its number never changes,
-// because the platform's library reads the path of the folder only once.
+// The descriptor through which a program from a warm server finds its output folder. The number is
+// always the same, because the platform's library reads the path of the folder only once.
 inline constexpr int kServedOutput = 900;
 
 struct WarmRequest {
@@ -31,15 +31,15 @@ struct WarmRequest {
   std::vector<int> namespaces;  // namespaces to enter, in this order
 };
 
-// The process that waits at a socket. It may be in a user namespace of its own (isolation.h). Its
-// forks can enter only the namespaces below its user namespace.
+// The process that waits at a socket. It may be in its own user namespace (isolation.h). Its forks
+// can only enter namespaces below that.
 struct WarmServer {
   pid_t pid = 0;
   uint64_t resident_bytes = 0;
 };
 absl::StatusOr<WarmServer> FindWarmServer(const std::string& socket);
-// A descriptor of the server's user namespace; the caller must close it. -1 if the server is in the
-// caller's own namespace, or does not answer.
+// Returns a descriptor of the server's user namespace, which the caller must close. -1: the server
+// is in the caller's namespace, or does not answer.
 int UserNamespaceOf(const std::string& socket);
 
 class WarmProgram {

@@ -47,7 +47,7 @@ bool IsCall(ActivityKind kind) {
   return kind == ActivityKind::kRuntimeCall || kind == ActivityKind::kDriverCall;
 }
 
-// The fields that identify a track: device, stream, thread, name.
+// The fields that identify a track: kind, device, stream, thread, name.
 using Key = std::tuple<Of, uint8_t, uint32_t, uint32_t, uint32_t>;
 
 Key KeyOf(const trace::ActivityTable& a, uint32_t row) {
@@ -97,8 +97,8 @@ struct ActivityIndex::Impl {
   explicit Impl(std::shared_ptr<const trace::Trace> of)
       : trace(std::move(of)), correlations(trace->activities), nesting(*trace), operands(*trace) {
     Place();
-    // Prepare() is not called for the trace of a run in progress, because several indexes are built
-    // per second, and few are asked for operands.
+    // For a run in progress, Prepare() is not called in advance: several indexes are built per
+    // second, and few are asked for operands.
     if (trace->complete) operands.Prepare();
   }
 
@@ -110,7 +110,7 @@ struct ActivityIndex::Impl {
       std::vector<uint32_t> track;
     };
     std::map<Key, Rows> groups;
-    // Indexed by activity; second: its depth.
+    // Indexed by activity: its group, and its depth in the group.
     std::vector<std::pair<Rows*, uint32_t>> place(a.size());
     for (uint32_t row = 0; row < a.size(); ++row) {
       Rows& rows = groups[KeyOf(a, row)];

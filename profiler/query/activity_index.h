@@ -1,6 +1,6 @@
-// Activities (kernels, memcpys, API calls, ...) as tracks for drawing, and their relations. A
-// kernel is related to the API call that launched the kernel, an API call to the op and module that
-// were open on the call's thread, and an op to the op's allocations and launches.
+// Puts activities (kernels, memcpys, API calls, ...) into tracks, and finds their relations. A
+// kernel is related to the API call that launched it. An API call is related to the op and module
+// that were open on its thread. An op is related to its allocations and launches.
 //
 //   ActivityIndex index(trace);
 //   for (uint32_t track = 0; track < index.tracks().size(); ++track) {
@@ -33,8 +33,8 @@ namespace vramscope::query {
 inline constexpr uint32_t kNoRow = UINT32_MAX;
 
 struct ActivityTrack {
-  // The kinds of tracks, in the order in which tracks are sorted. Each comment ends with the fields
-  // in which tracks of this kind differ.
+  // The kinds of tracks, in the order in which they are sorted. The end of each comment lists the
+  // fields that distinguish tracks of this kind.
   enum class Of : uint8_t {
     kStream,            // kernels, memcpys and memsets: device, stream
     kCollectives,       // device, stream
@@ -57,7 +57,7 @@ struct ActivityTrack {
 
 std::string_view Name(ActivityTrack::Of of);  // "stream"
 
-// The properties that determine how an activity is drawn, in one byte.
+// The properties that determine how an activity is drawn, packed in one byte.
 struct ActivityStyle {
   static constexpr uint32_t kTints = 6;
   trace::ActivityKind kind = trace::ActivityKind::kKernel;
@@ -81,7 +81,7 @@ struct RowRange {
 
 class ActivityIndex {
  public:
-  // Activities that would need a greater depth share the track of this depth and may overlap.
+  // All activities that need this depth or a greater one share a track, in which they may overlap.
   static constexpr uint32_t kMostDepth = 15;
 
   explicit ActivityIndex(std::shared_ptr<const trace::Trace> trace);
@@ -100,30 +100,30 @@ class ActivityIndex {
   std::optional<uint32_t> At(uint32_t track, int64_t time_ns) const;
   uint32_t TrackOf(uint32_t activity) const;
 
-  // The activity and all activities with the same correlation. API calls come first; the other
-  // activities are sorted by begin. Empty if the activity has no correlation.
+  // Returns the activity and all others with the same correlation. API calls come first; the others
+  // are sorted by begin. Empty if the activity has no correlation.
   std::span<const uint32_t> Correlated(uint32_t activity) const;
-  // The runtime call that launched the activity, or else the driver call; kNoRow if unknown. If the
-  // activity is a call itself, returns the activity.
+  // Returns the runtime call that launched the activity, or else the driver call; kNoRow: unknown.
+  // If the activity is a call, returns the activity itself.
   uint32_t CallOf(uint32_t activity) const;
-  // The innermost slice of the kind (op, module, ...) that was open on the call's thread when the
-  // activity's call began. For host activities without a call, the slice that was open when the
-  // activity began. Returns a row of Trace::slices, or kNoRow.
+  // Returns the innermost slice of the kind (op, module, ...) that was open on the call's thread
+  // when the activity's call began. For a host activity without a call, this is the slice that was
+  // open when it began. The result is a row of Trace::slices, or kNoRow.
   uint32_t SliceOf(uint32_t activity, trace::SliceKind kind) const;
-  // The activity's module: the recorded module, else the module that was open at the launch, else
-  // the op's module. (In backward, no module is open, but nodes can have one.)
+  // Returns the activity's recorded module. If it has none: the module that was open at the launch,
+  // or else the op's module. (In backward no module is open, but ops can have one.)
   trace::StringId ModuleOf(uint32_t activity) const;
 
-  // Rows of Trace::allocations that were allocated while the slice was open, on any thread.
+  // Returns the rows of Trace::allocations that any thread allocated while the slice was open.
   RowRange MadeWithin(uint32_t slice) const;
-  // Rows of Trace::activities, at most `most`: the device's work launched by calls that began
-  // within the slice on the slice's thread. In order of the calls.
+  // Returns at most `most` rows of Trace::activities: work of the device whose calls began within
+  // the slice, on the slice's thread. In order of the calls.
   std::vector<uint32_t> LaunchedWithin(uint32_t slice, size_t most) const;
 
-  // The innermost op that was open when the block was allocated; kNoRow if none.
+  // Returns the innermost op that was open when the block was allocated; kNoRow: none.
   uint32_t OpThatMade(trace::AllocationId allocation) const;
-  // The innermost op that was open when the block's free was requested. If none was open, the last
-  // op that began before. kNoRow if the block is not freed or no op began before.
+  // Returns the innermost op that was open when the block's free was requested; if none was open,
+  // the last op that began before. kNoRow: the block is not freed, or no op began before.
   uint32_t LastOpBeforeFree(trace::AllocationId allocation) const;
 
   // Relations by address, if the trace has operands.

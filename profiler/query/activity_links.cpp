@@ -39,7 +39,7 @@ Correlations::Correlations(const trace::ActivityTable& activities) : activities_
 std::span<const uint32_t> Correlations::Of(uint64_t correlation) const {
   if (correlation == 0) return {};
   const trace::PackedColumn<uint64_t>& of = activities_.correlation;
-  // The rows with this correlation are between the last smaller and the first larger sample.
+  // Rows with this correlation are between two samples: the last smaller and the first larger one.
   const auto [first_sample, last_sample] =
       std::equal_range(samples_.begin(), samples_.end(), correlation);
   const auto at = [&](std::ptrdiff_t sample) {
@@ -112,7 +112,7 @@ uint32_t SliceNesting::OpAround(EventIndex event, uint8_t device, trace::StringI
   LastOfThreads(event, device, [&](uint32_t row) {
     while (row != kNoRow && slices_.end_event[row] <= event) row = holder_[row];
     if (row == kNoRow) return;
-    // If two ops fit equally well, the op that began last is preferred.
+    // Prefers an op called `name`. Of two equally good ops, prefers the one that began later.
     if (found == kNoRow || fits(row) > fits(found) || (fits(row) == fits(found) && row > found))
       found = row;
   });

@@ -1,5 +1,5 @@
-// Finds the activities of an API call, and the slices that are open at a time, for ActivityIndex.
-// Internal to this folder.
+// For ActivityIndex: finds the activities of an API call, and the slices that are open at a given
+// time. Internal to this folder.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class Correlations {
   }
 
  private:
-  // A search first reads samples_ (every kSample-th correlation), then a part of rows_.
+  // A search first reads samples_, which has every kSample-th correlation, then a part of rows_.
   static constexpr size_t kSample = 32;
 
   const trace::ActivityTable& activities_;
@@ -34,19 +34,19 @@ class Correlations {
   std::vector<uint64_t> samples_;  // correlations of rows 0, kSample, 2 kSample, ...
 };
 
-// The nesting of slices of each kind on each thread. (Steps, micro-batches and phases nest in each
-// process instead.)
+// The nesting of the slices of one kind on one thread. (For steps, micro-batches and phases: in one
+// process.)
 class SliceNesting {
  public:
   explicit SliceNesting(const trace::Trace& trace);
 
-  // The innermost slice that is open on the thread at the time. A slice of zero length is open when
-  // it begins.
+  // Returns the innermost slice that is open on the thread at the time. A slice of zero length is
+  // open when it begins.
   uint32_t At(trace::SliceKind kind, uint32_t thread, int64_t time_ns) const;
-  // The innermost op that is open at the event, on any thread of the device's process. If several
-  // threads have an open op, an op called `name` is preferred.
+  // Returns the innermost op that is open at the event, on any thread of the device's process. If
+  // several threads have an open op, prefers one called `name`.
   uint32_t OpAround(trace::EventIndex event, uint8_t device, trace::StringId name) const;
-  // The last op that begins before the event, on any thread of the device's process.
+  // Returns the last op that begins before the event, on any thread of the device's process.
   uint32_t OpBefore(trace::EventIndex event, uint8_t device) const;
   size_t MemoryBytes() const;
 

@@ -11,8 +11,8 @@
 namespace vramscope::query {
 namespace {
 
-// Allocates ranges of the packed axis in the smallest free range that fits (the lowest if several
-// have that size). If none fits, allocates at the end of the axis.
+// Allocates ranges of the packed axis. Takes the smallest free range that fits (the lowest, if
+// several are equal). If none fits, allocates at the end of the axis.
 class Packer {
  public:
   uint64_t Take(uint64_t bytes) {
@@ -54,7 +54,7 @@ class Packer {
   uint64_t end_ = 0;
 };
 
-// Strips of one expandable segment that are mapped at the current event.
+// The strips of one expandable segment that are mapped at the current event.
 class OpenStrips {
  public:
   explicit OpenStrips(int64_t end_ns) : end_ns_(end_ns) {}  // end of the drawn time
@@ -85,7 +85,7 @@ class OpenStrips {
                       .end_ns = end_ns_});
   }
 
-  // Ends each strip that loses a part, and begins new strips for the remaining parts.
+  // Ends every strip that overlaps the range, and begins new strips for the parts outside of it.
   void Unmap(uint64_t begin, uint64_t bytes, int64_t time_ns, std::vector<Strip>& strips) {
     const uint64_t end = begin + bytes;
     auto at = open_.upper_bound(begin);
@@ -192,7 +192,7 @@ class AddressAxis::Builder {
   }
 
  private:
-  // Finds all address ranges of each segment that were ever mapped, in one list for all segments.
+  // Finds the address ranges that were ever mapped, for all segments in one list.
   void FindPieces() {
     std::map<uint32_t, trace::RangeSet> mapped;
     for (uint32_t row = 0; row < trace_.other_events.size(); ++row) {

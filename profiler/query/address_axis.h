@@ -1,7 +1,7 @@
 // Maps addresses to a packed axis, so that blocks can be drawn by address although their segments
-// are far apart. A segment gets a range of the packed axis for its lifetime, and ranges of freed
-// segments are reused. Distances within a segment stay the same; only addresses of an expandable
-// segment that were never mapped are left out.
+// are far apart. A segment has a range of the packed axis for its lifetime; later segments reuse
+// it. Distances within a segment stay the same, except that addresses of an expandable segment are
+// left out if they were never mapped.
 //
 //   AddressAxis axis(trace);
 //   uint64_t y = axis.OffsetOf({row});    // packed offset of an allocation's first byte
@@ -19,8 +19,8 @@
 
 namespace vramscope::query {
 
-// A range of the packed axis, and the time in which it represents memory: a segment, or a mapped
-// part of an expandable segment.
+// A range of the packed axis that represents, for a certain time, a segment or a mapped part of an
+// expandable segment.
 struct Strip {
   trace::SegmentId segment;
   uint64_t offset = 0;
@@ -31,8 +31,8 @@ struct Strip {
 
 class AddressAxis {
  public:
-  // Memory that is live at the trace's end is drawn up to `end_ns`, which may be later than the
-  // trace's end. (Kernels can end after the host's last event.)
+  // `end_ns`: the end of memory that is live when the trace ends. It may be later than that,
+  // because kernels can end after the host's last event.
   explicit AddressAxis(std::shared_ptr<const trace::Trace> trace,
                        std::optional<int64_t> end_ns = std::nullopt);
   int64_t end_ns() const { return end_ns_; }
@@ -40,8 +40,8 @@ class AddressAxis {
   uint64_t OffsetOf(trace::AllocationId id) const;
   // Sorted by begin.
   std::span<const Strip> strips() const { return strips_; }
-  // The device address at an offset and time; nullopt if there is no segment. Takes time linear in
-  // the number of strips.
+  // Returns the device address at an offset and time; nullopt: no segment is there. Takes time
+  // linear in the number of strips.
   std::optional<uint64_t> AddressAt(uint64_t offset, int64_t time_ns) const;
 
  private:
@@ -52,7 +52,7 @@ class AddressAxis {
   };
   class Builder;
 
-  // The piece that contains an address; null if none does.
+  // Returns the piece that contains an address; null: none does.
   const Piece* PieceOf(uint32_t segment, uint64_t address) const;
   std::span<const Piece> PiecesOf(uint32_t segment) const {
     return std::span(pieces_).subspan(first_piece_[segment],
@@ -66,8 +66,8 @@ class AddressAxis {
   std::vector<uint32_t> first_piece_;  // indexed by segment
   std::vector<Piece> pieces_;          // sorted by segment and address
   std::vector<uint64_t> offset_;       // indexed by segment
-  // Indexed by allocation: offsets of allocations outside all segments (CPU backend). Empty if
-  // every allocation is in a segment.
+  // Indexed by allocation: the offset of an allocation outside all segments (on the CPU backend).
+  // Empty: every allocation is in a segment.
   std::vector<uint64_t> own_offset_;
 };
 

@@ -22,7 +22,7 @@ constexpr float kFaint = 0.02f;  // cells with less coverage count as empty (rou
 constexpr double kKeyMax = (1 << kKeyBits) - 1;
 constexpr size_t kFewBlocks = 4096;  // with fewer blocks, queries read each and need no map
 constexpr int kOccupancyBits = 21;   // log2 of the number of cells of the finest maps
-// log2 of the factor by which blocks of a group may differ in each dimension.
+// Blocks of a group differ by at most a factor of 2^kClassBits in each dimension.
 constexpr int kClassBits = 4;
 
 struct Item {
@@ -31,7 +31,7 @@ struct Item {
   uint32_t row;
 };
 
-// Items in packed columns, which compress well because consecutive items are near each other.
+// Stores items in packed columns. These compress well, because consecutive items are similar.
 class Items {
  public:
   void Reserve(size_t n) {
@@ -80,7 +80,7 @@ struct Node {
 };
 
 Node NodeOf(const Item& i) {
-  // At least 1 ns, so that a block without duration is still drawn.
+  // Every block lasts at least 1 ns, so that a block without duration is drawn, too.
   const uint64_t d = std::max<uint64_t>(1, Duration(i.begin, i.end));
   const double area = static_cast<double>(d) * static_cast<double>(i.bytes);
   return {.begin = i.begin,
@@ -182,7 +182,7 @@ class BlockQuery {
     cells_per_byte_ = 1.0 / cell_bytes_;
   }
 
-  // Only computes rectangles. FillGrid() fills the grid.
+  // Call it to compute only rectangles. FillGrid() then fills the grid.
   void SkipSmall() { skip_small_ = true; }
 
   // Fills the grid from the map, minus the area that the rectangles cover.
@@ -223,8 +223,8 @@ class BlockQuery {
   bool IsSmall(uint64_t duration, uint64_t bytes) const {
     return static_cast<double>(duration) < min_ns_ || static_cast<double>(bytes) < min_bytes_;
   }
-  // Whether the node's box describes its blocks well enough. In each dimension, the box must not be
-  // larger than a cell, or every block must cover at least half of the box.
+  // Whether the node's box describes its blocks well enough. In each dimension, either the box is
+  // not larger than a cell, or every block is at least half as large as the box.
   bool IsCompact(const Node& n) const {
     const double ns = static_cast<double>(Duration(n.begin, n.end));
     const double bytes = static_cast<double>(n.high - n.low);
@@ -241,7 +241,7 @@ class BlockQuery {
     }
   }
 
-  // Coordinates in cells from the window's corner, clipped to the window.
+  // A box clipped to the window. Its coordinates are in cells, from the window's corner.
   struct Box {
     double x0, x1, y0, y1;
   };
@@ -331,8 +331,8 @@ struct BlockIndex::Impl {
   int64_t end_ns = 0;  // end of the drawn time, and of blocks that are never freed
   OccupancyMap occupancy;
 
-  // One query over the whole plane for each occupancy map. The maps differ in the shape of their
-  // cells, so that there are also small cells for windows that are narrow in time or in addresses.
+  // Returns one query per occupancy map, over all times and addresses. The maps differ in the shape
+  // of their cells: some suit windows that are narrow in time, others windows narrow in addresses.
   std::vector<BlockQuery> OccupancyQueries() const {
     std::vector<BlockQuery> queries;
     const size_t blocks = trace->allocations.size();

@@ -1,5 +1,5 @@
-// Allocations as rectangles of time x packed address. A query returns the rectangles that are large
-// enough on the screen, and a coarse grid of the area that smaller rectangles cover.
+// Finds allocations as rectangles of time x packed address. A query returns rectangles that are
+// large enough on the screen, and a coarse grid that shows how much smaller rectangles cover.
 //
 //   AddressAxis axis(trace);
 //   BlockIndex index(trace, axis);
@@ -35,8 +35,8 @@ struct BlockCell {
 
 struct BlockView {
   std::vector<BlockRect> rects;
-  // The grid has cells of cell_px x cell_px pixels, starting at the window's begin and lowest
-  // address; row 0 has the lowest addresses.
+  // The cells of the grid have cell_px x cell_px pixels. The first one is at the window's begin and
+  // lowest address; row 0 has the lowest addresses.
   int cell_px = 0;
   int grid_columns = 0, grid_rows = 0;
   std::vector<BlockCell> cells;
@@ -57,8 +57,8 @@ class BlockIndex {
     double min_rect_px = 1.0;  // blocks with both sides at least this long are rectangles,
                                // and all other blocks are in the grid
     int cell_px = 4;
-    // If the window has at most about this number of blocks, the grid is exact. Otherwise, the grid
-    // is sampled from precomputed maps of the whole trace, minus the area of the rectangles. The
+    // If the window has at most about this many blocks, the grid is exact. Otherwise it is sampled
+    // from precomputed maps of the whole trace, and the area of the rectangles is subtracted. The
     // rectangles are always exact.
     size_t max_exact_blocks = 10'000;
   };

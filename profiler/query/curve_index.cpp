@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kSample = 16;  // equals the size of a bottom bucket of MaxPyramid, so that
                                 // whole samples need no scan
-// With at least this number of points per column, edges of columns are rounded to kSample points.
+// If columns have at least this many points, their edges are rounded to multiples of kSample.
 constexpr size_t kManyPoints = 256;
 
 std::vector<uint32_t> Changes(const analysis::MemoryCurves::Bytes& values) {
@@ -42,8 +42,8 @@ void Resize(const analysis::MemoryCurves& curves, size_t columns, CurveColumns* 
     out->category[k].resize(curves.category[k].empty() ? 0 : columns);
 }
 
-// Adds the points at the very end of the curves to the column that ends there. These points are
-// often the peak, and the next column may not be visible.
+// Adds the last points of the curves to the column that ends there. They are often the peak, and
+// the next column, to which they belong, may not be visible.
 void TakeLast(const analysis::MemoryCurves& curves, const TimeSpan& span, CurveColumns* out) {
   if (curves.size() == 0) return;
   const int64_t end = curves.time_ns.back();
@@ -160,7 +160,7 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
   for (int column = from; column < to; ++column) {
     const auto c = static_cast<size_t>(column);
     const int64_t left = span.Edge(column);
-    // The value before the column counts too, unless a point at the column's begin replaces it.
+    // The value before the column also counts, unless there is a point at the column's begin.
     const bool at_left = next < curves_->size() && curves_->time_ns[next] == left;
     const bool carried = next > 0 && !at_left;
     const size_t reserved_first =
@@ -182,8 +182,8 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
     while (reserved_next < reserved_point_.size() && reserved_point_[reserved_next] < next) {
       ++reserved_next;
     }
-    // If there are more columns than nanoseconds, a column can have no length. It then
-    // shows the points at its begin.
+    // With more columns than nanoseconds, some columns have no length. They show the points at
+    // their begin.
     const bool moment = at_left && first == next;
     const size_t through = moment ? next + 1 : next;
     const bool reserved_moment =
@@ -198,7 +198,7 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
             ? reserved_value_[reserved_.ArgMax(reserved_value_, reserved_first, reserved_through)]
             : 0;
   }
-  // Reads one column of the table at a time, so that the cache misses of independent loads overlap.
+  // Reads one curve at a time, so that cache misses of independent loads overlap.
   const auto gather = [&](const analysis::MemoryCurves::Bytes& of, std::vector<uint64_t>& into) {
     for (auto c = static_cast<size_t>(from); c < static_cast<size_t>(to); ++c)
       into[c] = out->point[c] == CurveColumns::kNoPoint ? 0 : of[out->point[c]];

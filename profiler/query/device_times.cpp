@@ -32,7 +32,7 @@ std::vector<DeviceTimes> DeviceTimesOfSteps(const ActivityIndex& index) {
   const trace::Trace& trace = index.trace();
   const trace::ActivityTable& a = trace.activities;
   const trace::SliceTable& s = trace.slices;
-  // Intervals of one device that overlap count once; intervals of different devices add up.
+  // Where intervals of one device overlap, their time counts once. Different devices add up.
   std::map<std::pair<uint32_t, uint8_t>, OfStep> steps;
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (!trace::IsOfDevice(a.kind[row]) || a.kind[row] == trace::ActivityKind::kCounter) continue;

@@ -1,14 +1,14 @@
-// Computes how long the GPU was busy with each phase of each step, for tables of the steps with the
-// times of host and GPU.
+// Computes how long the GPU was busy with each phase of each step. Tables of the steps show this
+// next to the host's times.
 //
 //   const std::vector<DeviceTimes> gpu = DeviceTimesOfSteps(ActivityIndex(trace));
 //   for (size_t i = 0; i < steps.size(); ++i)
 //     for (const PhaseTime& t : TimesOf(steps[i], i < gpu.size() ? &gpu[i] : nullptr))
 //       Show(t.host, t.host_ms, t.gpu, t.gpu_ms);
 //
-// The host runs ahead of the GPU, so a phase's duration on the host only shows for how long the
-// host launched work and waited. Work of the GPU counts for the step and innermost phase in which
-// the call that launched it began. Time in which several streams have work counts once.
+// The host runs ahead of the GPU, so a phase's duration on the host only shows how long the host
+// launched work and waited. Work of the GPU counts for the step and phase in which its launch
+// began; of nested phases, for the innermost. Time in which several streams have work counts once.
 //
 // Pure functions of an immutable index; thread-safe.
 #pragma once
@@ -31,8 +31,8 @@ struct DeviceTimes {
   double busy_ms = 0;  // also includes work outside these three phases
 };
 
-// Returns one entry per row of analysis::StepTable, or none if the trace has no GPU work whose call
-// is known.
+// Returns one entry per row of analysis::StepTable; no entries if no call of any GPU work is
+// known.
 std::vector<DeviceTimes> DeviceTimesOfSteps(const ActivityIndex& index);
 
 // The times of one phase of a step, for tables: its duration on the host, and how long the GPU was

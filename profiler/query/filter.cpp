@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, FilterField>, 13> kFields = {
      {"duration", FilterField::kDuration},
      {"kind", FilterField::kKind}}};
 
-// Longer relations come before their prefixes.
+// A longer relation comes before a relation that is its prefix.
 constexpr std::array<std::pair<std::string_view, Relation>, 8> kRelations = {
     {{"!=", Relation::kNotEqual},
      {"!~", Relation::kContainsNot},
@@ -134,7 +134,7 @@ class FilterParser {
   void SkipSpace() {
     while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
   }
-  // The next word, without consuming it.
+  // Returns the next word without consuming it.
   std::string_view Peek() const {
     size_t end = at_;
     while (end < text_.size() && !IsSpace(text_[end]) && text_[end] != '(' && text_[end] != ')' &&
@@ -236,10 +236,11 @@ class FilterParser {
     const bool ordered =
         !contains && relation != Relation::kEqual && relation != Relation::kNotEqual;
     if (measure == Measure::kText && ordered)
-      return Error(begin, i18n::Format("{} is a text; compare it by =, !=, ~ or !~", Name(field)));
+      return Error(begin,
+                   i18n::Format("{} is a text; compare it with =, !=, ~ or !~", Name(field)));
     if (measure != Measure::kText && contains)
-      return Error(
-          begin, i18n::Format("{} is a number; compare it by =, !=, <, <=, > or >=", Name(field)));
+      return Error(begin, i18n::Format("{} is a number; compare it with =, !=, <, <=, > or >=",
+                                       Name(field)));
     const absl::StatusOr<std::string> value = Value("a value");
     if (!value.ok()) return value.status();
     if (measure == Measure::kText) {

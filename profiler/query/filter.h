@@ -1,4 +1,4 @@
-// A filter for everything that is drawn. A filter is a plain text, or comparisons of fields.
+// A filter for everything that is drawn. It is a plain text, or consists of comparisons of fields.
 //
 //   ASSIGN_OR_RETURN(Filter filter, ParseFilter("size > 10 MiB and module ~ attn"));
 //   Matcher matcher(filter, trace, index);          // matcher.h
@@ -69,7 +69,7 @@ class Filter {
   static Filter OfText(std::string_view text);
   bool empty() const { return nodes_.empty(); }                 // whether it matches everything
   std::span<const FilterNode> nodes() const { return nodes_; }  // the last one is the root
-  // The text if the filter is a plain text, otherwise "".
+  // Returns the text if the filter is a plain text, otherwise "".
   std::string_view plain_text() const;
 
  private:

@@ -12,16 +12,16 @@ namespace {
 using trace::ActivityKind;
 using trace::ActivityTable;
 
-// The maximum number of other streams, and of overlapping calls, that are compared with a gap.
+// At most so many other streams and so many overlapping calls are compared with a gap.
 constexpr size_t kMostStreams = 64;
 constexpr int kMostOverlaps = 64;
-// A call that allocates or frees memory explains a gap if it takes at least 1/kShareOfGap of it. So
-// does a wait, or if the host launches the next work at most kResume after it.
+// Calls that allocate or free memory explain a gap if they take at least 1/kShareOfGap of it. For
+// waits, it is also enough that the next launch comes at most kResume after them.
 constexpr int64_t kShareOfGap = 4;
 constexpr int64_t kResume = 100'000;
 
-// Intervals sorted by begin, each with the highest end up to it. A backward search finds all
-// intervals that overlap a time.
+// Intervals, sorted by begin. Each has the highest end of all intervals up to it, so a backward
+// search finds all intervals that overlap a time.
 class Overlaps {
  public:
   Overlaps(const ActivityTable& a) : activities_(a) {}
@@ -200,7 +200,7 @@ struct IdleGaps::Impl {
     lines.push_back(line);
   }
 
-  // Another stream, and how many of its rows end before the end of the current gap.
+  // Another stream. `ended`: the number of its rows that end before the end of the current gap.
   struct Other {
     const Rows* rows;
     size_t ended = 0;
@@ -218,7 +218,7 @@ struct IdleGaps::Impl {
     const uint32_t call = index->CallOf(gap.after);
     const bool queued = call != kNoRow && a.begin_ns[call] <= gap.begin_ns;
     if (!queued) {
-      // Searches the host's calls between the begin of the gap and the launch for the cause.
+      // Looks for the cause in the host's calls between the begin of the gap and the launch.
       const int64_t asked = call != kNoRow ? a.begin_ns[call] : gap.end_ns;
       if (is(IdleCause::kMemory, Memory(gap.begin_ns, asked))) return;
       const Overlaps::Share waited = waits.Within(gap.begin_ns, asked);
@@ -240,13 +240,13 @@ struct IdleGaps::Impl {
     if (queued) is(IdleCause::kMemory, Memory(gap.begin_ns, gap.end_ns));
   }
 
-  // False if the host did other work for most of the time between the wait and the launch.
+  // Whether the wait fills enough of the time before the launch, or ends shortly before it.
   static bool Explains(const Overlaps::Share& waited, int64_t begin, int64_t asked) {
     return waited.ns >= (asked - begin) / kShareOfGap || asked - waited.end_ns <= kResume;
   }
 
-  // The last call that allocates or frees memory in [begin, end), if such calls fill enough of this
-  // time to be the cause; else kNoRow.
+  // Returns the last call in [begin, end) that allocates or frees memory; kNoRow: such calls do not
+  // fill enough of this time to be the cause.
   uint32_t Memory(int64_t begin, int64_t end) const {
     const Overlaps::Share share = memory.Within(begin, end);
     return share.ns >= (end - begin) / kShareOfGap ? share.row : kNoRow;

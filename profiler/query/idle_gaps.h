@@ -1,5 +1,5 @@
-// Idle gaps of streams and devices, and the cause of each gap as far as the recording shows it.
-// Each cause has a rule that identifies it. Built for drawing, like ActivityIndex.
+// Finds the idle gaps of streams and devices, and the cause of each gap as far as the recording
+// shows it. Each cause has a rule that identifies it. Queries are for drawing, as in ActivityIndex.
 //
 //   IdleGaps gaps(trace, index);
 //   for (const IdleGaps::Line& line : gaps.lines()) Show(line.device, line.stream, line.idle_ns);
@@ -21,8 +21,8 @@
 
 namespace vramscope::query {
 
-// Causes in the order in which they are tested; the first cause that applies is used. If the next
-// work was already queued, kOtherStream is tested first, then kMemory.
+// The causes, in the order in which they are tested. The first that applies is used. But if the
+// next work was already queued, kOtherStream is tested first, then kMemory.
 enum class IdleCause : uint8_t {
   kMemory,           // the host was in cudaMalloc or cudaFree for at least a quarter of the gap
   kSynchronization,  // nothing was queued: the host was waiting, and launched right afterwards
@@ -46,7 +46,7 @@ class IdleGaps {
  public:
   // Gaps shorter than this are ignored, because they occur between any two kernels.
   static constexpr int64_t kShortest = 2'000;
-  // For kOtherStream, the maximum time from the end of the other stream's work to the end of the
+  // For kOtherStream: the most time between the end of the other stream's work and that of the
   // gap.
   static constexpr int64_t kHandOver = 5'000;
 
@@ -74,7 +74,7 @@ class IdleGaps {
   LaneView Query(uint32_t line, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   void Ask(uint32_t line, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
-  // The gaps of at least `least_ns` that overlap [begin_ns, end_ns), by begin.
+  // Returns the gaps of at least `least_ns` that overlap [begin_ns, end_ns), sorted by begin.
   std::vector<LaneRect> Long(uint32_t line, int64_t begin_ns, int64_t end_ns,
                              uint64_t least_ns) const;
   std::optional<uint32_t> At(uint32_t line, int64_t time_ns) const;

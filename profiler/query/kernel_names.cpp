@@ -9,8 +9,8 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 bool IsOfAName(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Finds the comma or bracket that ends an argument. Used to skip a parameter list
-// and the text after the list.
+// Returns the position of the comma or bracket that ends an argument. The argument's own parameter
+// lists, and what follows these, are skipped.
 size_t EndOfArgument(std::string_view name, size_t at) {
   int depth = 0;
   for (; at < name.size(); ++at) {
@@ -29,8 +29,8 @@ void DropQualifier(std::string& out) {
 }  // namespace
 
 std::string KernelName(std::string_view name) {
-  // The arguments, including template arguments, begin at the first bracket after the name;
-  // "(anonymous namespace)" is part of the name.
+  // The first bracket after the name begins the arguments or template arguments. "(anonymous
+  // namespace)" is part of the name.
   size_t end = 0;
   while (end < name.size() && name[end] != '<' && name[end] != '(') {
     ++end;

@@ -13,10 +13,10 @@
 
 namespace vramscope::query {
 
-// The name without return type, namespace and arguments.
+// Returns the name without return type, namespaces and arguments.
 std::string KernelName(std::string_view name);
-// The name without namespaces and parameters, but with its template arguments, in which PyTorch's
-// kernels differ. A lambda is named after its enclosing function.
+// Returns the name without namespaces and parameters. Keeps the template arguments, because many
+// kernels of PyTorch differ only in these. A lambda is named after its enclosing function.
 std::string ReadableKernel(std::string_view name);
 
 }  // namespace vramscope::query

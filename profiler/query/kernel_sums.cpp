@@ -98,8 +98,8 @@ std::string KeyText(const ActivityIndex& index, uint32_t row, KernelsBy by) {
   return ActivityName(index.trace(), row);
 }
 
-// A number for the group of an activity. Activities with equal numbers are in the same group;
-// activities with different numbers can still have the same group name.
+// Returns a number for an activity's group. Activities with equal numbers are in the same group.
+// Groups with different numbers can have the same name.
 uint64_t KeyNumber(const ActivityIndex& index, uint32_t row, KernelsBy by) {
   const trace::Trace& trace = index.trace();
   const trace::ActivityTable& a = trace.activities;

@@ -27,8 +27,8 @@ bool IsDeviceWork(trace::ActivityKind kind);
 
 // Properties of an activity; empty if unknown.
 std::string ActivityName(const trace::Trace& trace, uint32_t activity);  // full name
-// The op slice that contains the activity's launch. If none does, the op that
-// is recorded with the activity.
+// Returns the op in whose slice the activity was launched. If there is none, returns the op
+// recorded with the activity.
 std::string_view OpOf(const ActivityIndex& index, uint32_t activity);
 std::string_view ModuleOf(const ActivityIndex& index, uint32_t activity);
 std::string_view PhaseOf(const ActivityIndex& index, uint32_t activity);

@@ -88,8 +88,8 @@ class LaneData::Walk {
  public:
   struct Window {
     int64_t begin, end;
-    // `before`: slices that begin before the window count in its first column. `behind`: slices
-    // that begin after the window count in its last column.
+    // `before`: the window's first column also counts slices that begin before the window.
+    // `behind`: its last column also counts slices that begin after it.
     bool before = false, behind = false;
     // Only rectangles that begin at or after rects_from and end at or before rects_to are added.
     int64_t rects_from = std::numeric_limits<int64_t>::min();
@@ -162,9 +162,9 @@ class LaneData::Walk {
     }
   }
 
-  // Adds a summary to the column of its begin. Does not branch on whether a node is in the next
-  // column or is the longest so far: such branches are unpredictable, and a misprediction costs
-  // more than the whole function.
+  // Adds a summary to the column of its begin. Has no branches for "is in the next column" and "is
+  // the longest so far": they would be unpredictable, and a misprediction costs more than the whole
+  // function.
   void Add(int64_t begin, double longest_ns, double covered, uint32_t count, uint32_t longest,
            uint32_t style) {
     const double position = span_.Position(begin);
@@ -215,7 +215,7 @@ LaneView LaneData::Query(int64_t begin_ns, int64_t end_ns, int columns,
 void LaneData::Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view) const {
   const TimeGrid before = view->grid;
   const auto n = static_cast<size_t>(grid.columns);
-  // Fills columns [from, to) of the grid; slices that begin earlier count in the first column.
+  // Fills columns [from, to) of the grid. The first column also counts slices that begin earlier.
   const auto ask = [&](int64_t from, int64_t to, int64_t rects_from, int64_t rects_to,
                        std::vector<LaneRect>* rects) {
     const TimeSpan span(TimeGrid{grid.origin_ns, grid.width_ns, from, static_cast<int>(to - from)});
@@ -245,7 +245,7 @@ void LaneData::Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view
   // The time range of the previous query.
   const int64_t begin = was.Edge(0), end = was.Edge(before.columns) + 1;
   if (by > 0) {
-    // Slices that begin before the view count in its first column, which has changed.
+    // The first column has changed: it also counts the slices that begin before the view.
     std::vector<LaneRect> none;
     ask(grid.first, grid.first + 1, kAny, begin - 1, &none);
     std::erase_if(view->rects, [now = is.Edge(0)](const LaneRect& r) { return r.end_ns < now; });

@@ -1,5 +1,5 @@
-// The data of a row of the timeline: pieces of time sorted by begin, and summaries of 4, 16, 64,
-// ... pieces. With these, the cost of a query depends on its columns. A piece is a slice
+// The data of a row of the timeline: pieces of time, sorted by begin, and summaries of 4, 16, 64,
+// ... pieces, which make the cost of a query depend on its columns only. A piece is a slice
 // (LaneIndex), an activity (ActivityIndex) or an idle gap (IdleGaps). Internal to this folder.
 #pragma once
 
@@ -37,8 +37,8 @@ class LaneData {
   LaneView Query(int64_t begin_ns, int64_t end_ns, int columns, double min_rect_columns) const;
   // See LaneIndex::Ask.
   void Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
-  // The pieces that last at least `least_ns` and overlap [begin_ns, end_ns). Summaries skip shorter
-  // pieces.
+  // Returns the pieces that last at least `least_ns` and overlap [begin_ns, end_ns). Summaries help
+  // to skip shorter pieces.
   std::vector<LaneRect> Wide(int64_t begin_ns, int64_t end_ns, uint64_t least_ns) const;
   std::optional<uint32_t> At(int64_t time_ns) const;
   size_t MemoryBytes() const;
@@ -50,8 +50,8 @@ class LaneData {
   static constexpr size_t kFanBits = 2, kFan = size_t{1} << kFanBits;
 
   // A summary of consecutive pieces. Nodes are small, because half of the time of a frame is spent
-  // reading them. Rounding never makes a node look finer than it is: at worst, a query
-  // also reads the node's children.
+  // reading them. Values are rounded so that, at worst, a query reads a node's children
+  // needlessly.
   struct Node {
     int64_t begin;
     float span;             // time from `begin` to the highest end, rounded up

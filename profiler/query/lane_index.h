@@ -1,6 +1,6 @@
-// Arranges slices (steps, micro-batches, phases, modules, ops) in lanes, which are rows in which
-// slices do not overlap. A query returns the slices that are wide enough to be drawn as rectangles,
-// and a summary of narrower slices per column. Its cost depends on the columns, not on the trace.
+// Arranges slices (steps, micro-batches, phases, modules, ops) in lanes: rows in which slices do
+// not overlap. A query returns slices that are wide enough to be drawn as rectangles, and, for each
+// column, a summary of the narrower slices. Its cost depends on the columns, not on the trace.
 //
 //   LaneIndex index(trace);
 //   for (uint32_t lane = 0; lane < index.lanes().size(); ++lane) {
@@ -34,8 +34,8 @@ struct Lane {
 struct LaneColumn {
   uint32_t count = 0;    // slices that begin in the column or, due to rounding, in a neighbour
   uint32_t longest = 0;  // row of the longest slice; 0 if count is 0
-  // The longest slice's phase number, or 0 if it is not a phase. Determines the colour.
-  // Stored here to avoid a lookup.
+  // The phase number of the longest slice; 0: not a phase. It determines the colour, and is stored
+  // here to avoid a lookup.
   uint8_t style = 0;
   float coverage = 0;  // fraction of the column's time that its slices cover, at most 1
 
@@ -68,9 +68,9 @@ class LaneIndex {
 
   // Sorted by kind (step first), thread, depth.
   std::span<const Lane> lanes() const;
-  // `rects` of the result has the slices that are at least `min_rect_columns` columns wide;
-  // `columns` summarizes narrower slices. Every slice that overlaps [begin_ns, end_ns) is in one of
-  // them. The result is empty if columns <= 0, end_ns <= begin_ns, or the lane does not exist.
+  // In the result, `rects` has the slices that are at least `min_rect_columns` columns wide, and
+  // `columns` summarizes the others. Each slice that overlaps [begin_ns, end_ns) is in one of the
+  // two. The result is empty if columns <= 0, end_ns <= begin_ns, or the lane does not exist.
   LaneView Query(uint32_t lane, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   // Like Query() for the columns of a grid. `view` is empty or contains the previous result of this

@@ -1,5 +1,5 @@
-// Summarizes memory curves per pixel column, in time that depends on the columns and not on the
-// trace. lane_index.h does this for slices, block_index.h for allocations.
+// Summarizes memory curves per column of pixels. The time that this takes depends on the columns,
+// not on the trace. lane_index.h does the same for slices, block_index.h for allocations.
 //
 //   CurveIndex index(std::move(curves));                   // once, on the loading thread
 //   CurveColumns c = index.Query(begin_ns, end_ns, width); // every frame, < 1 ms
@@ -21,16 +21,16 @@ namespace vramscope::query {
 
 class TimeSpan;
 
-// The maximum of each curve over each of `columns` equal spans of [begin_ns, end_ns]. A span
-// includes the value at its begin and every point in it, so a peak of a single event is visible at
-// every zoom level. Values before the first point are 0. If columns have hundreds of points, their
-// edges are rounded to multiples of 16 points, a few hundredths of a column.
+// The maximum of each curve in each of `columns` equal spans of [begin_ns, end_ns]. A span includes
+// the value at its begin and every point in it, so a peak is visible at every zoom level. Values
+// before the first point are 0. If columns have hundreds of points, their edges are rounded to
+// multiples of 16 points, a few hundredths of a column.
 struct CurveColumns {
   std::vector<uint64_t> allocated_max, reserved_max;
   // category[c][column]: the bytes of each category at the point where the column's allocated bytes
   // are highest. These bytes add up to allocated_max. Empty for a category that never occurs.
   std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
-  // For each column, the point of the curves with allocated_max; kNoPoint before the first point.
+  // For each column: the point of the curves that has allocated_max; kNoPoint before the first.
   static constexpr uint32_t kNoPoint = UINT32_MAX;
   std::vector<uint32_t> point;
   // The grid of the columns.
@@ -43,20 +43,20 @@ class CurveIndex {
   explicit CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves);
   // Empty if columns <= 0 or end <= begin.
   CurveColumns Query(int64_t begin_ns, int64_t end_ns, int columns) const;
-  // Like Query() for the columns of a grid, but a point at the end of the last column is left out.
-  // `view` is empty or contains the previous result. If the columns moved but their width did not
-  // change, only the new columns are computed.
+  // Like Query() for the columns of a grid, but without a point at the end of the last column.
+  // `view` is empty or has the previous result. If the columns only moved, only new columns are
+  // computed.
   void Ask(const TimeGrid& grid, CurveColumns* view) const;
-  // The edges of the columns of Query(): the begin of each column, and the end of the last column.
+  // Returns the edges of the columns of Query(): the begin of each column, then the last one's end.
   static std::vector<int64_t> Edges(int64_t begin_ns, int64_t end_ns, int columns);
-  // The highest allocated bytes between each edge and the next. Unlike in Query(), nothing is
-  // rounded, so the result for an interval does not depend on other intervals. `edges` must not
+  // Returns the most allocated bytes between each edge and the next. Unlike Query(), rounds
+  // nothing, so the result for an interval does not depend on other intervals. `edges` must not
   // decrease.
   std::vector<uint64_t> AllocatedBetween(std::span<const int64_t> edges) const;
   size_t MemoryBytes() const;
 
  private:
-  // First point at or after `time_ns`, searched from `from` on.
+  // Returns the first point at or after `time_ns`. Searches from point `from` on.
   size_t FirstAtOrAfter(int64_t time_ns, size_t from) const;
 
   // Like FirstAtOrAfter(), but rounded up to the next sampled point.

@@ -66,7 +66,7 @@ Matcher::Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* 
     if (node.is != FilterNode::Is::kText) continue;
     memory_[i].strings.resize(trace_.strings.size());
     memory_[i].stacks.resize(trace_.stacks.size());
-    // Phase::kNone (outside of phases) is left out, because its name is not searchable.
+    // Leaves out Phase::kNone (outside of phases), because its name cannot be searched for.
     memory_[i].categories.resize(trace::kCategoryCount);
     memory_[i].phases.resize(trace::kPhaseCount, kNo);
     for (int c = 0; c < trace::kCategoryCount; ++c)
@@ -117,7 +117,7 @@ bool Matcher::Eval(uint32_t at, const Thing& thing) {
   return false;
 }
 
-// Compares a text; != and !~ are tested as = and ~.
+// Compares a text. Tests != and !~ like = and ~; the caller inverts the result.
 bool Matcher::Holds(const FilterNode& node, std::string_view text) const {
   if (Positive(node.relation) == Relation::kContains) return ContainsText(text, node.text);
   return text.size() == node.text.size() && ContainsText(text, node.text);
@@ -195,7 +195,7 @@ bool Matcher::HoldsStack(uint32_t at, trace::StackId stack) {
   return answer == kYes;
 }
 
-// Results are cached per name and stack, because nearly all of millions of blocks share them.
+// Results are cached by name and stack, because millions of blocks have only a few of these.
 bool Matcher::Text(uint32_t at, const Thing& thing) {
   if (!thing.block()) return HoldsName(at, thing);
   const trace::AllocationTable& a = trace_.allocations;
@@ -228,7 +228,7 @@ bool Matcher::CompareStack(uint32_t at, const Thing& thing) {
   return HoldsStack(at, stack);
 }
 
-// The innermost phase that is open, on any thread, when the slice begins.
+// Returns the innermost phase that is open on any thread when the slice begins.
 Phase Matcher::PhaseOfSlice(uint32_t slice) {
   const trace::SliceTable& s = trace_.slices;
   if (s.kind[slice] == SliceKind::kPhase) return s.phase(slice);

@@ -3,10 +3,10 @@
 //   Matcher matcher(filter, trace, &index);
 //   matcher.Matches({ThingKind::kKernel, row});
 //
-// A plain text is searched in the name of an activity or slice. For a block, it is searched in
-// module, op, category, phase, frames, call site, user metadata and compile context. If a thing
-// lacks a text field (a kernel has no category), the field counts as an empty text. If a thing
-// lacks a number (a call has no stream), no comparison matches. Each distinct name or stack is
+// A plain text is searched for in the name of an activity or slice. For a block, it is searched for
+// in module, op, category, phase, frames, call site, user metadata and compile context. A text
+// field that a thing lacks counts as empty: a kernel, for example, has no category. If a thing
+// lacks a number, as a call lacks a stream, no comparison matches. Each distinct name or stack is
 // tested once. Not thread-safe; trace and index must outlive the matcher.
 #pragma once
 
@@ -23,15 +23,15 @@ namespace vramscope::query {
 class Matcher {
  public:
   // `index` provides the op and module of a kernel. If it is null, only recorded ops and modules
-  // are used. Ages of blocks that are live at `at_ns` are computed at that time, ages of other
-  // blocks at the end of the trace.
+  // are used. The age of a block that is live at `at_ns` is its age then; that of any other block
+  // is its age at the end of the trace.
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
           int64_t at_ns = INT64_MAX);
-  // Uses these categories, indexed by allocation, instead of the category that a block had for the
-  // longest time. `of_block` must outlive the matcher.
+  // Sets the category of each block, indexed by allocation. Without it, a block has the category of
+  // most of its life. `of_block` must outlive the matcher.
   void UseCategories(const std::vector<trace::Category>* of_block) { categories_ = of_block; }
   bool Matches(const Thing& thing);
-  // Whether each block matches; a million blocks take milliseconds.
+  // Returns for each block whether it matches. A million blocks take milliseconds.
   std::vector<bool> MatchBlocks();
   // Whether a Python frame contains the filter's plain text; false if the filter is not a plain
   // text.

@@ -1,5 +1,5 @@
-// Finds the index of the maximum of any range of a column in O(log n). Base buckets are scanned;
-// the buckets above have power-of-two sizes. Internal to this folder.
+// Finds the index of the maximum of any range of a column in O(log n). Scans the smallest buckets;
+// each larger bucket consists of two. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class MaxPyramid {
   // `values`: a column of unsigned numbers, at most 2^32 - 1 rows. Keeps no reference to it.
   template <class Values>
   explicit MaxPyramid(const Values& values);
-  // Index of the first maximum in [begin, end). `values` must be the column given to the
-  // constructor, and the range must not be empty.
+  // Returns the index of the first maximum in [begin, end), which must not be empty. `values` must
+  // be the column given to the constructor.
   template <class Values>
   size_t ArgMax(const Values& values, size_t begin, size_t end) const;
   size_t MemoryBytes() const;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kCoarsest = 64;  // levels with fewer columns or rows are not halved
 
-// Halves the number of cells in both directions. If a number is odd, the last row or column has no
-// partner and is merged with itself.
+// Halves the number of cells in both directions. If a number is odd, the last row or column is
+// merged with itself.
 OccupancyLevel Halved(const OccupancyLevel& fine) {
   OccupancyLevel out{.columns = (fine.columns + 1) / 2,
                      .rows = (fine.rows + 1) / 2,
@@ -55,8 +55,8 @@ const OccupancyLevel& OccupancyMap::LevelFor(double columns, double rows) const 
   const OccupancyLevel* best = nullptr;
   double best_score = 0;
   for (const OccupancyLevel& l : levels_) {
-    // Compares levels by the resolution of their coarser direction, up to three quarters of the
-    // requested resolution. Among equally good levels, prefers fewer cells.
+    // Compares levels by the resolution of their coarser direction. Three quarters of the requested
+    // resolution suffice: of levels that have it, prefers the one with the fewest cells.
     const double fine = std::min({0.75, l.columns / columns, l.rows / rows});
     const double cells = static_cast<double>(l.columns) * l.rows;
     const double score = fine + 1e-3 / std::log2(2 + cells);
@@ -77,7 +77,7 @@ std::vector<CellRange> CellRanges(double from, double to, int grid, int level) {
       out[static_cast<size_t>(i)] = {0, 0};  // outside the plane
       continue;
     }
-    // The cells whose centre is in the range, or else the cell at the centre of the range.
+    // The cells whose centre is in the range; if there are none, the cell at the range's centre.
     int begin = static_cast<int>(std::ceil(std::clamp(a, 0.0, level - 1.0) - 0.5));
     int end = static_cast<int>(std::ceil(std::clamp(b, 0.0, static_cast<double>(level)) - 0.5));
     if (end <= begin) {

@@ -1,5 +1,5 @@
-// The coverage of every part of the time x address plane at several resolutions, for views in which
-// blocks are too small to be distinguished. Internal to this folder.
+// How much of every part of the time x address plane is covered by blocks, at several resolutions.
+// Used by views in which blocks are too small to be told apart. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class OccupancyMap {
   void Add(OccupancyLevel level);
   bool empty() const { return levels_.empty(); }
   // Calls cell(column, row, coverage 0..1, largest) for every non-empty cell of a grid over the
-  // window. Uses the coarsest level with sufficient resolution or, if there is none, the finest
+  // window. Uses the coarsest level with enough resolution or, if none has enough, the finest
   // level.
   template <class Cell>
   void Sample(const OccupancyWindow& window, int columns, int rows, Cell cell) const;
@@ -37,7 +37,7 @@ class OccupancyMap {
   std::vector<OccupancyLevel> levels_;
 };
 
-// For each grid cell, the range of the level's cells within the grid cell, along one axis.
+// Along one axis: the range of the level's cells that a cell of the grid contains.
 struct CellRange {
   int begin, end;
 };

@@ -6,7 +6,7 @@
 namespace vramscope::query {
 namespace {
 
-// A launch's parameters contain at most 512 addresses, but a file may have any number.
+// A launch has at most 512 addresses in its parameters, but a file may contain any number.
 constexpr uint32_t kMostOfOne = 4096;
 
 bool IsWork(trace::ActivityKind kind) {
@@ -59,8 +59,8 @@ const OperandLinks::Tables& OperandLinks::tables() const {
   return tables_;
 }
 
-// The block that contains the operand's address. If several such blocks were
-// allocated at the same time, the last.
+// Returns the block that contains the operand's address. If several such blocks were allocated at
+// that time, returns the last.
 uint32_t OperandLinks::BlockOf(uint32_t operand) const {
   const trace::AllocationTable& a = trace_.allocations;
   const std::vector<uint32_t>& rows = tables().allocations;
@@ -69,8 +69,8 @@ uint32_t OperandLinks::BlockOf(uint32_t operand) const {
   auto at = std::upper_bound(rows.begin(), rows.end(), key, [this](const Key& value, uint32_t row) {
     return value < KeyOfAllocation(row);
   });
-  // Overlapping blocks with the same allocation time are consecutive. At
-  // most this many blocks are read.
+  // Blocks of the same allocation time that overlap are consecutive. At most this many are
+  // read.
   constexpr int kMostTogether = 64;
   uint32_t found = kNone;
   for (int looked = 0; at != rows.begin() && looked < kMostTogether; ++looked) {
@@ -89,7 +89,7 @@ uint32_t OperandLinks::WorkOf(uint32_t operand, uint32_t& behind) const {
   const trace::OperandTable& o = trace_.operands;
   const trace::ActivityTable& a = trace_.activities;
   const int64_t begin = o.begin_ns[operand];
-  // The activity is usually near, so the search begins with small steps.
+  // The activity is usually not far behind the last one, so the search begins with small steps.
   uint32_t step = 1;
   while (step < a.size() - behind && a.begin_ns[behind + step] < begin) {
     behind += step;
@@ -148,8 +148,8 @@ std::shared_ptr<const OperandLinks::Work> OperandLinks::WorkIn(uint32_t allocati
   const Key first(made, device, address);
   const Key last(made, device, bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes);
   const auto before = [this](uint32_t row, const Key& key) { return KeyOfOperand(row) < key; };
-  // Whether no other block was allocated at the same time. In this usual case,
-  // the operands need no lookups.
+  // Usually, no other block was allocated at the same time. Then the operands need no
+  // lookups.
   const std::vector<uint32_t>& by_key = tables().allocations;
   const auto here =
       std::lower_bound(by_key.begin(), by_key.end(), first,
@@ -183,7 +183,7 @@ OperandLinks::Touches OperandLinks::TouchesOf(trace::AllocationId allocation) co
     if (of.first == kNone) of.first = row;
     of.last = row;
   };
-  // A copy of the pointer, because another thread may replace the cached result.
+  // Copies the pointer, because another thread may replace the cached result.
   const std::shared_ptr<const Work> work = WorkIn(allocation.value);
   for (const auto& [row, operand] : *work) {
     if (o.from[operand] == trace::MemorySpace::kDevice) take(touches.reads, row);

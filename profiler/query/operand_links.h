@@ -8,8 +8,8 @@
 // Whether a touched block is read or written is only known for library calls, memcpys, memsets and
 // PyTorch's elementwise kernels. A kernel can also have an operand that it does not use.
 //
-// Immutable; thread-safe. Prepare(), or else the first query, builds the lookup tables, which take
-// four bytes per operand and per allocation.
+// Immutable; thread-safe. The lookup tables take four bytes per operand and per allocation. They
+// are built by Prepare(), or else by the first query.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class OperandLinks {
 
   explicit OperandLinks(const trace::Trace& trace) : trace_(trace) {}
 
-  // Takes half a second for three million operands, so it should be called while loading.
+  // Takes half a second for three million operands, so it should be called during loading.
   void Prepare() const;
 
   // Whether the trace has operands.
@@ -44,8 +44,8 @@ class OperandLinks {
     bool read = false, written = false;  // neither: unknown
     friend bool operator==(const Block&, const Block&) = default;
   };
-  // The blocks that `activity` (a row of Trace::activities) touches, sorted by address; at most
-  // `most`.
+  // Returns at most `most` blocks that `activity`, a row of Trace::activities, touches. By
+  // address.
   std::vector<Block> BlocksOf(uint32_t activity, size_t most) const;
 
   // The first and the last activity in the order of Trace::activities; kNone if there is none.
@@ -59,14 +59,14 @@ class OperandLinks {
     friend bool operator==(const Touches&, const Touches&) = default;
   };
   Touches TouchesOf(trace::AllocationId allocation) const;
-  // The activities that touch the block, sorted by begin; at most `most`.
+  // Returns at most `most` activities that touch the block, sorted by begin.
   std::vector<uint32_t> TouchedBy(trace::AllocationId allocation, size_t most) const;
 
   size_t MemoryBytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // The time is that of the block's allocation. Blocks older than the trace count as allocated at
-  // the trace's begin.
+  // The time is when the operand's block was allocated. Older blocks count as allocated when the
+  // trace begins.
   using Key = std::tuple<int64_t, uint8_t, uint64_t>;  // time, device, address
 
   struct Tables {
@@ -77,9 +77,9 @@ class OperandLinks {
   Key KeyOfOperand(uint32_t operand) const;
   Key KeyOfAllocation(uint32_t allocation) const;
   uint32_t BlockOf(uint32_t operand) const;  // kNone if unknown
-  // The activity of an operand; kNone if unknown. On return, `behind` is the number of activities
-  // that begin before the operand. On entry, it may be any smaller number, such as the value
-  // returned for an earlier operand.
+  // Returns the activity of an operand; kNone: unknown. Sets `behind` to the number of activities
+  // that begin before the operand. Its old value may be any smaller number, such as the result for
+  // an earlier operand.
   uint32_t WorkOf(uint32_t operand, uint32_t& behind) const;
   // Activities that touch a block, each with its operand, sorted by row.
   using Work = std::vector<std::pair<uint32_t, uint32_t>>;
@@ -89,7 +89,7 @@ class OperandLinks {
   mutable std::once_flag once_;
   mutable Tables tables_;
   mutable std::atomic<size_t> bytes_{0};
-  // The last result is cached, because a view queries the same block repeatedly.
+  // The last result is cached, because a view asks for the same block repeatedly.
   mutable std::mutex mutex_;
   mutable uint32_t asked_ = kNone;
   mutable std::shared_ptr<const Work> work_;

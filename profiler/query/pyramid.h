@@ -1,5 +1,5 @@
-// Summaries of consecutive items at several resolutions. Each bottom node represents `base` items,
-// and each higher node two nodes of the level below. Internal to this folder.
+// Summaries of consecutive items at several resolutions. Each bottom node summarizes `base` items.
+// Each higher node summarizes two nodes of the level below. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace vramscope::query {
 
-// [0] is the bottom, and the last level has one node. Without items, there are no levels.
+// The levels: [0] is the bottom, and the last level has one node. Without items, there are none.
 template <class Node>
 using Pyramid = std::vector<std::vector<Node>>;
 

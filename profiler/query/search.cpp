@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint32_t kStopEvery = 1u << 14;  // number of things between two checks of the stop flag
 
-// Things with the same number have the same name.
+// Returns a number for the thing's name. Things with the same number have the same name.
 uint64_t NameNumber(const trace::Trace& trace, const Thing& thing) {
   const uint32_t i = thing.row;
   if (thing.block()) {
@@ -138,7 +138,7 @@ std::vector<FoundFrame> FindFrames(const trace::Trace& trace, Matcher& matcher) 
     in_stack.clear();
     for (const uint32_t frame : trace.stacks.Frames({stack}))
       if (matcher.MatchesFrame(frame)) in_stack.push_back(names.FrameName(frame));
-    // A frame that a stack contains several times (recursion) counts once.
+    // If recursion repeats a frame in a stack, the frame counts once.
     std::sort(in_stack.begin(), in_stack.end());
     in_stack.erase(std::unique(in_stack.begin(), in_stack.end()), in_stack.end());
     for (const std::string& name : in_stack) blocks[name] += of_stack[stack];

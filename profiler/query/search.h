@@ -26,7 +26,7 @@ namespace vramscope::query {
 struct SearchIn {
   std::shared_ptr<const trace::Trace> trace;
   const ActivityIndex* index = nullptr;  // index of the trace's activities; null: none
-  // Only things that overlap [begin_ns, end_ns) are found; all things if begin_ns >= end_ns.
+  // Only things that overlap [begin_ns, end_ns) are found. If begin_ns >= end_ns, all things are.
   int64_t begin_ns = 0, end_ns = 0;
   const std::atomic<bool>* stop = nullptr;
 };
@@ -40,7 +40,7 @@ struct FoundGroup {
   uint32_t first = 0;    // index of the group's first thing in `things`
 };
 
-// A Python frame that contains the text, and the number of blocks allocated from it.
+// A Python frame that contains the text, and the number of blocks with this frame in their stack.
 struct FoundFrame {
   std::string name;
   uint64_t blocks = 0;
@@ -55,16 +55,16 @@ struct SearchResult {
   bool stopped = false;  // the result is incomplete
 
   uint64_t count(ThingKind kind) const { return counts[static_cast<size_t>(kind)]; }
-  // The index of the thing after or before index `at`, wrapping around at the ends. If `at` is
-  // invalid, starts at the begin or end. If `group` is given, skips things of other groups. Returns
-  // things.size() if there is none.
+  // Returns the index of the next (`direction` > 0) or previous thing, wrapping around at the ends.
+  // If `at` is invalid, starts at the begin or end. If `group` is given, skips things of other
+  // groups. If there is none, returns things.size().
   size_t Next(size_t at, int direction, uint32_t group = UINT32_MAX) const;
 };
 
 SearchResult Search(const SearchIn& in, const Filter& filter);
 
-// The group name of a thing: for a block, its module and op or its call site; for an activity or
-// slice, its name.
+// Returns the name by which a thing is grouped: for a block, its module and op, or its call site;
+// for an activity or slice, its own name.
 std::string GroupName(const trace::Trace& trace, const Thing& thing);
 
 }  // namespace vramscope::query

@@ -45,11 +45,11 @@ struct Thing {
   friend bool operator==(const Thing&, const Thing&) = default;
 };
 
-// nullopt: activities of this kind are not things (counters, operands).
+// nullopt: activities of this kind are not things. (Counters and operands are not.)
 std::optional<ThingKind> ThingKindOf(trace::ActivityKind kind);
 ThingKind ThingKindOf(trace::SliceKind kind);
 
-// The begin and end, on the trace's clock.
+// Return the begin and the end of a thing, on the trace's clock.
 int64_t BeginOf(const trace::Trace& trace, const Thing& thing);
 int64_t EndOf(const trace::Trace& trace, const Thing& thing);
 

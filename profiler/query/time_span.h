@@ -9,8 +9,8 @@
 
 namespace vramscope::query {
 
-// Requires begin <= end. The result is unsigned, because the difference of two int64_t may not fit
-// into an int64_t.
+// Requires begin <= end. Returns an unsigned number, because the difference of two int64_t may not
+// fit into an int64_t.
 inline uint64_t Duration(int64_t begin_ns, int64_t end_ns) {
   return static_cast<uint64_t>(end_ns) - static_cast<uint64_t>(begin_ns);
 }
@@ -27,14 +27,14 @@ class TimeSpan {
 
   const TimeGrid& grid() const { return grid_; }
   double width() const { return grid_.width_ns; }  // width of a column in ns
-  // The begin of a column; columns count from 0.
+  // Returns the begin of a column. Columns count from 0.
   int64_t Edge(int column) const {
     return static_cast<int64_t>(
         static_cast<uint64_t>(grid_.origin_ns) +
         static_cast<uint64_t>(width() * static_cast<double>(grid_.first + column)));
   }
-  // The position of a time in columns from the window's begin, not clamped. In two windows of one
-  // grid, the positions of a time differ by a whole number of columns.
+  // Returns the position of a time, in columns from the window's begin, not clamped. Windows of one
+  // grid give a time positions that differ by a whole number of columns.
   double Position(int64_t time_ns) const {
     const double from_origin = time_ns >= grid_.origin_ns
                                    ? static_cast<double>(Duration(grid_.origin_ns, time_ns))
@@ -47,8 +47,8 @@ class TimeSpan {
   double per_ns_;
 };
 
-// Moves the columns that are still visible after the first column has moved by `by`
-// columns (negative: to the left).
+// Moves the columns that are still visible when the window has moved by `by` columns (negative: to
+// the left).
 template <class Column>
 void MoveColumns(std::vector<Column>* columns, int64_t by) {
   if (by > 0)

@@ -26,8 +26,8 @@ struct Edge {
   uint32_t thread = 0;
 };
 
-// Converts annotations to begins and ends that nest on every thread: overlapping annotations get
-// separate threads. To find overlaps, an annotation without length counts as one nanosecond long.
+// Converts annotations to begins and ends that nest on every thread: if annotations overlap, they
+// get separate threads. To find overlaps, one without length is taken as one nanosecond long.
 std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   std::vector<uint32_t> rows(annotations.size());
   std::iota(rows.begin(), rows.end(), 0u);
@@ -71,7 +71,7 @@ std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
 
 // The existing segments, by address.
 struct Device {
-  // Segments that are not expandable, address -> id.
+  // The ids of segments that are not expandable, keyed by address.
   absl::btree_map<uint64_t, uint32_t> segments;
   struct Range {
     uint64_t begin, end;
@@ -226,8 +226,8 @@ class Emitter {
       if (history_.older_pending[row]) Put(Of(EventKind::kFreeRequested, row));
   }
 
-  // Emits the mapped memory of an expandable segment, which consists of the segment's blocks.
-  // Adjacent blocks are mapped together.
+  // Emits the mapped memory of an expandable segment, that is, its blocks. Adjacent blocks are
+  // mapped by one event.
   void Mapped(const SegmentState& s) {
     for (size_t i = 0; i < s.blocks.size();) {
       const uint64_t begin = s.blocks[i].address;
@@ -318,7 +318,7 @@ class Emitter {
     const auto next_begins = [i](const auto& ranges, size_t at) {
       return at + 1 < ranges.size() && ranges[at + 1].begin == i;
     };
-    // A phase that continues after its step's end ends with the step.
+    // Ends the phase with the step if the phase would continue after it.
     const bool last_of_steps =
         step_open_ && labels_.steps[step_].end == i && !next_begins(labels_.steps, step_);
     const auto end = [&](const auto& ranges, size_t& at, bool& open, EventKind kind) {
@@ -334,7 +334,7 @@ class Emitter {
 
   void RangeBegins(EntryIndex i) {
     const auto begins = [&](const auto& ranges, size_t& at, bool& open) {
-      // Skips ranges that are empty or that the previous range has already passed.
+      // Skips ranges that are empty, or that begin before the previous range ends.
       while (!open && at < ranges.size() &&
              (ranges[at].begin < i || ranges[at].end <= ranges[at].begin))
         ++at;
@@ -353,7 +353,7 @@ class Emitter {
     }
   }
 
-  // Emits everything that takes effect directly before the entry.
+  // Emits everything that happens directly before the entry.
   void Before(EntryIndex i) {
     const std::vector<uint32_t>& displaced = history_.displaced;
     for (; displaced_ < displaced.size() &&

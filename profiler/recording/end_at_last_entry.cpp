@@ -1,6 +1,6 @@
-// Repairs a recording whose last entries were lost, but whose segments show the state after these
-// entries. The lost entries changed the state after the last existing entry to that in the
-// segments. The smallest number of entries that does so is added, then rolled back.
+// Repairs a recording whose last entries were lost, but whose segments show the state after these.
+// The lost entries changed the state after the last existing entry to the state in the segments.
+// The fewest entries that do so are added, and then rolled back.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ class Tail {
  public:
   explicit Tail(const Recording& r) : recording_(r) {}
 
-  // Returns the added entries, and the blocks that they free although an
-  // existing entry requested the free.
+  // Returns the added entries. Also returns the blocks whose free an existing entry requested, and
+  // an added entry completes.
   std::pair<EntryTable, std::vector<OlderAlloc>> Run() {
     for (EntryIndex i = 0; i < recording_.entries.size(); ++i) Step(i);
     std::map<uint8_t, RangeSet> mapped_at_end;
@@ -107,9 +107,9 @@ class Tail {
     }
   }
 
-  // If a block is in memory that no entry allocated, this memory existed before the
-  // entries, and so may other memory that no entry touches. If no block is, the
-  // recording began with empty memory.
+  // Notes the use of a block. If no entry allocated its memory, the memory is older than the
+  // entries, and other memory without entries may be, too. If there is no such block, the recording
+  // began with empty memory.
   void See(Device& d, uint64_t address, uint64_t end) {
     d.seen.Add(address, end);
     from_nothing_ &= d.seen_segments.ContainsAll(address, end);
@@ -119,7 +119,7 @@ class Tail {
            (!block.pending || end.use == BlockUse::kPendingFree);
   }
 
-  // The block in use at `address` at the end; null: none.
+  // Returns the block that is in use at `address` in the final state; null: none.
   const BlockState* AtEnd(uint8_t device, uint64_t address) {
     if (used_at_end_.empty())
       for (const SegmentState& s : recording_.segments)
@@ -164,7 +164,7 @@ class Tail {
       }
   }
 
-  // Whether a segment that exists at the end was allocated by a lost entry.
+  // Whether a lost entry allocated this segment, which exists at the end.
   bool IsLater(const SegmentState& s) {
     if (!Fits(s.address, s.bytes)) return false;
     const Device& d = devices_[s.device];
@@ -173,7 +173,7 @@ class Tail {
     return from_nothing_ || d.seen_segments.CoveredIn(s.address, s.address + s.bytes) > 0;
   }
 
-  // Maps the memory of the segment that is mapped at the end but not after the existing entries.
+  // Maps memory of the segment that is mapped at the end, but not after the last existing entry.
   void Maps(const SegmentState& s) {
     if (!Fits(s.address, s.bytes)) return;
     Device& d = devices_[s.device];
@@ -195,8 +195,8 @@ class Tail {
       if (b.use == BlockUse::kInactive || !Fits(b.address, b.bytes)) continue;
       const auto at = d.live.find(b.address);
       if (at != d.live.end() && IsBlock(b, at->second)) continue;
-      // The existing entries allocated this memory or used it for other blocks, so this block was
-      // allocated by a lost entry.
+      // If existing entries allocated this memory or used it for other blocks, a lost entry
+      // allocated this block.
       const uint64_t end = b.address + b.bytes;
       if (from_nothing_ || d.seen_segments.CoveredIn(b.address, end) > 0 ||
           d.seen.CoveredIn(b.address, end) > 0)

@@ -37,8 +37,8 @@ void Join(Piece& into, const Piece& part) {
   into.known = true;
 }
 
-// Infers the pools of ranges that are in no segment at the end, from the blocks in the range or
-// from the size of the mapped pieces.
+// Infers the pool of each range that is in no segment at the end: from the blocks in the range, or
+// from the size of its mapped pieces.
 void FindPools(const Recording& recording, std::vector<Piece>& parts) {
   const uint64_t large_page = allocator::PageSize(
       trace::Pool::kLarge, run::ParseAllocConf(recording.alloc_conf).value_or(run::AllocConf()));
@@ -101,7 +101,7 @@ std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
   bool all_known = true;
   for (const Piece& part : joined) all_known &= part.known;
   if (!all_known) FindPools(recording, joined);
-  // Also joins neighbours with a gap between them: the gap was reserved and never mapped.
+  // Also joins neighbours with a gap between them: it was reserved, but never mapped.
   std::vector<ExpandableRange> ranges;
   for (Piece& part : joined) {
     const ExpandableRange& r = part.range;

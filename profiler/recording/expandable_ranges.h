@@ -1,6 +1,6 @@
-// Finds the expandable segments. The file only shows ranges that were mapped (segments at the end,
-// segment_map and segment_unmap entries). Ranges with the same stream, pool and memory pool belong
-// to one segment. Internal to this folder.
+// Finds the expandable segments. A file only shows ranges that were mapped, in the final segments
+// and in segment_map and segment_unmap entries. Ranges of the same stream, pool and memory pool
+// belong to one segment. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ExpandableRange {
   trace::StackId stack;  // stack of the range's first segment at the end, if known
 };
 
-// Sorted by (device, begin), not overlapping.
+// Returns the ranges, sorted by (device, begin). They do not overlap.
 std::vector<ExpandableRange> ExpandableRanges(const Recording& recording);
 
 }  // namespace vramscope::recording

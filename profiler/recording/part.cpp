@@ -1,4 +1,4 @@
-// Makes a part of a recording. Uses the history of the whole, so that both agree on every block.
+// Makes a part of a recording from the whole history, so that part and whole agree on every block.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-// Walks forward in time from the start state that the roll-back found, to
-// determine the size of every block.
+// Determines the size of every block, walking forward from the start state that the roll-back
+// found.
 //
-// An allocation uses the beginning of a free block, and free neighbours are always merged. So this
-// free block extended to the next live block or to the end of the segment, and the rules show
-// whether a rest was split off. Free space between a live block and a new allocation is the live
-// block's tail: if it were a free block, the allocation would be at its beginning.
+// An allocation uses the beginning of a free block. Free neighbours are always merged, so that
+// block extends to the next live block or to the end of the segment, and the allocator's rules show
+// whether the rest was split off. Free space between a live block and a new allocation is the live
+// block's tail: in a free block, the allocation would be at the beginning.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class SpanMap {
     near_ = {};
     return spans_.erase(begin) > 0;
   }
-  // The segment that contains `address`; an empty one if there is none.
+  // Returns the segment that contains `address`; an empty segment if there is none.
   const Span& Find(uint64_t address) {
     Span& near = near_[(address >> 21) % near_.size()];
     if (address < near.begin || address >= near.end) {
@@ -150,8 +150,8 @@ class Walk {
     a().bytes_known.back() = made->bytes_known;
   }
 
-  // Returns the entry that determines an older block's size: its completed free. If that entry was
-  // cut off and no OlderAlloc has the size, returns the request of the free.
+  // Returns the entry from which an older block's size is known: the completion of its free. If
+  // that is missing and no OlderAlloc has the size, returns the entry that requested the free.
   static EntryIndex LastSeen(const OlderBlock& b, const OlderAlloc* made) {
     if (b.life.completed != kNoEntry || made != nullptr) return b.life.completed;
     return b.life.requested;
@@ -201,7 +201,7 @@ class Walk {
     }
     for (uint32_t row = 0; row < history_.older; ++row) {
       Device& d = On(a().device[row]);
-      // The end of the block is set below.
+      // The end of the block, 0 here, is set below.
       d.live.emplace_hint(d.live.end(), a().address[row], Device::Block{0, row});
     }
     for (uint32_t row = 0; row < history_.older; ++row) {
@@ -216,8 +216,8 @@ class Walk {
       uint64_t next = s.end;
       if (row + 1 < history_.older && a().device[row + 1] == a().device[row])
         next = std::min(next, a().address[row + 1]);
-      // Every block of the large pool is larger than this gap, so the gap is not a free block but
-      // the tail.
+      // The gap is too small for a block of the large pool, so it is not a free block, but the
+      // tail.
       if (next > end && next - end <= allocator::kSmallSize) a().bytes[row] = next - begin;
       a().bytes_known[row] = next <= begin + a().bytes[row];
     }
@@ -256,8 +256,8 @@ class Walk {
   }
 
   void NewSegment(EntryIndex i) {
-    // Uses the segments that entries allocate, in the order of the entries. The list has them
-    // after the segments of the start.
+    // The list has the segments that entries allocate after the start's segments, in order of their
+    // entries.
     while (next_segment_ < start_.segments.size() &&
            start_.segments[next_segment_].alloc == kNoEntry)
       ++next_segment_;
@@ -317,7 +317,7 @@ class Walk {
       return ++at;
     }
     if (end_block_[row] || segment.expandable) return ++at;
-    // The allocation reveals the block's tail.
+    // The space up to the allocation is the block's tail.
     const uint64_t tail = between - rounded;
     if (tail > std::max(rounded, allocator::MostTail(rounded, conf_))) return ++at;
     if (a().bytes_known[row] || tail > allocator::MostTail(rounded, conf_))
@@ -328,10 +328,10 @@ class Walk {
     return ++at;
   }
 
-  // Whether the free of `row` is missing and entry `i` shows that it has happened.
+  // Returns whether the free of `row` is missing, but entry `i` shows that it has happened.
   bool Displace(uint32_t row, EntryIndex i) {
     if (a().free_completed[row] != kNoEntry || end_block_[row]) return false;
-    // In a cut file the block was freed at an unknown time, but not before the free was requested.
+    // In a truncated file, the time of the free is unknown, but it is not before its request.
     if (const EntryIndex asked = a().free_requested[row]; asked != kNoEntry && asked > i)
       return false;
     odd_.Count(Oddity::kFreeMissing);

@@ -44,8 +44,8 @@ class RecordedCategories {
                                                                : entries_.recorded_category[i];
   }
 
-  // The file has the category in the entry of the allocation, or in the block if the block exists
-  // at the end, or in the entry of the free if the block is older than the recording.
+  // The file has the category in the entry of the allocation. If there is none, it is in the block
+  // (if this exists at the end) or, for older blocks, in the entry of the free.
   Category OfBlock(uint32_t row) const {
     Category category = OfEntry(allocations_.alloc[row]);
     if (category == Category::kUnknown && allocations_.alloc[row] == kNoEntry) {
@@ -74,7 +74,7 @@ class RecordedCategories {
     base::HashMap<std::pair<uint8_t, uint64_t>, uint32_t> live;
     for (uint32_t row = 0; row < history_.older; ++row)
       live[{allocations_.device[row], allocations_.address[row]}] = row;
-    // For each device: whether an entry other than kCategory was seen.
+    // For each device: whether there was an entry other than kCategory.
     std::array<bool, 256> began = {};
     for (EntryIndex i = 0; i < entries_.size(); ++i) {
       const std::pair<uint8_t, uint64_t> place(entries_.DeviceOf(i), entries_.address[i]);

@@ -1,6 +1,6 @@
-// What a recorded file contains, without conclusions: the allocator's entries as columns, the
-// blocks at the end, annotations. Importers (snapshot pickle and JSON, Kineto) fill a Recording,
-// inference labels it, and Emit turns it into a Trace.
+// What a recorded file contains, before anything is inferred: the allocator's entries as columns,
+// the blocks at the end, and annotations. Importers (snapshot pickle and JSON, Kineto) fill a
+// Recording, inference labels it, and Emit turns it into a Trace.
 //
 //   ASSIGN_OR_RETURN(Recording r, ReadSnapshot(input, options));   // importers/snapshot.h
 //   ASSIGN_OR_RETURN(History h, Reconstruct(r));
@@ -58,7 +58,7 @@ struct EntryTable {
   std::vector<uint32_t> stream;                    // row of Recording::streams
   std::vector<uint8_t> device;                     // empty: all of device 0
   std::vector<trace::Category> recorded_category;  // category in the file; empty: no entry has one
-  // The texts that PyTorch writes, as ids of Recording::strings; empty if no entry has any.
+  // PyTorch's texts with these names, as ids of Recording::strings; empty: no entry has one.
   std::vector<trace::StringId> user_metadata, compile_context;
   uint32_t size() const { return static_cast<uint32_t>(action.size()); }
   trace::StackId StackOf(EntryIndex i) const { return stack.empty() ? trace::StackId() : stack[i]; }
@@ -92,16 +92,16 @@ struct SegmentState {
   std::vector<BlockState> blocks = {};  // sorted by address
 };
 
-// A range that the program named (external_annotations, user_annotation). begin_ns is 0 if the file
-// only has the end; end_ns is the time of the last entry if the file only has the begin.
+// A range that the program named (external_annotations, user_annotation). If the file lacks the
+// begin, begin_ns is 0. If it lacks the end, end_ns is the time of the last entry.
 struct Annotation {
   trace::StringId name = {};
   int64_t begin_ns = 0, end_ns = 0;
   uint8_t device = 0;
 };
 
-// An allocation that existed before the first entry, in a recording whose earlier entries were cut
-// off.
+// An allocation that existed before the first entry. Used in recordings whose earlier entries were
+// cut off.
 struct OlderAlloc {
   uint64_t address = 0, requested = 0;
   uint64_t bytes = 0;   // size of the block, from entries that were cut off; 0: unknown
@@ -121,14 +121,14 @@ struct Recording {
   bool has_segments = false;      // false: the file has no segments (Kineto)
   bool bytes_are_blocks = false;  // entries have block sizes, not requested sizes (Kineto)
   bool overflowed = false;        // the ring was full: the oldest entries are lost
-  // vramscope wrote the file with inferred labels, which inference replaces.
+  // True: vramscope wrote the file with inferred labels. Inference replaces these.
   bool labels_are_inferred = false;
-  // vramscope wrote the file with all categories, so inference leaves unknown blocks unknown.
+  // True: vramscope wrote the file with all categories. Inference leaves unknown blocks unknown.
   bool labels_are_complete = false;
   bool has_times = true;  // false: time_ns counts entries of the file
   // kState: no entries, only the memory at one time.
   trace::Content content = trace::Content::kRun;
-  // torch.cuda.memory_stats(). A file with these figures has nothing else.
+  // The figures of torch.cuda.memory_stats(). A file that has these has nothing else.
   std::vector<trace::Statistic> statistics;
   std::string lost;  // the part of a cut file that could not be read; "": the file is whole
   std::vector<std::string> strings = {""};
@@ -136,13 +136,13 @@ struct Recording {
   EntryTable entries;
   // Segments at the end, by (device, address); may be unused (Kineto).
   std::vector<SegmentState> segments;
-  // Sorted by (device, address). Has the stacks of older blocks and, for a file without segments,
-  // shows which blocks were live.
+  // Older blocks, sorted by (device, address): their stacks and, in a file without segments, which
+  // of them were live.
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // sorted by begin
-  // Further events of the file (ops, modules, device usage), sorted by time. Their string ids, and
-  // those of the activities, refer to `strings`.
+  // Other events of the file (ops, modules, device usage), sorted by time. String ids, here and in
+  // the activities, refer to `strings`.
   std::vector<trace::Event> extras;
   std::vector<trace::Activity> activities;  // kernels, memcpys, calls; in any order
   std::vector<std::string> warnings;
@@ -155,17 +155,17 @@ struct History {
   struct Allocations {
     std::vector<EntryIndex> alloc;           // kNoEntry: older than the recording
     std::vector<EntryIndex> free_requested;  // kNoEntry: never, or not recorded
-    // Usually a kFreeCompleted. If the file has no such entry, the kFreeRequested; if the file has
-    // neither, the kAlloc that reused the memory (`displaced`). kNoEntry: never freed.
+    // The block's kFreeCompleted. If the file lacks it: the kFreeRequested. If it lacks both: the
+    // kAlloc that reused the memory (see `displaced`). kNoEntry: never freed.
     std::vector<EntryIndex> free_completed;
     std::vector<uint64_t> address, requested, bytes;  // bytes: of the block, unsplit tail included
     std::vector<uint32_t> stream;                     // row of Recording::streams
     std::vector<uint8_t> device;
     std::vector<trace::Pool> pool;
-    // Stack of the allocation, or of the block at the end; 0: unknown.
+    // The stack of the kAlloc entry or, without one, of the block at the end; 0: unknown.
     std::vector<trace::StackId> stack;
-    // Whether the file shows `bytes`. False: the block is older than the recording and freed within
-    // it, so it may have an unsplit tail of unknown size (replay searches for the tail).
+    // Whether the file shows `bytes`. False: an older block that was freed during the recording. It
+    // may have an unsplit tail of unknown size, for which replay searches.
     std::vector<bool> bytes_known;
     uint32_t size() const { return static_cast<uint32_t>(alloc.size()); }
   };
@@ -173,11 +173,11 @@ struct History {
   uint32_t older = 0;               // allocations[0 .. older) are older than the recording
   std::vector<bool> older_pending;  // older row -> free requested before the start
   // The segments at the first entry, by (device, address). An expandable segment has all addresses
-  // that were ever mapped. The blocks of the expandable segment are the memory that was mapped at
-  // the first entry, with unmapped gaps between blocks; none if nothing was mapped.
+  // that were ever mapped. Its blocks are the memory that was mapped at the first entry (none if
+  // nothing was), with unmapped gaps between them.
   std::vector<SegmentState> start_segments;
-  // The segments that valid kSegmentAlloc entries allocated, by entry. If the segment exists at the
-  // end, the file has its pool; if not, the pool follows from the size.
+  // The segments that valid kSegmentAlloc entries allocated, in order of the entries. The pool is
+  // from the file if the segment exists at the end. If not, it is concluded from the size.
   struct NewSegment {
     EntryIndex entry = 0;
     trace::Pool pool = trace::Pool::kSmall;
@@ -186,13 +186,13 @@ struct History {
   std::vector<NewSegment> new_segments;
   std::vector<uint32_t> allocation_of_entry;  // entry -> row of allocations; UINT32_MAX for entries
                                               // that are no alloc or free
-  // Rows of allocations whose free is not in the file, by the entry that shows the free.
+  // Rows of allocations whose free is not in the file, sorted by the entry that shows the free.
   std::vector<uint32_t> displaced;
   std::vector<EntryIndex> left_out;   // entries that contradict the state, ascending
   std::vector<std::string> warnings;  // numbers of such entries, and how they were treated
 };
 
-// A part of a recording: its start and end state for the entries [begin, end).
+// The states at the start and end of the entries [begin, end) of a recording.
 struct Part {
   std::vector<OlderAlloc> older;       // state before `begin`; `stack` comes from `stack_of`
   std::vector<SegmentState> segments;  // state before `end`; Recording::segments of the part
@@ -201,9 +201,9 @@ struct Part {
 Part PartOf(const Recording& whole, const History& history, EntryIndex begin, EntryIndex end,
             const std::function<trace::StackId(EntryIndex)>& stack_of);
 
-// Repairs a recording whose last entries are lost, but whose segments show the state after these
-// entries. Converts the segments to those at the last existing entry. Memory that no entry touched
-// is assumed to have existed all the time. kInvalidArgument as from Reconstruct.
+// Repairs a recording whose last entries are lost, but whose segments show the state after these.
+// Converts the segments to those at the last existing entry. Memory without entries is assumed to
+// have existed all the time. Returns kInvalidArgument as Reconstruct does.
 absl::Status EndAtLastEntry(Recording& recording);
 
 // Rolls the end state back over the entries, then walks forward again, block by block. Entries that
@@ -237,8 +237,8 @@ struct Labels {
     uint8_t rule = 0;
   };
   std::vector<PhaseRange> phases;  // sorted by begin, not overlapping
-  // Further events (steps, phases, modules, retags, markers) directly before the entry, in this
-  // order; `at` may be the number of entries. Their times do not decrease.
+  // An event (step, phase, module, retag, marker) directly before entry `at`, or after all entries
+  // if `at` is their number. The order of these events is kept; times do not decrease.
   struct Placed {
     EntryIndex at = 0;
     trace::Event event;
@@ -247,9 +247,9 @@ struct Labels {
   std::vector<std::string> strings;  // added by inference; their ids continue after the file's
 };
 
-// Merges the categories that the file states, and their changes, into `labels`, with rule 0. A
-// block with a stated category keeps no change made by a rule. If `labels_are_complete`, blocks
-// keep no category that a rule inferred.
+// Adds the file's categories and their changes to `labels`, with rule 0. If the file has a category
+// for a block, changes inferred by rules are removed. If `labels_are_complete`, all inferred
+// categories are removed.
 void ApplyRecordedLabels(const Recording& recording, const History& history, Labels& labels);
 
 // Names of the markers for entries that are not allocator events.
@@ -260,17 +260,17 @@ inline constexpr std::string_view kMarkerLeftOut = "left out: ";  // followed by
 
 std::string_view Name(Action action);  // "alloc", "free_requested", ... "annotate", "category"
 
-// The number that events use for each row of Recording::streams: the recorded number if all numbers
-// fit into 32 bits, else the row.
+// Returns the number that events use for each row of Recording::streams: the recorded number, or
+// the row if some recorded numbers do not fit into 32 bits.
 std::vector<uint32_t> StreamNumbers(const Recording& recording);
 
-// Emits the whole trace: older segments and blocks, the marker kMarkerRecordingBegin, then entries
-// with segments, steps and phases, annotations and extras merged by time. Calls Begin and End of
-// the sink; `complete` is always true, and the caller passes warnings to the builder.
+// Emits the whole trace: first older segments and blocks, then the marker kMarkerRecordingBegin,
+// then entries, segments, steps, phases, annotations and extras, merged by time. Calls the sink's
+// Begin and End; `complete` is always true, and the caller passes warnings to the builder.
 //
-// No entry is lost: entries that are left out, kSnapshot and kOther become markers (with address,
-// bytes, stream, device and stack). The thread of an annotation is its device << 8 plus a number
-// that separates overlapping annotations. Streams are numbered by StreamNumbers().
+// No entry is lost: left-out entries, kSnapshot and kOther become markers (with address, bytes,
+// stream, device and stack). An annotation's thread is its device << 8, plus a number that differs
+// for overlapping annotations. Streams are numbered by StreamNumbers().
 void Emit(const Recording& recording, const History& history, const Labels& labels,
           trace::EventSink& sink);
 

@@ -51,8 +51,8 @@ class RollingBack {
   }
 
   static bool Damaged(uint64_t address, uint64_t bytes) {
-    // The limit leaves room for rounding. Addresses may be high, because some files have signed
-    // addresses.
+    // The limit leaves room for rounding. It must allow high addresses, because some files have
+    // signed ones.
     return bytes > kMostBytes || address > UINT64_MAX - (2 * bytes + (uint64_t{1} << 30));
   }
 
@@ -81,8 +81,8 @@ class RollingBack {
       last = &s;
       Device& device = On(s.device);
       if (s.expandable) {
-        // The blocks of an expandable segment, including free ones, are its mapped memory. In a
-        // file there are no gaps between them; in a part of a recording there may be.
+        // The blocks of an expandable segment, also the free ones, are its mapped memory. In a file
+        // they are adjacent. In a part of a recording, there may be gaps between them.
         for (const BlockState& b : s.blocks)
           if (b.address >= s.address && b.bytes <= s.bytes &&
               b.address - s.address <= s.bytes - b.bytes)
@@ -183,7 +183,7 @@ class RollingBack {
   bool UndoRequest(EntryIndex i, Device& device) {
     const auto [at, fresh] = device.blocks.try_emplace(entries_.address[i]);
     Device::Block& block = at->second;
-    // In a cut file, the block stays pending: its free may have completed after the last entry.
+    // In a truncated file the block stays pending: its free may be complete after the last entry.
     if (fresh && recording_.lost.empty()) {  // completed, but the completion is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;
@@ -235,8 +235,8 @@ class RollingBack {
   }
 
   void TakeStart() {
-    // The older blocks that no later entry mentions were never freed.
-    // They are in no known segment.
+    // Older blocks without any later entry were never freed. They are in no known
+    // segment.
     for (const OlderAlloc& o : recording_.older)
       if (!Damaged(o.address, std::max(o.requested, o.bytes)))
         On(o.device).blocks.try_emplace(o.address);

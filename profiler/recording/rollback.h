@@ -1,5 +1,5 @@
-// Walks back in time over the entries, from the segments and blocks at the end to the memory before
-// the first entry, and pairs every free with its allocation. Internal to this folder.
+// Goes back in time over the entries, from the final segments and blocks to the memory before the
+// first entry. Pairs every free with its allocation. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,7 @@ struct Start {
   std::vector<EndBlock> end_blocks;
   std::vector<OlderBlock> older;    // sorted by (device, address)
   std::vector<BlockLife> recorded;  // sorted by entry
-  // Segments that are not expandable. The first exist at the start, by (device, address).
+  // Segments that are not expandable. Those of the start come first, by (device, address).
   std::vector<SegmentLife> segments;
   std::vector<MappedRange> mapped;  // pages of expandable segments at the start, by (device, begin)
   std::vector<EntryIndex> left_out;  // ascending

@@ -6,7 +6,7 @@
 namespace vramscope::recording {
 namespace {
 
-// Adds the used blocks from `at` on within [begin, end), and the free ranges between them.
+// Adds the used blocks in [begin, end), the first being `at`, and free ranges between them.
 void Fill(SegmentState& s, uint64_t begin, uint64_t end, std::span<const PlacedBlock> used,
           size_t& at) {
   const auto free_until = [&](uint64_t address) {

@@ -77,7 +77,7 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
         "recording, its free is missing or late, or the block is shorter",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
-  // CauseOf() runs after the model has allocated its block.
+  // A live block here can be the new one, because CauseOf() runs after the model's allocation.
   if (at->block.live && b.address != c.recorded) {
     return fmt::format(
         "{}; {}. The recorded block begins {} after it, in the same free block of the model: a "

@@ -19,7 +19,7 @@ struct Choice {
   bool recorded_asks_driver = false;  // whether the recorded block is in a new segment
   std::optional<uint64_t> model;      // address in the model; nullopt: the model called the driver
 };
-// `model` is the model after its choice.
+// `model`: the state of the model after its choice.
 std::string CauseOf(const allocator::CachingAllocator& model, const run::AllocConf& conf,
                     const Choice& choice);
 // Explains why the model does not release [address, address + bytes) to the device.

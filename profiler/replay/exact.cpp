@@ -28,7 +28,7 @@ using trace::kNoEvent;
 
 constexpr EventIndex kProgressStep = 1 << 16;
 
-// A recorded call to the driver that the model has not repeated yet.
+// A recorded call of the driver. The model has yet to make the same call.
 struct Recorded {
   EventIndex event = 0;
   EventKind kind = EventKind::kMarker;
@@ -108,13 +108,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     Recorded* next = Next();
     if (next == nullptr) return std::nullopt;
     const Segment& s = next->segment;
-    // Address ranges can be released and reserved again, which the trace of a run does not record.
+    // Address ranges can be released and reserved again. A run's trace does not show this.
     if (wanted.expandable && s.expandable && next->kind == EventKind::kSegmentMap &&
         next->address == s.address && s.stream == wanted.stream && s.pool == wanted.pool &&
         s.mempool == wanted.mempool)
       return s.address;
-    // The size of an expandable segment's address range is not compared, because it only depends on
-    // the device's memory.
+    // The size of an expandable segment's address range is not compared: it depends only on the
+    // device's memory.
     const bool same_bytes = wanted.expandable || s.bytes == wanted.bytes;
     if (next->kind != EventKind::kSegmentAlloc || !same_bytes || s.stream != wanted.stream ||
         s.pool != wanted.pool || s.mempool != wanted.mempool || s.expandable != wanted.expandable) {
@@ -200,7 +200,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
         EndWindow(i);
         if (!Complete()) Resync(i - 1);
         if (stopped_) return;
-        // If the completion directly follows the request, as usual, both are replayed at the
+        // Usually, the completion directly follows the request. Then both are replayed at the
         // completion.
         if (trace_.allocations.free_event[id] != i + 1 || DriverComesNext(i + 2)) {
           deferred_ = id;
@@ -295,14 +295,14 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Replays the events between the last allocation and the next. `asks`: the next allocation called
-  // the driver in the recording. Returns false if the model differs from the recording.
+  // Replays the events since the last allocation, before the next one. `asks`: the next allocation
+  // called the driver in the recording. Returns false if the model differs from the recording.
   bool Prepare(uint64_t bytes, uint32_t stream, uint32_t mempool, bool asks) {
     const auto fits = [&] { return model_->BestFit(bytes, stream, mempool).has_value(); };
     if (asks && !completed_.empty() && !fits()) {
-      // Pending frees whose completion is recorded directly before the allocation may really have
-      // completed after the allocation had searched for a cached block, because a release waited
-      // for them. This is assumed if the allocation would otherwise have found a block.
+      // A free may complete only after the allocation has searched for a cached block, because a
+      // release waits for it. The completion is recorded directly before the allocation all the
+      // same. This is assumed if the allocation would have found a block otherwise.
       const auto before = model_->Snapshot();
       const std::vector<uint64_t> completed = completed_;
       if (!Complete()) return false;
@@ -317,13 +317,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       return model_->Restore(before).ok();
     }
     if (!Complete()) return false;
-    // Memory released directly before a new segment usually means that the device was full. If a
-    // cached block would have served the allocation, the program called empty_cache() instead.
+    // If memory is released directly before a new segment, the device usually was full. But if the
+    // allocation could have used a cached block, the program called empty_cache().
     const bool called = !asks || window_.empty() || fits() || CalledFor(window_.front().event);
     return !called || window_.empty() || !window_.front().gives_back() || EmptyCache();
   }
 
-  // Whether the release that contains event `i` is a call of empty_cache() by the program.
+  // Whether event `i` belongs to a release that the program caused by calling empty_cache().
   bool CalledFor(EventIndex i) {
     if (!releases_.has_value()) releases_ = FindReleases(trace_, conf_);
     const auto it = std::lower_bound(releases_->all.begin(), releases_->all.end(), i,
@@ -350,8 +350,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Whether the next allocator event from `i` on is a call of the driver. If so, a free before this
-  // call that seems to complete at once may have been pending until a release waited for it.
+  // Whether the next allocator event from `i` on is a call of the driver. If so, a free that seems
+  // to complete at once may have been pending until a release waited for it.
   bool DriverComesNext(EventIndex i) {
     while (i < trace_.events.size() && !IsAllocatorEvent(trace_.events.kind[i])) ++i;
     if (i >= trace_.events.size()) return false;
@@ -360,9 +360,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
            kind != EventKind::kFreeCompleted;
   }
 
-  // Completes the pending frees whose completion is recorded. Called as late as the next
-  // allocation, because Prepare() may decide that these frees completed after the allocation's
-  // search for a cached block. Returns false if a block was not pending.
+  // Completes the pending frees whose completion was recorded. Called only at the next allocation:
+  // Prepare() may find that they completed after the allocation's search for a cached block.
+  // Returns false if a block was not pending.
   bool Complete() {
     bool all = true;
     for (const uint64_t id : std::exchange(completed_, {})) {
@@ -376,7 +376,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return all;
   }
 
-  // If no allocation caused the events of the window, replays them as a call of empty_cache().
+  // Replays the events of the window, which no allocation caused, as a call of empty_cache().
   void EndWindow(EventIndex i) {
     if (window_.empty()) return;
     const auto asked = std::find_if(window_.begin(), window_.end(),
@@ -430,7 +430,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                        Text(s)));
   }
 
-  // The recorded event for a call of the driver by the model. Null: the driver has no memory.
+  // Returns the recorded event for the model's next call of the driver; null: no memory is left.
   Recorded* Next() {
     if (failing_) return nullptr;
     for (Recorded& r : window_) {
@@ -519,7 +519,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const uint32_t n = trace_.events.size();
     out_.end_state_equal =
         !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(trace_, n, conf_));
-    // Measures the holes in the recorded state, which is nearly or exactly that of the model.
+    // Measures the holes in the recorded state: it is the same as that of the model, or nearly.
     if (n > 0) {
       CachingAllocator at_peak(settings_, nullptr);
       const EventIndex peak = std::min(out_.peak_reserved_event, n - 1);
@@ -533,7 +533,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   static bool SameBlocks(const std::vector<CachingAllocator::SnapshotSegment>& model,
                          const RecordedState& recorded) {
     if (recorded.blocks_left_out > 0) return false;
-    // Leaves out segments without memory, because a recording does not contain them.
+    // Leaves out unmapped blocks, because a recording does not contain them.
     const auto blocks = [](const std::vector<CachingAllocator::SnapshotSegment>& segments) {
       std::vector<std::tuple<uint64_t, uint64_t, bool>> out;
       for (const CachingAllocator::SnapshotSegment& s : segments) {

@@ -8,14 +8,14 @@
 
 namespace vramscope::replay {
 
-// `conf` has the settings of the recording. Stops comparing after `most_differences` differences,
-// because each costs a pass over the trace.
+// `conf`: the settings of the recording. Stops comparing after `most_differences` differences,
+// because each of them costs a pass over the trace.
 absl::StatusOr<Replayed> ReplayExactly(const trace::Trace& trace, const ReplayOptions& options,
                                        const run::AllocConf& conf, uint64_t most_differences);
 absl::StatusOr<Replayed> ReplayWhatIf(const trace::Trace& trace, const ReplayOptions& options,
                                       const run::AllocConf& conf);
 
-// Sets largest_hole and stranded_bytes; reads out.conf.
+// Sets out.largest_hole and out.stranded_bytes. Reads out.conf.
 void MeasureHoles(const allocator::CachingAllocator& model, Replayed& out);
 
 }  // namespace vramscope::replay

@@ -14,9 +14,9 @@ using trace::EventIndex;
 using trace::EventKind;
 using trace::kNoEvent;
 
-// Extends expandable segments to the address range that they reserved, because the allocator
-// chooses a block that can grow only if no other block fits. Recordings only contain the addresses
-// that were mapped at some time.
+// Extends expandable segments to the address range that they reserved. (Recordings only contain
+// addresses that were mapped at some time.) The allocator's choice depends on it: a block that can
+// grow is used only if no other block fits.
 void Extend(RecordedState& state, uint64_t device_total, const run::AllocConf& conf) {
   if (device_total == 0 || device_total > allocator::kUnknownDevice)
     device_total = allocator::kUnknownDevice;
@@ -84,7 +84,7 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::Allo
                                         .stream = state.segment.stream},
                               .mapped = is_mapped});
     };
-    // Adds the ranges that are free or, in an expandable segment, unmapped.
+    // Adds a range without blocks. In an expandable segment, parts of it may be unmapped.
     const auto fill = [&](uint64_t from, uint64_t to) {
       if (!state.segment.expandable) return put(from, to, true);
       there.mapped().ForEachPiece(from, to, put);

@@ -1,5 +1,5 @@
-// The recorded segments and blocks at an event, as a start state of the model. Internal to this
-// folder.
+// Reads the recorded segments and blocks at an event, as a start state for the model. Internal to
+// this folder.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct RecordedState {
   uint64_t blocks_left_out = 0;  // live blocks outside all segments or overlapping others
 };
 
-// The state before event `end`. Assumes that a request of at least max_split_size got a whole free
-// block; not all recordings contain the size of the whole block.
+// Returns the state before event `end`. Assumes that a request of at least max_split_size got a
+// whole free block, because some recordings do not contain the size of the block.
 RecordedState StateBefore(const trace::Trace& trace, trace::EventIndex end,
                           const run::AllocConf& conf);
 

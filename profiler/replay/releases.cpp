@@ -27,8 +27,8 @@ using trace::EventKind;
 using Cause = Release::Cause;
 using Evidence = Release::Evidence;
 
-// The memory that other processes and libraries use on a GPU varies. The lowest total that did not
-// fit may therefore be below the maximum ever reserved, by up to 1/kSlack of the maximum.
+// Other processes and libraries use a varying part of the GPU's memory. So a total that did not fit
+// may be lower, by at most 1/kSlack, than the most that was ever reserved.
 constexpr uint64_t kSlack = 32;
 
 bool GivesBack(EventKind kind) {
@@ -90,7 +90,7 @@ class Finder {
   }
 
  private:
-  // A release directly before a request to the driver.
+  // A release that an allocation may have caused: a request to the driver follows directly.
   struct Candidate {
     size_t row = 0;
     bool ran_out = false;
@@ -138,15 +138,15 @@ class Finder {
     }
     r.bytes += bytes;
     ++r.count;
-    // Whether the piece contains a block whose free just completed. It may have been pending when
-    // the allocation searched for a block.
+    // Whether the piece contains a block whose free has just completed. The free may have been
+    // pending when the allocation searched for a block.
     const bool late = std::any_of(late_.begin(), late_.end(), [&piece](uint64_t address) {
       return address >= piece.first && address < piece.second;
     });
     pieces_.push_back({piece.second - piece.first, s.stream[id], s.mempool[id], s.pool[id], late});
   }
 
-  // The free block that contains a range of pages.
+  // Returns the free block that contains a range of pages.
   std::pair<uint64_t, uint64_t> FreeAround(uint64_t segment, uint64_t begin, uint64_t end,
                                            const trace::RangeSet& mapped) const {
     uint64_t from = trace_.segments.address[segment];
@@ -184,7 +184,7 @@ class Finder {
         break;
       case EventKind::kFreeCompleted:
         if (open_) Close(0);
-        // The free completes directly after its request, or has no request, so the block was not
+        // A free that completes directly after its request, or without one, was not
         // pending.
         if (requested_ == id || trace_.allocations.free_requested_event[id] == i) {
           late_.clear();
@@ -269,18 +269,18 @@ class Finder {
                                 : p.bytes - size >= conf_.max_non_split_rounding;
       (p.late ? c.served_late : c.served) |= !oversize;
     }
-    // An allocation from a private pool does not cause releases.
+    // An allocation from a private pool counts as served, because it causes no releases.
     c.served |= PartWouldDo(std::move(same), size) || mempool != 0;
-    // A release caused by an allocation has the allocation's stack. Several releases by
-    // empty_cache() are unlikely to have that stack by chance; a single release may.
+    // A release caused by an allocation has the allocation's stack. If empty_cache() releases
+    // several segments, they are unlikely to have this stack by chance; a single one may.
     c.stack_of_request = one_stack_ && stack_.value != 0 && stack_ == trace_.events.StackOf(i) &&
                          out_.all.back().count > 1;
     candidates_.push_back(c);
   }
 
-  // Whether releasing a part of these blocks would have sufficed for the allocation. With
-  // max_split_size, an allocation that does not fit releases just enough blocks of at least that
-  // size. The allocation releases the whole cache only if these blocks are too small.
+  // Whether the allocation would have released only a part of these blocks. With max_split_size, an
+  // allocation that does not fit releases just enough blocks of at least that size. Only if these
+  // are not enough does it release the whole cache.
   bool PartWouldDo(std::vector<uint64_t> pieces, uint64_t size) const {
     if (conf_.max_split_size == run::AllocConf::kNoMaxSplit) return false;
     const uint64_t wanted = std::max(size, conf_.max_split_size);
@@ -295,7 +295,7 @@ class Finder {
     return false;
   }
 
-  // Ends the current release. `asked` bytes were requested from the driver directly after it.
+  // Ends the current release. `asked`: the bytes requested from the driver directly after it.
   void Close(uint64_t asked) {
     Release& r = out_.all.back();
     r.asked = asked;
@@ -459,7 +459,7 @@ class Finder {
   static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
   uint64_t requested_ = kNobody;  // the allocation whose free the device's last event requests
   std::vector<uint64_t> late_;    // addresses of pending frees that have just completed
-  // Live blocks, begin -> end. Only used for traces with pages.
+  // The ends of live blocks, keyed by begin. Used only for traces with pages.
   absl::btree_map<uint64_t, uint64_t> live_;
   std::vector<uint32_t> live_in_;            // blocks in use, by segment
   uint64_t cached_ = 0, cached_behind_ = 0;  // bytes in free segments; after the release

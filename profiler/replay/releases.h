@@ -1,7 +1,7 @@
 // Finds when a recording released memory to the device, and why. Either the program called
 // torch.cuda.empty_cache(), or an allocation did not fit, so the allocator released its cache and
-// tried again. No file contains how much memory the GPU had for segments, but
-// allocations that did not fit show it.
+// tried again. No file states how much memory the GPU had for segments. It is inferred from
+// allocations that did not fit.
 //
 //   const Releases r = FindReleases(trace);
 //   r.gpu_full;   // 39: "flushed 39 times because the GPU was full"
@@ -48,7 +48,7 @@ struct Release {
   std::vector<uint32_t> mempools = {};    // private pools that released something
   bool of_default_pool = false;           // whether the default pool released something
   bool part = false;                      // some free segments of the default pool were kept
-  // For kGpuFull: whether a model with the limit `Releases::capacity` also releases memory here.
+  // For kGpuFull: whether a model with the limit `Releases::capacity` releases memory here, too.
   bool at_limit = false;
 };
 std::string_view Name(Release::Cause cause);        // "empty_cache"
@@ -76,15 +76,15 @@ struct Releases {
   std::vector<Release> all;  // in order of their events
   uint64_t empty_cache_calls = 0, gpu_full = 0, collections = 0;
   Capacity capacity;
-  // "The allocator flushed its cache 39 times because the GPU was full. empty_cache() was called
-  // twice."; "" if nothing was released.
+  // Such as "The allocator flushed its cache 39 times because the GPU was full. empty_cache() was
+  // called twice."; "": nothing was released.
   std::string headline;
 };
-// `conf` has the settings of the run. If not given, those in the file are used.
+// `conf`: the settings of the run. If it is not given, the file's settings are used.
 Releases FindReleases(const trace::Trace& trace, const std::optional<run::AllocConf>& conf = {});
 
-// Whether the file has a history of the device's memory, not only its state at one time: an
-// allocator event follows the beginning of the recording.
+// Returns whether the file has a history of the device's memory, not just the state at one time. It
+// has one if an allocator event follows the beginning of the recording.
 bool HasHistory(const trace::Trace& trace);
 
 }  // namespace vramscope::replay

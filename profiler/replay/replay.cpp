@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kMostDifferences = 100;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Variants of the recorded settings, each with one setting changed.
+// Returns variants of the recorded settings `said`, each with one setting changed.
 std::vector<run::AllocConf> Suspects(const trace::Trace& trace, const run::AllocConf& said) {
   std::vector<run::AllocConf> out;
   const auto add = [&out, &said](run::AllocConf conf) {
@@ -73,7 +73,7 @@ absl::Status NoHistory() {
                  "one with torch.cuda.memory._record_memory_history()"));
 }
 
-// Whether the options describe the recorded run.
+// Whether the options ask for no change of the recorded run.
 bool AsRecorded(const ReplayOptions& o, const run::AllocConf& recorded) {
   return o.alloc_conf.value_or(recorded) == recorded && !o.restart.value_or(false) &&
          o.device_memory_bytes == 0 && o.memory_fraction == 0 && o.device_total_bytes == 0 &&
@@ -82,8 +82,8 @@ bool AsRecorded(const ReplayOptions& o, const run::AllocConf& recorded) {
 
 absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& options,
                                 const run::AllocConf& recorded) {
-  // If the exact replay agrees with every recorded choice, it is the result, because it uses the
-  // driver's addresses and the inferred tails.
+  // If the exact replay agrees with every recorded choice, returns it: it uses the driver's
+  // addresses and the inferred tails.
   if (AsRecorded(options, recorded)) {
     ReplayOptions exactly{.try_settings = false};
     exactly.progress = options.progress;
@@ -132,7 +132,7 @@ absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& 
   }
   absl::StatusOr<Replayed> out = ReplayExactly(trace, options, *conf, kMostDifferences);
   if (!out.ok() || out->differences == 0 || !options.try_settings) return out;
-  // Wrong settings usually differ early, and their replay ends there.
+  // Most wrong settings differ from the recording early. Their replay ends there.
   const ReplayOptions quiet{.cancel = options.cancel};
   for (run::AllocConf& suspect : Suspects(trace, *conf)) {
     const absl::StatusOr<Replayed> tried = ReplayExactly(trace, quiet, suspect, 0);

@@ -1,7 +1,7 @@
 // Replays the allocations of a recorded trace on the model of the caching allocator, in the same
-// order and from the same start state. With the recorded settings, the replay tests whether
-// addresses and segments agree. With other settings, the replay computes how much memory would have
-// been reserved, how fragmented, and whether the run would still have run out of memory.
+// order and from the same start state. With the recorded settings, a replay tests whether addresses
+// and segments agree. With other settings, it computes how much memory would have been reserved,
+// how fragmented this would have been, and whether the run would still have run out of memory.
 //
 //   ASSIGN_OR_RETURN(Replayed r, Replay(trace, {}));
 //   r.addresses_equal == r.addresses_total;
@@ -28,18 +28,18 @@ struct ReplayOptions {
   // Settings to use instead of the recorded settings. The result is then a what-if,
   // and addresses are not compared.
   std::optional<run::AllocConf> alloc_conf = {};
-  // What-if: the limit for segments. 0: the device's memory for segments, which a plan states and
-  // which is inferred for a recording (Releases::capacity); no limit if that is unknown.
+  // What-if: the limit for segments. 0: as much as the device had for segments. A plan states this;
+  // for a recording it is inferred (Releases::capacity). If it is unknown, there is no limit.
   uint64_t device_memory_bytes = 0;
   double memory_fraction = 0;  // what-if: set_per_process_memory_fraction; 0: not changed
-  // What-if: true allocates blocks older than the recording anew; false leaves them and all cached
-  // memory in place. By default, these blocks stay in place if neither settings
-  // nor device memory are changed.
+  // What-if: true: blocks older than the recording are allocated anew. false: they and all cached
+  // memory stay in place. Default: they stay in place if neither settings nor device memory
+  // change.
   std::optional<bool> restart = {};
   bool try_settings = true;  // after a difference, search for `settings_that_agree`
-  // What-if: events, ascending, before each of which the replay also calls empty_cache().
+  // What-if: the replay also calls empty_cache() before each of these events (ascending).
   std::vector<trace::EventIndex> empty_cache_at = {};
-  // What-if: the total memory that memory fractions refer to; 0: that of the trace's device.
+  // What-if: the total memory to which memory fractions refer; 0: that of the trace's device.
   uint64_t device_total_bytes = 0;
   // What-if: returns the size to request instead of `bytes` at an event (an allocation or an
   // out-of-memory event). 0: the request is left out.
@@ -75,16 +75,16 @@ struct Replayed {
   bool end_state_equal = false;  // all blocks agree at the end of the recording
   uint64_t differences = 0;
   std::optional<Difference> first_difference;
-  // If there are differences: other common settings with which every decision agrees; nullopt: none
-  // found.
+  // Other common settings with which every decision agrees, searched for if there are differences;
+  // nullopt: none found.
   std::optional<run::AllocConf> settings_that_agree;
-  // Start states. For some blocks that are older than the recording, the file does not contain the
-  // unsplit tail. Every tail from 0 to 1 MiB is tested against every choice that the recorded
+  // Start states. Some blocks older than the recording have an unsplit tail whose size the file
+  // does not contain. Every size from 0 to 1 MiB is tested against every choice that the recorded
   // allocator made while the block existed.
   uint64_t unknown_tails = 0;   // number of such blocks
   uint64_t tails_inferred = 0;  // number of these that must have a tail
-  // The number of all combinations of tails, and of those that no recorded choice excludes.
-  // nullopt: more than 2^64 - 1. Their decimal logarithms follow.
+  // The number of all combinations of tails, and the number of those that no recorded choice
+  // excludes; nullopt: more than 2^64 - 1. Then the decimal logarithms of both.
   std::optional<uint64_t> start_states_tried = 0, start_states_consistent = 0;
   double log10_tried = 0, log10_consistent = 0;
   // Results of the model.
@@ -110,31 +110,31 @@ struct Replayed {
     uint64_t allocated, reserved;
   };
   std::vector<Point> curve;  // one point after every event that changed memory
-  // The largest free block at the model's peak of reserved memory, and the free bytes
-  // that could not be released then, because their segment (or, in an expandable segment,
-  // their page) is partly in use.
+  // At the model's peak of reserved memory: the largest free block, and the free bytes that
+  // could not be released. (Their segment or, in an expandable segment, their page was partly in
+  // use.)
   uint64_t largest_hole = 0, stranded_bytes = 0;
 };
 
-// The allocator settings of the recording or plan, in the syntax of PYTORCH_CUDA_ALLOC_CONF.
+// Returns the allocator settings of the recording or plan, as in PYTORCH_CUDA_ALLOC_CONF.
 const std::string& RecordedConf(const trace::Trace& trace);
 
 // Returns kFailedPrecondition if the trace has no history or cannot be replayed
-// (trace::WhyNoReplay). Also, except for what-ifs, if the trace has no segments or
-// its settings cannot be parsed.
+// (trace::WhyNoReplay). Unless it is a what-if, also if the trace has no segments, or settings that
+// cannot be parsed.
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options);
 
-// The replays with which every page compares what-ifs.
+// The replays with which all pages compare what-ifs.
 struct Baseline {
-  // The replay with the recorded settings from the recorded start state. The replay equals the
-  // recording if every choice agrees.
+  // The replay with the recorded settings, from the recorded start state. If every choice agrees,
+  // it equals the recording.
   Replayed own;
-  // The replay with the recorded settings that allocates older blocks anew, as replays with other
-  // settings do. nullopt: no block is older than the recording.
+  // The same, except that older blocks are allocated anew, as in replays with other settings.
+  // nullopt: no block is older than the recording.
   std::optional<Replayed> anew;
   const Replayed& of_settings() const { return anew.has_value() ? *anew : own; }
 };
-// Uses only `holes`, `progress` and `cancel` of the options.
+// Of the options, uses only `holes`, `progress` and `cancel`.
 absl::StatusOr<Baseline> ReplayBaseline(const trace::Trace& trace, const ReplayOptions& options);
 
 }  // namespace vramscope::replay

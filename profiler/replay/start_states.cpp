@@ -40,8 +40,8 @@ StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, const R
     for (size_t i = 0; i + 1 < s.blocks.size(); ++i) {
       const Block& b = s.blocks[i].block;
       const uint64_t behind = s.blocks[i + 1].block.bytes_rounded;
-      // Only blocks before a free block are considered. Free space of at most kMostTail is a tail,
-      // because the large pool splits off only larger free blocks.
+      // Considers only blocks before a free block. If free space is at most kMostTail, it is a tail
+      // instead, because the large pool splits off only larger blocks.
       if (!s.blocks[i].live || s.blocks[i + 1].live || behind <= kMostTail ||
           !freed.contains(b.address)) {
         continue;
@@ -68,7 +68,7 @@ bool StartStates::SetTail(CachingAllocator& model, Tail& tail, uint64_t bytes) {
   return true;
 }
 
-// Changes one tail so that the model chooses another block. Returns false if no tail allows this.
+// Changes one tail to make the model choose another block. Returns false if no tail allows this.
 bool StartStates::ExplainBy(CachingAllocator& model, const std::optional<Block>& choice,
                             std::optional<uint64_t> recorded, uint64_t size, uint32_t stream,
                             uint32_t mempool) {
@@ -126,8 +126,8 @@ void StartStates::Weigh(CachingAllocator& model, uint64_t bytes, uint32_t stream
       open_.erase(open_.begin() + static_cast<ptrdiff_t>(i));
       continue;
     }
-    // Excludes each tail with which the free block would be large enough and come before the chosen
-    // block.
+    // Excludes each tail with which the free block would be large enough, and would be preferred to
+    // the chosen block.
     const uint64_t room = behind->bytes_rounded + tail.bytes;
     if (room >= size) {
       const uint64_t most = std::min(kMostTail, room - size);

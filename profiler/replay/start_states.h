@@ -1,10 +1,10 @@
-// Finds the start states that agree with a recording. The tail of a large block is the part that
-// was not requested but is too small (at most 1 MiB) to be split off. If a block is older than the
-// recording and freed within it, no file contains the size of its tail. The tail only affects the
+// Finds the start states that agree with a recording. The tail of a large block is a part that was
+// not requested but is too small (at most 1 MiB) to be split off. If a block is older than the
+// recording and freed within it, no file contains the size of its tail. The tail affects only the
 // size and address of the free block after it. If the recorded allocator chose that free block, its
-// address gives the exact tail. If not, all tails with which the allocator would have chosen the
-// free block are excluded. As each choice is recorded, one tail does not influence another, so
-// testing each block separately covers all combinations. Internal to this folder.
+// address gives the exact tail. If not, all tails with which it would have been chosen are
+// excluded. Each choice is recorded, so tails do not influence each other: testing each block
+// separately covers all combinations. Internal to this folder.
 #pragma once
 
 #include <bitset>
@@ -24,12 +24,12 @@ class StartStates {
   StartStates(const trace::Trace& trace, trace::EventIndex begin, const RecordedState& state,
               const run::AllocConf& conf);
 
-  // Whether later choices can still determine some tail.
+  // Whether there are tails that later choices can still determine.
   bool open() const { return !open_.empty(); }
   // Must be called before an allocation, with its recorded address (nullopt: in a new segment).
-  // Excludes tails with which another block would have been chosen. If the model is about to choose
-  // another block, changes tails in the model so that it does not, as far as the remaining tails
-  // allow this.
+  // Excludes tails with which another block would have been chosen. If the model would choose
+  // another block, changes tails in the model to prevent this, as far as the remaining tails
+  // allow.
   void Weigh(allocator::CachingAllocator& model, uint64_t bytes, uint32_t stream, uint32_t mempool,
              std::optional<uint64_t> recorded);
   // Must be called when a block is freed. The block's tail then has no effect any more.
@@ -37,7 +37,7 @@ class StartStates {
   void ForgetAll() { open_.clear(); }
 
   uint64_t blocks() const { return tails_.size(); }
-  // Number of blocks that have a tail in all start states that agree with the recording.
+  // Returns the number of blocks with a tail in every start state that agrees with the recording.
   uint64_t inferred() const;
   // A number of combinations of tails (nullopt: more than 2^64 - 1), and its decimal logarithm.
   struct Count {

@@ -30,8 +30,8 @@ class WhatIf final : public allocator::SegmentObserver {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
-    // With another memory size, the recorded start state may not fit, so older blocks are allocated
-    // anew.
+    // Older blocks are also allocated anew with another memory size, because the recorded start
+    // state may not fit into it.
     const bool as_recorded = settings_.conf == conf && options.device_memory_bytes == 0 &&
                              options.device_total_bytes == 0;
     keeps_ = begin_ > 0 && !options.restart.value_or(!as_recorded);
@@ -41,8 +41,8 @@ class WhatIf final : public allocator::SegmentObserver {
         options.device_memory_bytes != 0 ? options.device_memory_bytes : capacity.bytes;
     settings_.device_total_bytes =
         options.device_total_bytes != 0 ? options.device_total_bytes : t.info.device.memory_bytes;
-    // The inferred limit already includes the memory fraction. If the file does not contain the
-    // total memory, the total is computed from limit and fraction.
+    // The inferred limit is the memory fraction of the total memory. If the file does not contain
+    // the total, it is computed from the two.
     double& fraction = settings_.conf.memory_fraction;
     if (on_the_gpu_ && fraction == conf.memory_fraction && fraction > 0 &&
         settings_.device_total_bytes == 0) {
@@ -104,7 +104,7 @@ class WhatIf final : public allocator::SegmentObserver {
       }
     }
   }
-  // Forgets a free for which a release waited, so that its recorded completion is ignored.
+  // Forgets a free that a release completed early: its recorded completion is then ignored.
   void OnFreeCompleted(const Block& block) override {
     const auto it = pending_.find(block.address);
     if (it == pending_.end()) return;
@@ -115,7 +115,7 @@ class WhatIf final : public allocator::SegmentObserver {
  private:
   static constexpr uint64_t kNone = ~uint64_t{0};
 
-  // The stream of the allocation, or of the failed allocation, at the event.
+  // Returns the stream of the allocation, or failed allocation, at the event.
   uint32_t StreamOf(EventIndex event) const {
     if (trace_.events.kind[event] == EventKind::kAlloc)
       return trace_.allocations.stream[trace_.events.id[event]];
@@ -165,7 +165,7 @@ class WhatIf final : public allocator::SegmentObserver {
     return absl::OkStatus();
   }
 
-  // Restores the older blocks in place.
+  // Restores the recorded start state, with older blocks in place.
   absl::Status Keep() {
     if (absl::Status status = model_->Restore(StateBefore(trace_, begin_, recorded_).segments);
         !status.ok()) {
@@ -221,16 +221,16 @@ class WhatIf final : public allocator::SegmentObserver {
     }
   }
 
-  // Repeats releases that the program requested. Releases of a full GPU mostly need no repetition:
-  // the model reaches its limit at the same point and releases its own cache.
+  // Repeats a release that the program requested. A release because the GPU was full mostly needs
+  // no repetition: the model reaches its limit at the same point and releases its own cache.
   void GiveBack(const Release& r) {
     for (const uint32_t mempool : r.mempools) model_->ReleasePool(mempool);
     switch (r.cause) {
       case Release::Cause::kEmptyCache:
         return model_->EmptyCache();
       case Release::Cause::kGpuFull:
-        // At this release, other processes used a part of the GPU's memory, so the model
-        // does not reach its limit here.
+        // Here the model does not reach its limit, because other processes used a part of the GPU's
+        // memory at that time.
         if (on_the_gpu_ && !r.part && !r.at_limit) model_->EmptyCache();
         return;
       case Release::Cause::kCollection:
@@ -243,8 +243,8 @@ class WhatIf final : public allocator::SegmentObserver {
     return options_.resize ? options_.resize(i, bytes) : bytes;
   }
 
-  // Replays an allocation that failed in the recording. A plan grants a failed allocation and
-  // records it again, so plans need no replay here.
+  // Replays an allocation that failed in the recording. Not for plans: after an out-of-memory
+  // event, a plan grants the allocation and records it as usual.
   void TryFailed(EventIndex i) {
     if (trace_.info.backend == trace::Backend::kPlan) return;
     const auto& events = trace_.other_events.event;
@@ -270,7 +270,7 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.curve.push_back({i, s.allocated, s.reserved});
   }
 
-  // For the second pass, which does not update the result.
+  // The observer of the second pass, which does not update the result.
   struct Quiet final : allocator::SegmentObserver {
     void OnSegmentAlloc(const allocator::Segment&) override {}
     void OnSegmentFree(const allocator::Segment&) override {}
@@ -299,7 +299,7 @@ class WhatIf final : public allocator::SegmentObserver {
 
 namespace {
 
-// Bytes of the free block that can be released: those in pages without other blocks.
+// Returns the bytes of the free block that can be released: those in wholly free pages.
 uint64_t WholePages(const allocator::Segment& segment, const Block& block,
                     const run::AllocConf& conf) {
   const uint64_t page = allocator::PageSize(segment.pool, conf);

@@ -25,8 +25,8 @@ struct Fragmentation {
 
 constexpr uint64_t kAsked = 2 * kGiB;
 
-// Allocates blocks for long sequences, then many small blocks in their place, and frees every
-// second small block.
+// Allocates and frees blocks for long sequences. Allocates small blocks in their place, and frees
+// every other one of these.
 absl::StatusOr<Fragmentation> Fragment(std::string_view conf) {
   allocator::Settings settings;
   settings.device_memory_bytes = 24 * kGiB;
@@ -53,8 +53,8 @@ absl::StatusOr<Fragmentation> Fragment(std::string_view conf) {
   for (size_t i = 0; i < small.size(); i += 2) {
     if (absl::Status status = allocator.Free(small[i]); !status.ok()) return status;
   }
-  // Also allocates the rest of the GPU's memory, so that the final request can only be served from
-  // free blocks.
+  // Also allocates the rest of the GPU's memory, so that only free blocks are left for the final
+  // request.
   while (allocator.stats().reserved + kAsked <= settings.device_memory_bytes) {
     if (absl::Status status = take(kGiB, small); !status.ok()) return status;
   }
@@ -81,7 +81,7 @@ absl::StatusOr<Quantities> FragmentationDemo() {
                      {"fragmentation_largest_hole", static_cast<double>(plain->largest_hole)}}};
 }
 
-// Six steps. Each frees its activations, but the program keeps its loss in a list.
+// Runs six steps. Each frees its activations, but its loss is kept in a list.
 absl::StatusOr<Quantities> LeakDemo() {
   constexpr uint64_t kKept = 8 * kMiB;
   constexpr int kSteps = 6, kLayers = 4;

@@ -1,6 +1,6 @@
-// Demonstrations that run the allocator's model or the leak finder on a synthetic sequence of
-// allocations instead of a training run. Expressions of an experiment can use a demonstration's
-// quantities like those of a plan.
+// Demonstrations: instead of a training run, they give a synthetic sequence of allocations to the
+// allocator's model or the leak finder. An experiment's expressions can use the quantities of a
+// demonstration like those of a plan.
 //
 //   ASSIGN_OR_RETURN(Quantities q, Demonstrate("fragmentation"));
 //

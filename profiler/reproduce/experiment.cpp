@@ -44,7 +44,7 @@ std::optional<double> Number(const Json& json, const char* key) {
   return found->get<double>();
 }
 
-// Returns an error for unknown keys, because a misspelled key would otherwise be ignored silently.
+// Returns an error if there are other keys: a misspelled key would otherwise be ignored silently.
 absl::Status OnlyKeys(const Json& json, std::initializer_list<std::string_view> keys,
                       const std::string& where) {
   if (!json.is_object()) return Bad(where, "expected an object");
@@ -179,7 +179,7 @@ absl::StatusOr<Experiment> ReadExperiment(const Json& json, const std::string& l
   if (json.contains("run")) {
     if (absl::Status status = read_run("run", json["run"], common); !status.ok()) return status;
   }
-  // Other runs state only the settings in which they differ from the first run.
+  // Every other run states only the settings that differ from the first run's.
   if (json.contains("runs")) {
     if (!json["runs"].is_object()) return Bad(out.id, "runs: expected an object");
     const Settings base = out.runs.empty() ? common : out.runs.front().settings;
@@ -211,7 +211,7 @@ absl::StatusOr<Open> ReadOpen(const Json& json) {
             .figure = Text(json, "figure"),
             .run = Text(json, "run")};
   const double low = Number(json, "low").value_or(1), high = Number(json, "high").value_or(1);
-  // An open value is a length or a count, so its bounds are positive.
+  // An open value is a length or a count, so its bounds must be positive.
   if (!(1 <= low && low <= high && high <= kMostOpen))
     return Bad(fmt::format("open: {}", open.name),
                fmt::format("low and high go from 1 to {}, low first", kMostOpen));

@@ -1,6 +1,6 @@
-// Published experiments as plain values. An experiment has runs and published figures; a figure has
-// a unit, a counter, and a tolerance for the prediction with a reason for the tolerance. The list
-// is in resources/experiments.
+// Published experiments as plain values. An experiment has runs and published figures. A figure has
+// a unit, a counter, a tolerance for the prediction, and a reason for the tolerance. The list is in
+// resources/experiments.
 //
 //   ASSIGN_OR_RETURN(const std::vector<Document>* documents, Documents());
 //   for (const Experiment& e : documents->front().experiments) ...
@@ -23,8 +23,8 @@ namespace vramscope::reproduce {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  // as for --set
 
-// One run of an experiment. Its quantities (quantities.h) are terms in the expressions of figures.
-// Their names begin with the run's name ("sgd_step_ms"), unless the run is called "run".
+// One run of an experiment. Expressions of figures can use its quantities (quantities.h). Unless
+// the run is called "run", its name is put before theirs ("sgd_step_ms").
 struct ExperimentRun {
   std::string name;
   Settings settings;
@@ -38,7 +38,7 @@ struct Figure {
   std::string unit;     // as published: GiB, GB (10^9), MiB, B, count, ms, x, event
   std::string counter;  // allocated, reserved, device used, a category, ...
   std::optional<double> published;
-  // If nothing was published, the result of a Python model of the same program.
+  // Used if nothing was published: the result of a Python model of the same program.
   std::optional<double> reference;
   double tolerance = 0;  // relative to the target if `relative`, else absolute
   bool relative = true;
@@ -48,8 +48,8 @@ struct Figure {
   std::string note;
 
   double scale() const;  // bytes per unit: 2^30 for GiB; 1 for other units
-  // The number to compare the prediction with; nullopt:
-  // none, but there may be bounds.
+  // Returns the number to compare the prediction with; nullopt: none. There may be bounds
+  // instead.
   std::optional<double> target() const { return published.has_value() ? published : reference; }
 };
 
@@ -66,8 +66,8 @@ struct Experiment {
   const Figure* headline() const;
 };
 
-// A value that a publication omits. vramscope computes the value from one published figure and then
-// uses it for all other figures. Settings refer to the value by its name in braces: "{L}".
+// A value that a publication omits. vramscope finds the value with which one published figure is
+// met, and uses it for all other figures. Settings refer to it by its name in braces: "{L}".
 struct Open {
   std::string name;                // "L"
   std::string what;                // "tokens of the longest micro-batch"
@@ -82,20 +82,20 @@ struct Document {
   std::vector<Experiment> experiments;
 };
 
-// The compiled-in list of documents. An error means a bug in resources/experiments.
+// Returns the compiled-in list of documents. An error means a bug in resources/experiments.
 absl::StatusOr<const std::vector<Document>*> Documents();
 // Parses one file of the list. Errors name the experiment and the key.
 absl::StatusOr<Document> ParseDocument(std::string_view json);
 
-// The configuration of one run with these open values. Returns kUnimplemented or kInvalidArgument
-// if this version lacks the model or a technique; the message names it.
+// Returns the configuration of one run with these open values. kUnimplemented, kInvalidArgument:
+// this version lacks the model or a technique; the message names it.
 using Values = std::vector<std::pair<std::string, int>>;
 absl::StatusOr<run::RunConfig> ConfigOf(const ExperimentRun& run, const Values& open);
-// The settings of the configuration with open values inserted. Of alternatives such as
-// "adam-2023|adam", uses the first that this version supports. An empty alternative
-// ("before_backward|") leaves the key out.
+// Returns the settings of the configuration, with open values inserted. Of alternatives such as
+// "adam-2023|adam", uses the first that this version supports. If that is empty, as after the bar
+// in "before_backward|", leaves the key out.
 absl::StatusOr<Settings> SettingsOf(const ExperimentRun& run, const Values& open);
-// The names in braces in the run's settings.
+// Returns the names that are in braces in the run's settings.
 std::vector<std::string> OpenNames(const ExperimentRun& run);
 
 }  // namespace vramscope::reproduce

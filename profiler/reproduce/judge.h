@@ -1,4 +1,4 @@
-// Compares predicted with published figures after an experiment's runs have been planned.
+// Compares predicted figures with published figures, after the runs of an experiment were planned.
 //
 //   std::vector<RunOutcome> runs = {{"run", QuantitiesOf(trace), absl::OkStatus()}};
 //   const Result result = Judge(experiment, runs);
@@ -38,8 +38,8 @@ struct Result {
   State state = State::kNotRun;
   std::string lacks;  // what this version lacks, if not done
   std::vector<FigureResult> figures;
-  // Whether all judged figures are within tolerance and bounds. A judged figure without a
-  // prediction counts as outside. nullopt: no figure was judged, or the experiment was not run.
+  // Whether all judged figures are within their tolerances and bounds. Figures without a prediction
+  // count as outside. nullopt: no figure was judged, or the experiment was not run.
   std::optional<bool> within;
   bool has_published() const;  // whether a judged figure has a published number
   const FigureResult* headline() const;
@@ -47,7 +47,7 @@ struct Result {
 
 Result Judge(const Experiment& experiment, const std::vector<RunOutcome>& runs);
 
-// Counts of experiments and figures. `published` counts experiments with a judged published number.
+// Counts of experiments and figures. `published`: experiments with a judged, published number.
 struct Score {
   int experiments = 0, done = 0, not_run = 0;
   int published = 0, published_within = 0;

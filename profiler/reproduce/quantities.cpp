@@ -64,8 +64,8 @@ class QuantityReader {
     if (value.has_value()) Add(std::move(name), *value);
   }
 
-  // The peak that a monitor sees if it reads the allocated bytes every second from the first step
-  // on.
+  // Returns the peak that a monitor sees if it reads the allocated bytes once a second, beginning
+  // with the first step.
   uint64_t SampledPeak() const {
     constexpr int64_t kSecond = 1'000'000'000;
     uint64_t highest = 0;
@@ -76,7 +76,7 @@ class QuantityReader {
       break;
     }
     for (size_t point = 0; point < curves_.size(); ++point) {
-      // The curve is constant between its points, so a sample sees the last point before it.
+      // The curve is constant between its points: a sample has the value of the point before.
       while (next < curves_.time_ns[point]) {
         if (point > 0) highest = std::max(highest, curves_.allocated[point - 1]);
         next += kSecond;
@@ -85,7 +85,7 @@ class QuantityReader {
     return highest;
   }
 
-  // Adds, for each phase in the first and the last step, its peak and the bytes live at its end.
+  // Adds the peak of each phase of the first and last step, and the bytes that are live at its end.
   void AddPhases() {
     const trace::SliceTable& slices = trace_.slices;
     int32_t last = -1;

@@ -1,4 +1,4 @@
-// Figures of a plan as named numbers, which are the terms of an experiment's expressions.
+// The figures of a plan, as named numbers. The expressions of an experiment consist of these.
 //
 //   const Quantities q = QuantitiesOf(trace);
 //   q.Of("peak_allocated");
@@ -30,8 +30,8 @@ struct QuantityInfo {
 };
 const std::vector<QuantityInfo>& KnownQuantities();
 
-// The trace must contain one device. Leaves out quantities for which the trace lacks data (times,
-// an optimizer phase).
+// Requires a trace of one device. Leaves out quantities for which the trace lacks data, such as
+// times or an optimizer phase.
 Quantities QuantitiesOf(const trace::Trace& trace);
 
 }  // namespace vramscope::reproduce

@@ -54,7 +54,7 @@ Session::Session(std::vector<const Experiment*> experiments, SessionOptions opti
   for (const Experiment* experiment : experiments_) Require(*experiment);
 }
 
-// The run's configuration on the requested GPU.
+// Returns the run's configuration, with the GPU that the options request, if any.
 absl::StatusOr<run::RunConfig> Session::PlannedAs(const ExperimentRun& run,
                                                   const Values& open) const {
   absl::StatusOr<run::RunConfig> config = ConfigOf(run, open);
@@ -88,7 +88,7 @@ bool Session::Resolved(const ExperimentRun& run) const {
   });
 }
 
-// Adds the runs of an experiment whose open values are known.
+// Adds those runs of an experiment whose open values are known.
 void Session::Require(const Experiment& experiment) {
   if (!experiment.lacks.empty()) return;
   for (const ExperimentRun& run : experiment.runs) {
@@ -107,7 +107,7 @@ void Session::StartSearch(Search& search) {
   Continue(search);
 }
 
-// One step of a bisection. Assumes that memory grows with the open value.
+// Makes one step of a bisection. Assumes that memory grows with the open value.
 void Session::Continue(Search& search) {
   const double target = *search.figure->published;
   const auto nearest = [&] {
@@ -146,7 +146,7 @@ void Session::Settle(Search& search, std::optional<int> value, const absl::Statu
 }
 
 std::optional<Job> Session::Next() {
-  // Runs of searches come first, because they depend on each other and take the longest.
+  // Runs of searches come first: each depends on the last, so a search takes longest.
   for (const Search& search : searches_) {
     if (!search.run.has_value() || runs_[*search.run].state != RunState::kWaiting) continue;
     runs_[*search.run].state = RunState::kRunning;

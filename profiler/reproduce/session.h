@@ -1,6 +1,6 @@
-// Determines the plans that a list of experiments needs: each configuration once. Plans that solve
-// for open values come first. The session starts no worker: the caller plans the run that Next()
-// returns and passes its trace to Finished(). Several runs can be in progress.
+// Determines which plans a list of experiments needs. Each configuration is planned once, and those
+// that solve for open values come first. The session starts no worker: the caller plans the run
+// that Next() returns and passes its trace to Finished(). Several runs can be in progress.
 //
 //   Session session(experiments, {.pictures = true});
 //   while (std::optional<Job> job = session.Next()) session.Finished(job->id, status, trace);
@@ -39,9 +39,9 @@ struct Solved {
 
 struct SessionOptions {
   bool pictures = false;  // keep the memory curve of every run as SVG
-  // A device as for --device (run::ReadDevice) that replaces the publications' GPUs. Open values
-  // are still solved on the published GPUs. No figure is judged, because published figures are for
-  // other GPUs.
+  // A device, as in --device (run::ReadDevice), to use in place of the publications' GPUs. Open
+  // values are still solved on the published GPUs. No figure is judged, because published figures
+  // are for other GPUs.
   std::string device = {};
 };
 
@@ -58,12 +58,12 @@ class Session {
 
   std::vector<Result> Results() const;
   const std::vector<Solved>& solved() const { return solved_; }
-  // The settings with which the run was planned. If these are invalid, the settings in the list.
+  // Returns the settings with which the run was planned; if they are invalid, those in the list.
   Settings SettingsOfRun(const ExperimentRun& run) const;
-  // Chart of the experiment's first planned run; "" if there is none.
+  // Returns a chart of the experiment's first planned run; "": no run was planned.
   std::string ChartOf(const Experiment& experiment) const;
-  // The configuration of the experiment's first run, with open values inserted; nullopt: this
-  // version cannot run it.
+  // Returns the configuration of the experiment's first run, with open values inserted; nullopt:
+  // this version cannot run it.
   std::optional<run::RunConfig> Config(const Experiment& experiment) const;
 
  private:

@@ -103,7 +103,7 @@ absl::Status TakeMiB(const Setting& s, uint64_t least, uint64_t& bytes) {
   return absl::OkStatus();
 }
 
-// A number above 0 and below 1; with `with_one`, 1 is also allowed.
+// Reads a number above 0 and below 1. With `with_one`, 1 is allowed, too.
 absl::Status TakeFraction(const Setting& s, bool with_one, double& out) {
   const absl::StatusOr<double> value = ParseNumber(s.value);
   if (!value.ok() || s.list || !(*value > 0) || !(with_one ? *value <= 1 : *value < 1)) {
@@ -123,9 +123,9 @@ absl::Status TakeBool(const Setting& s, bool& out) {
   return absl::OkStatus();
 }
 
-// Takes one number for all sizes, or a table. In "256:1,512:2,>:8", 1 applies to sizes of [256 MiB,
-// 512 MiB) and, because that row is the first, to all smaller sizes; 2 to [512 MiB, 1 GiB); and 8
-// to all sizes above the last row.
+// Takes one number for all sizes, or a table. In "256:1,512:2,>:8", the first row means 1 for sizes
+// below 512 MiB (also those below 256 MiB, as no row precedes it), the second row means 2 for sizes
+// up to 1 GiB, and the last row means 8 for all greater sizes.
 absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   auto& table = conf.roundup_power2_divisions;
   constexpr uint64_t kMost = uint64_t{1} << 31;
@@ -160,7 +160,7 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
     }
     const auto divisions = static_cast<uint32_t>(value);
     if (from == ">") {
-      // As in PyTorch, a ">" that precedes all rows does not change the lowest interval.
+      // As in PyTorch, a ">" before all other rows does not change the lowest interval.
       std::fill(table.begin() + std::max(last, 0) + 1, table.end(), divisions);
       continue;
     }
@@ -172,8 +172,8 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   return absl::OkStatus();
 }
 
-// Takes a key that PyTorch knows but that affects neither where nor when device memory is
-// allocated.
+// Takes a key that PyTorch knows, but that does not affect the allocation of device
+// memory.
 absl::Status TakeIgnored(const Setting& s, AllocConf& conf) {
   bool unused = false;
   absl::Status status = absl::OkStatus();
@@ -181,7 +181,7 @@ absl::Status TakeIgnored(const Setting& s, AllocConf& conf) {
     if (s.value == "cudaMallocAsync") {
       return Bad(
           s.key, s.value,
-          i18n::Text("the driver's memory pools, which it uses, are not modelled; use native"));
+          i18n::Text("it uses the driver's memory pools, which are not modelled; use native"));
     }
     if (s.value != "native")
       status = Bad(s.key, s.value, i18n::Text("choose from: native, cudaMallocAsync"));
@@ -282,7 +282,7 @@ std::string ToString(const AllocConf& conf) {
   }
   const auto& table = conf.roundup_power2_divisions;
   if (table != plain.roundup_power2_divisions) {
-    // The first row also applies to all smaller sizes, and ">" to all sizes above the last row.
+    // The first row applies to all smaller sizes, too. ">" applies to all sizes above the last row.
     const auto head = std::adjacent_find(table.begin(), table.end(), std::not_equal_to<>());
     if (head == table.end()) {
       add("roundup_power2_divisions", fmt::format("{}", table[0]));

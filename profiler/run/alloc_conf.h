@@ -21,27 +21,27 @@ namespace vramscope::run {
 struct AllocConf {
   static constexpr uint64_t kNoMaxSplit = std::numeric_limits<uint64_t>::max();
   uint64_t max_split_size = kNoMaxSplit;  // bytes; from max_split_size_mb
-  // Bytes; from max_non_split_rounding_mb. Like max_split_size, it is at least large_segment_size,
-  // which is also the default of this setting.
+  // Bytes; from max_non_split_rounding_mb. The default is large_segment_size, which is also the
+  // least value, as for max_split_size.
   uint64_t max_non_split_rounding = 20ull << 20;
   uint64_t large_segment_size = 20ull << 20;  // bytes; from large_segment_size_mb, at least 11
   double garbage_collection_threshold = 0;    // fraction of the allowed memory; 0: off
   double memory_fraction = 0;                 // per_process_memory_fraction; 0 and 1: no limit
   bool expandable_segments = false;
-  // The number of divisions of a power of two, for sizes below 2 MiB ([0]), from 2 to 4 MiB ([1]),
-  // ..., from 32 GiB on ([15]). 0 and 1: sizes are only rounded to multiples of 512. The indexes
-  // are those of the real allocator.
+  // In how many parts each power of two is divided: [0] for sizes below 2 MiB, [1] for 2 to 4 MiB,
+  // ..., [15] for sizes from 32 GiB on. 0 and 1: sizes are only rounded to multiples of 512. The
+  // real allocator uses the same indexes.
   static constexpr int kRoundupIntervals = 16;
   std::array<uint32_t, kRoundupIntervals> roundup_power2_divisions{};
-  // Keys in the text that are known but change no decision of the allocator ("pinned_use_...").
+  // Keys in the text that PyTorch knows, but that change no allocation ("pinned_use_...").
   std::vector<std::string> ignored;
 
   friend bool operator==(const AllocConf&, const AllocConf&) = default;
 };
 
 // Errors (kInvalidArgument) name the key, the value and the allowed values; for an unknown key they
-// suggest the nearest. "" means the defaults. The limits of numbers are PyTorch's, but the syntax
-// is stricter: PyTorch reads "128MB" as 128 and accepts a missing colon; here both are errors.
+// suggest the nearest. "" means the defaults. The limits of numbers are PyTorch's. The syntax is
+// stricter: "128MB", which PyTorch reads as 128, and a missing colon are errors.
 absl::StatusOr<AllocConf> ParseAllocConf(std::string_view text);
 
 // Returns the settings in the syntax of PYTORCH_CUDA_ALLOC_CONF, without defaults and ignored keys;

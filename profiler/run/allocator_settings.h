@@ -1,5 +1,5 @@
-// The settings of a run's caching allocator: the text `alloc_conf`, and the settings "alloc.*". The
-// settings "alloc.*" are single keys of PYTORCH_CUDA_ALLOC_CONF and override the text.
+// The settings of a run's caching allocator are the text `alloc_conf` and the settings "alloc.*".
+// The latter are single keys of PYTORCH_CUDA_ALLOC_CONF. They override the text.
 //
 //   ASSIGN_OR_RETURN(AllocConf conf, ParseAllocConf(AllocConfOf(config)));
 //
@@ -13,7 +13,7 @@
 
 namespace vramscope::run {
 
-// The settings in the syntax of PYTORCH_CUDA_ALLOC_CONF; "": PyTorch's defaults.
+// Returns the settings in the syntax of PYTORCH_CUDA_ALLOC_CONF; "": PyTorch's defaults.
 std::string AllocConfOf(const RunConfig& config);
 
 // "alloc.max_split_size_mb" for "max_split_size_mb".

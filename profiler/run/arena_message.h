@@ -1,5 +1,5 @@
-// A protobuf message that contains a map. If an allocation fails while a map grows, the map's
-// destructor crashes. On an arena, no destructor of a part of the message is called.
+// A protobuf message that contains a map. It is on an arena, because no destructors of its parts
+// are called there: the destructor of a map crashes if an allocation failed while the map grew.
 //
 //   ArenaMessage<proto::RunConfig> message;
 //   (*message->mutable_settings())["seq"] = "16";

@@ -217,7 +217,7 @@ bool Contains(const std::vector<std::string>& list, const std::string& value) {
 const FamilyDeclaration* Catalogue::FamilyOf(std::string_view config_json) const {
   const json config = json::parse(config_json, nullptr, /*allow_exceptions=*/false);
   if (!config.is_object()) return nullptr;
-  // If the file names an architecture, the model type is ignored.
+  // The model type is used only if the file names no architecture.
   std::string architecture;
   if (const auto at = config.find("architectures");
       at != config.end() && at->is_array() && !at->empty() && at->front().is_string()) {

@@ -1,8 +1,8 @@
 // Everything that can be chosen: techniques, their settings, optimizers, model families. Each is
 // declared in the file that implements it (trainer/techniques, optimizers, models/families). The
-// worker prints the declarations (`vramscope-worker --catalogue`) and resources/catalogue.json is a
-// copy of that output. This unit reads the copy, so that builds without LibTorch have the same
-// catalogue. A test compares copy and output.
+// worker prints the declarations (`vramscope-worker --catalogue`), and resources/catalogue.json is
+// a copy of this output. This unit reads the copy, so that builds without LibTorch have the same
+// catalogue. A test compares the copy with the output.
 //
 //   for (const TechniqueDeclaration& t : TheCatalogue().techniques) ...
 //   const SettingDeclaration* s = FindSetting("lora.rank");
@@ -31,7 +31,7 @@ struct Catalogue {
 
   const TechniqueDeclaration* FindTechnique(std::string_view id) const;  // null: unknown id
   const OptimizerDeclaration* FindOptimizer(std::string_view id) const;  // null: unknown id
-  // The family that reads this config.json; null: no family reads it.
+  // Returns the family that reads this config.json; null: no family reads it.
   const FamilyDeclaration* FamilyOf(std::string_view config_json) const;
 };
 
@@ -42,8 +42,8 @@ absl::StatusOr<Catalogue> CatalogueFromJson(std::string_view json);
 // The catalogue of this version.
 const Catalogue& TheCatalogue();
 
-// A setting of TheCatalogue(); null: unknown key. Uses a hash table, because one click in the
-// window looks up thousands of settings.
+// Returns a setting of TheCatalogue(); null: unknown key. Uses a hash table, because one click in
+// the window causes thousands of such calls.
 const SettingDeclaration* FindSetting(std::string_view key);
 
 }  // namespace vramscope::run

@@ -15,8 +15,8 @@
 namespace vramscope::run {
 namespace {
 
-// A key consists of words of lower-case letters, digits and underscores, with at most one dot,
-// because a run.json groups keys in one level.
+// A key is one word, or two words with a dot between them, because a run.json has one level of
+// groups. A word consists of lower-case letters, digits and underscores.
 bool IsKey(std::string_view key) {
   const auto is_word = [](std::string_view word) {
     return !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
@@ -27,7 +27,7 @@ bool IsKey(std::string_view key) {
   return is_word(key.substr(0, dot)) && is_word(key.substr(dot + 1));
 }
 
-// The error in a value of the setting; "" if the value is allowed.
+// Returns what is wrong with a value of the setting; "": the value is allowed.
 std::string WrongValue(const SettingDeclaration& setting, std::string_view value) {
   const auto within = [&](absl::StatusOr<double> number) {
     return number.ok() && *number >= setting.low && *number <= setting.high;
@@ -61,7 +61,7 @@ std::string WrongValue(const SettingDeclaration& setting, std::string_view value
 class Checker {
  public:
   explicit Checker(const Catalogue& catalogue) : catalogue_(catalogue) {
-    // Adds only the keys that every run has; those of techniques follow from the catalogue.
+    // Adds only the keys that every run has. Keys of techniques are added from the catalogue.
     for (const KeySpec& spec : Specs()) {
       if (spec.apply && FindSetting(spec.key) == nullptr) keys_.emplace(spec.key, nullptr);
     }
@@ -126,7 +126,7 @@ class Checker {
     Wrong(WrongValue(setting, setting.default_value));
   }
 
-  // A key must not also be a group of keys: a run.json could contain only one of the two.
+  // A key must not have the name of a group of keys: a run.json could contain only one of the two.
   void CheckGroups() {
     for (const auto& [key, setting] : keys_) {
       const size_t dot = key.find('.');

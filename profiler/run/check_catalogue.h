@@ -1,5 +1,5 @@
-// Checks the declarations for consistency before they are used: keys that a run.json can contain,
-// defaults that are allowed, rules and toggles that name existing keys.
+// Checks the declarations before they are used: a run.json can contain all keys, all defaults are
+// allowed values, and rules and toggles name only existing keys.
 //
 //   absl::Status status = CheckCatalogue(DeclaredCatalogue());   // "a.b: \"a\" is itself a key..."
 //

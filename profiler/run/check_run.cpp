@@ -16,7 +16,7 @@
 namespace vramscope::run {
 namespace {
 
-// Larger sizes are mistakes, and their products would overflow.
+// Larger sizes are mistakes. Products of such sizes would overflow.
 constexpr int kMaxBatch = 1 << 20;
 constexpr int kMaxSeq = 1 << 24;
 constexpr int kMaxSteps = 1'000'000;
@@ -60,7 +60,7 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
 }
 
 absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
-  // Rotary positions have no limit: beyond the trained length, only quality degrades.
+  // GPT-2's positions end where their table ends. Rotary positions of other models do not end.
   if (model.family == Family::kGpt2 && config.seq > model.max_positions) {
     return Bad(i18n::Format("seq = {} is longer than the model's {} positions", config.seq,
                             model.max_positions));
@@ -68,7 +68,7 @@ absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
   return absl::OkStatus();
 }
 
-// Checks built-in models: a program has its own PyTorch, which may have other kernels.
+// Used only for built-in models: a program has its own PyTorch, which may have other kernels.
 absl::Status CheckKernels(const RunConfig& config) {
   if (config.backend != Backend::kPlan) return absl::OkStatus();
   const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);
@@ -155,14 +155,14 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
 
 namespace {
 
-// `setting` differs from its default. If it is a detail of toggles that are all off, it has no
-// effect: returns the first of these toggles. Null: one of them is on, or there are none.
+// A changed setting has no effect if it is a detail of toggles that are all off. Returns the first
+// of these toggles; null: one of them is on, or the setting is no detail of a toggle.
 const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& config) {
   const Toggle* off = nullptr;
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
     for (const Toggle& row : technique.toggles) {
       const bool on = IsOn(row, config);
-      // Whether one of the toggle's conditions is about the setting, and holds.
+      // Whether the setting fulfils one of several conditions of the toggle.
       const bool says = row.on.size() > 1 && std::ranges::any_of(row.on, [&](const Condition& c) {
                           return c.key == setting.key && Holds(c, config);
                         });
@@ -176,9 +176,9 @@ const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& c
   return off;
 }
 
-// Reports settings that have no effect. They are not errors, because a user may set the details of
-// a technique before switching it on, or keep them after switching it off, and run.json stores such
-// settings.
+// Reports settings that have no effect. They are no errors: users may set the details of a
+// technique before they switch it on, or keep them after they switch it off. run.json stores such
+// settings, too.
 void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
   const std::vector<const Rule*> broken = BrokenRules(config);
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
@@ -186,7 +186,7 @@ void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
       const std::string& value = config.Get(setting.key);
       if (value == setting.default_value) continue;
       std::string why;
-      // Looks for a broken rule that does not refuse the combination.
+      // A broken rule that does not refuse the combination says why the setting has no effect.
       for (const Rule& rule : technique.rules) {
         const bool of_it =
             std::ranges::find(rule.when, setting.key, &Condition::key) != rule.when.end();
@@ -225,7 +225,7 @@ void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
   }
 }
 
-// Notes that PEFT's prepare_model_for_kbit_training is not called, as it is in most QLoRA scripts.
+// Notes that PEFT's prepare_model_for_kbit_training is not called. (Most QLoRA scripts call it.)
 void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
                     std::vector<Assumption>& out) {
   const bool matters = config.Is("prepare_kbit_training", "false") && WeightsInHalf(config) &&
@@ -250,7 +250,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
                                  model.sliding_window),
                    "config.json: sliding_window"});
   }
-  // transformers itself disables the cache under gradient checkpointing.
+  // Says nothing under gradient checkpointing: transformers itself then disables the cache.
   if (model.use_cache && config.Is("checkpointing.mode", "none") &&
       config.Is("use_cache", "false") && !config.Is("mode", "generate")) {
     const uint64_t width = config.Is("precision", "fp32") ? 4 : 2;

@@ -1,5 +1,5 @@
-// Checks of a run before it starts: whether its settings fit each other and its model, and which
-// assumptions its figures contain. Used by the command line, the window and the trainer.
+// Checks a run before it starts: do its settings fit each other and its model, and which
+// assumptions do its figures contain? Used by the command line, the window and the trainer.
 //
 //   ASSIGN_OR_RETURN(ModelConfig model, CheckRun(config));
 //   for (const Assumption& a : Assumptions(config, model)) ...
@@ -28,15 +28,15 @@ struct Assumption {
   uint64_t bytes = 0;  // bytes that depend on the assumption, if known
 };
 
-// Only the assumptions about the weights; `estimate` counts nothing else.
+// Returns only the assumptions about the weights, because `estimate` counts nothing else.
 std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelConfig& model);
-// Assumptions about the whole run; `config` must have passed CheckRun().
+// Returns the assumptions about the whole run. `config` must have passed CheckRun().
 std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& model);
 
-// The assumption that the CUDA context, outside the allocator's memory, has the size in the device
-// table for `device`.
+// Returns this assumption: the CUDA context, which is outside the allocator's memory, has the size
+// in the device table for `device`.
 Assumption ContextAssumption(const DeviceProfile& device);
-// The assumption that the host of a plan needs the same time for a launch on every computer
+// Returns this assumption: in a plan, the host needs the same time for a launch on every computer
 // (emulated/core/clock.h). It is made for the embedded loop and for programs without Python.
 Assumption HostAssumption();
 

@@ -29,12 +29,12 @@ std::string_view ArchitectureName(uint32_t number);  // "" if unknown
 std::string ComputeCapabilityText(uint32_t number);
 uint32_t ParseComputeCapability(std::string_view text);
 
-// The cuBLAS workspace that PyTorch 2.11 allocates per handle and stream, also on the emulated
-// platform: 32 MiB for compute capability 9.0, 8.125 MiB otherwise.
+// Returns the size of the cuBLAS workspace that PyTorch 2.11 allocates per handle and stream, also
+// on the emulated platform: 32 MiB for compute capability 9.0, 8.125 MiB otherwise.
 uint64_t BlasWorkspaceBytes(uint32_t number);
 
-// Compute capabilities for which this version's LibTorch (2.11, CUDA 13.0) has kernels, as reported
-// by torch.cuda.get_arch_list(). A kernel also runs on later capabilities of its major number.
+// Returns torch.cuda.get_arch_list(): the compute capabilities for which LibTorch 2.11 (CUDA 13.0)
+// has kernels. A kernel also runs on later capabilities of the same major number.
 std::span<const uint32_t> LibTorchArchitectures();
 bool RunsOnLibTorch(uint32_t number);
 

@@ -1,5 +1,5 @@
-// Converts RunConfig's serialised forms to and from flat (key, text) settings, with the field paths
-// and values of proto/run.proto. Internal to this folder; uses no protobuf types.
+// Converts the serialised RunConfig to and from flat settings (key, text). Keys and values are the
+// field paths and values of proto/run.proto. Internal to this folder; uses no protobuf types.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,7 +18,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes);
 std::string BytesFromSettings(const Settings& settings);
 
-// All field paths of the message, for a test that the key table is complete.
+// Returns all field paths of the message. A test checks with them that the key table is complete.
 std::vector<std::string> FieldPaths();
 
 }  // namespace vramscope::run

@@ -23,13 +23,13 @@ namespace vramscope::run {
 
 inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 
-// A kInvalidArgument status with "config.json: " and the text.
+// Returns kInvalidArgument with the message "config.json: " and the text.
 absl::Status InvalidModelConfig(std::string text);
 
 // kInvalidArgument: too large, not JSON (with the position), or not an object.
 absl::StatusOr<nlohmann::json> ParseConfigObject(std::string_view text);
 
-// The two names of the model in a config.json, one of which may be empty.
+// The two names of a model in its config.json. One of them may be empty.
 struct ConfigNames {
   std::string architecture;  // the first of `architectures`
   std::string model_type;
@@ -49,18 +49,18 @@ class ConfigReader {
 
   const absl::Status& status() const { return status_; }
 
-  // `keys` are names of the same setting, and the first one in the object counts. Its value must be
-  // within [low, high]. Without a fallback, a missing key is an error.
+  // `keys` are names of the same setting. Reads the first that the object has, which must be in
+  // [low, high]. If it has none, returns the fallback; without a fallback, that is an error.
   int64_t Integer(std::initializer_list<const char*> keys, int64_t low, int64_t high,
                   std::optional<int64_t> fallback = {});
   double Number(const char* key, double low, double high, double fallback);
   bool Bool(const char* key, bool fallback);
   std::string String(const char* key, std::string fallback);
 
-  // Checks a text that has only one supported value, which is also the default.
+  // Checks the key of a text. Only one value, also the default, is supported.
   void Only(const char* key, std::string_view supported);
-  // The number of classes of a Hugging Face classifier: num_labels, else the number of entries of
-  // id2label, else 2. Values below 2 are errors, because a model with one label is a regression.
+  // Returns the number of a Hugging Face classifier's classes: num_labels, else the entries of
+  // id2label, else 2. Less than 2 is an error, because one label means regression.
   int64_t Classes();
 
   void Fail(std::string text) {

@@ -1,9 +1,9 @@
-// How a process's CUDA context grows to the size in the device table, for GPUs on which the growth
-// was measured.
+// How the CUDA context of a process grows to its size in the device table. Known for GPUs on which
+// the growth was measured.
 //
 // On the emulated GPU of a program, the context grows while the program runs (GrowingGpu). In the
 // embedded loop, it has its final size (ContextOfRun) from the start, because a warm worker keeps
-// its handles. The context ends with the same size in both.
+// its handles. In both, the context has the same size in the end.
 //
 //   if (const ContextGrowth& growth = GrowthOf("h200"); growth.bare > 0) ...
 //   device.context_bytes = ContextOfRun(config, device);
@@ -31,13 +31,13 @@ struct ContextGrowth {
   uint64_t idle = 0;             // used while no process runs on the GPU
 };
 
-// `device` is a key of the device table, possibly with another memory size. All sizes are zero if
-// the growth was not measured.
+// Returns the growth on a device of the device table; `device` may include another memory size. All
+// sizes are zero if the growth was not measured.
 const ContextGrowth& GrowthOf(std::string_view device);
 
-// The context's size with the libraries that `config` uses: one cuBLAS handle for each of the
-// forward and the backward thread, cuDNN for convolutions, cuSOLVER, NCCL. For a GPU without
-// measured growth, the size in the device table. ResolveDevice() uses this.
+// Returns the context's size with the libraries that `config` uses: a cuBLAS handle for each of the
+// two threads (forward, backward), cuDNN for convolutions, cuSOLVER, NCCL. If the growth was not
+// measured, returns the size in the device table. Used by ResolveDevice().
 uint64_t ContextOfRun(const RunConfig& config, const DeviceProfile& device);
 
 }  // namespace vramscope::run

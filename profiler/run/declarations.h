@@ -1,6 +1,6 @@
-// The declaration of a technique, an optimizer or a model family: its settings with their limits,
-// its rules, its toggles in the window. The declaration is in the file that implements the
-// technique, optimizer or family (trainer/). All code reads it from the catalogue (catalogue.h).
+// Declares a technique, an optimizer or a model family: its settings with their limits, its rules,
+// and its toggles in the window. A declaration is in the file that implements the technique,
+// optimizer or family (trainer/). All code reads it from the catalogue (catalogue.h).
 //
 //   TechniqueDeclaration{.id = "chunked-loss", .group = "Loss", .title = "Loss in chunks",
 //                        .settings = {{.key = "loss", .kind = ValueKind::kChoice, ...}},
@@ -35,12 +35,12 @@ struct SettingDeclaration {
   double low = 0, high = 0;          // for kInteger, kNumber: inclusive
   std::string format = {};           // for kText: "names", "pattern", ... (text_formats.h)
   std::string label = {};            // label of the control in the window: "layers"
-  // For kText: the source of the window's choices ("family.lora_targets"); "": free text.
+  // For kText: where the window's choices come from ("family.lora_targets"); "": free text.
   std::string choices_from = {};
 };
 
-// With `is` true, holds if the value of `key` (a setting or a fact of the run, facts.h) is in
-// `values`; with `is` false, holds if the value is not in `values`.
+// A condition on `key`, a setting or a fact of the run (facts.h). If `is` is true, it holds if the
+// value is in `values`. If `is` is false, it holds if the value is not in `values`.
 struct Condition {
   std::string key;
   bool is = true;
@@ -52,7 +52,7 @@ struct Rule {
   std::vector<Condition> when;  // all of them hold
   std::string why;              // "flash attention needs a 16-bit precision"
   SettingValues instead = {};   // settings that avoid the conflict
-  // False: the combination is allowed but has no effect or use, so the window does not offer it.
+  // False: the combination is allowed, but has no effect or no use. The window does not offer it.
   bool refuses = true;
 };
 
@@ -63,12 +63,12 @@ struct Toggle {
   std::string explanation;
   std::vector<Condition> on;        // the toggle is on if all of these hold
   std::vector<SettingValues> ways;  // switching on applies the first one that breaks no rule
-  // Switching off sets these values; the other keys of `ways` get their defaults.
+  // The values that are set when it is switched off. Other keys of `ways` then get their defaults.
   SettingValues off = {};
   std::vector<std::string> controls = {};  // keys with a control under the toggle while it is on
 };
 
-// What a plan assumes where the memory is not that of PyTorch's own code.
+// What a plan assumes about memory that PyTorch's own code does not determine.
 struct Assumed {
   std::vector<Condition> when;  // all of them hold
   std::string what;             // "bitsandbytes' kernels make no temporaries"
@@ -92,7 +92,7 @@ struct OptimizerDeclaration {
   std::string explanation;
   std::vector<std::string> implementations;  // some of loop, foreach, fused
   double default_weight_decay = 0;           // PyTorch's default
-  // Elements of state per parameter element: 2 for Adam. Below 0: not a constant (Adafactor).
+  // The elements of state per parameter element: 2 for Adam. Negative: not constant (Adafactor).
   double state_elements = 0;
   std::vector<std::string> assumes = {};  // see TechniqueDeclaration
 };

@@ -1,7 +1,7 @@
 // A GPU with all its known figures, and the texts that describe it:
 //
 //   rtx-4090                      a name of the device table (figures, sources: resources/devices/)
-//   a100-80gb:1g.10gb             a MIG slice of such a GPU, by NVIDIA's profile name
+//   a100-80gb:1g.10gb             a MIG slice of such a GPU, with NVIDIA's profile name
 //   rtx-4090,memory=12GiB         a GPU of the table with some figures changed
 //   memory=24GiB,compute_capability=8.6,multiprocessors=28      figures without a GPU of the table
 //
@@ -25,7 +25,7 @@
 
 namespace vramscope::run {
 
-// For a device that is not in the table, `key` is the text that ReadDevice() reads.
+// `key`: the name in the table. For other devices, a text that ReadDevice() reads.
 struct Device : DeviceProfile {
   Peers peers = Peers::kPcie;
   bool integrated = false;  // the GPU uses the system's memory
@@ -36,10 +36,10 @@ struct Device : DeviceProfile {
 
 const std::vector<Device>& DeviceTable();  // in the order of Devices()
 
-// The lower-case text in which a search looks for words: name, key, line, architecture.
+// Returns the text in which a search looks for words, in lower case: name, key, line, architecture.
 std::string SearchText(const Device& device);
 
-// Errors name the figure and the allowed values, or similar names. No file is opened: the name of a
+// Errors name the figure and the allowed values, or similar names. Opens no file: the name of a
 // file is an error.
 absl::StatusOr<Device> ReadDevice(std::string_view text);
 
@@ -49,7 +49,7 @@ struct MigSlice {
   uint32_t sm_count = 0;
   uint64_t memory_bytes = 0;
 };
-// The slices of a GPU of the table; empty if it has no MIG.
+// Returns the slices of a GPU of the table; no slices: it has no MIG.
 std::span<const MigSlice> MigSlicesOf(std::string_view name);
 
 }  // namespace vramscope::run

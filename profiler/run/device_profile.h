@@ -1,6 +1,6 @@
-// The GPU that a run is planned for. The multiprocessors determine the scratch memory of operators,
-// rates and bandwidth determine times, and the memory determines whether a run fits. The figures
-// and their sources are in resources/devices/.
+// The GPU that a run is planned for. The number of multiprocessors determines the workspaces of
+// operators. Rates and bandwidth determine times. The memory determines whether a run fits. The
+// figures and their sources are in resources/devices/.
 //
 //   ASSIGN_OR_RETURN(DeviceProfile d, FindDevice("rtx-4090"));
 #pragma once

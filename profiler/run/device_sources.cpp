@@ -43,7 +43,7 @@ const std::map<std::string, KnownDocument, std::less<>>& Documents() {
   return *documents;
 }
 
-// An id is a page of a document ("techpowerup/tesla-p4.c2879") or one of the rules ("rule/fp32").
+// An id names a page of a document ("techpowerup/tesla-p4.c2879") or a rule ("rule/fp32").
 absl::StatusOr<KnownDocument> DocumentOf(const std::string& id) {
   if (const auto whole = Documents().find(id); whole != Documents().end()) return whole->second;
   const size_t slash = std::min(id.find('/'), id.size());

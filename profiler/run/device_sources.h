@@ -1,6 +1,6 @@
-// The sources of the figures in the device table, and the figures that were assumed. An entry of
-// resources/devices/*.json names, for each of its figures, a document or the reason for an
-// assumption; resources/device_sources.json lists the documents.
+// The sources of the figures in the device table, and the figures that were assumed. For each
+// figure, an entry of resources/devices/*.json names a document, or gives the reason for an
+// assumption. resources/device_sources.json lists the documents.
 //
 //   ASSIGN_OR_RETURN(FigureSources s, ParseFigureSources(row));
 //   s.read[0].title, s.read[0].address, s.read[0].figures  // "TechPowerUp ...", ..., {"l2"}
@@ -19,8 +19,8 @@
 
 namespace vramscope::run {
 
-// "memory", "context", "compute_capability", "multiprocessors", "l2", "clock", "memory_bus",
-// "bandwidth", "fp32", "tf32", "bf16", "peers": the names in device files (docs/devices.md).
+// Returns the names in device files (docs/devices.md): "memory", "context", "compute_capability",
+// "multiprocessors", "l2", "clock", "memory_bus", "bandwidth", "fp32", "tf32", "bf16", "peers".
 std::span<const std::string_view> DeviceFigures();
 
 struct FigureSources {
@@ -38,16 +38,16 @@ struct FigureSources {
 
   std::vector<std::string> Assumed() const;  // names of figures, in the order of DeviceFigures()
   std::string Text() const;                  // everything on one line, for traces
-  // Marks `figures` as assumed, replacing their sources.
+  // Marks `figures` as assumed, for the reason `how`. They then have no source.
   void Assume(const std::vector<std::string>& figures, std::string_view how);
-  // Moves the source or assumption of `from` to `figures`.
+  // Gives the source or assumption of `from` to `figures` instead.
   void Take(std::string_view from, const std::vector<std::string>& figures);
   // Marks `figures` as given by the user: they have neither a source nor an assumption.
   void Give(const std::vector<std::string>& figures, std::string_view by);
 };
 
 // `row`: an object with "sources" {document: [figures]} and "assumed" {"figure,figure": how}.
-// Errors: a figure in neither or in both, an unknown document, an assumption without a reason.
+// Errors: a figure is in neither or in both, a document is unknown, an assumption has no reason.
 absl::StatusOr<FigureSources> ParseFigureSources(const nlohmann::json& row);
 
 }  // namespace vramscope::run

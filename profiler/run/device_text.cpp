@@ -36,11 +36,11 @@ struct Unit {
   double factor;
 };
 
-// Reads a number with one of the units. If "" is among the units, the number may have none.
+// Reads a number with one of the units. If one of them is "", the number may be without a unit.
 std::optional<double> NumberWithUnit(std::string_view text, std::span<const Unit> units) {
   const size_t digits = text.find_first_not_of("0123456789.+-eE");
   size_t end = std::min(digits, text.size());
-  // "1e9" ends with its exponent; in "4.8E", the E belongs to the unit.
+  // "1e9" ends with an exponent. In "4.8E", the E belongs to the unit.
   while (end > 0 && std::isdigit(static_cast<unsigned char>(text[end - 1])) == 0) --end;
   const absl::StatusOr<double> number = ParseNumber(text.substr(0, end));
   if (!number.ok()) return std::nullopt;
@@ -223,7 +223,7 @@ absl::Status UnknownFigure(std::string_view name) {
                           fmt::join(names, ", ")));
 }
 
-// "NVIDIA GeForce RTX 4090" as "rtx-4090".
+// Shortens "NVIDIA GeForce RTX 4090" to "rtx-4090".
 std::string Slug(std::string_view name) {
   std::string slug;
   for (const char c : name) {
@@ -252,8 +252,8 @@ absl::Status UnknownName(std::string_view name) {
       Quoted(name), near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near)));
 }
 
-// `whole` is in the table. A slice's L2, bus width and bandwidth are in proportion to its memory
-// (NVIDIA's MIG user guide), and its rates in proportion to its multiprocessors.
+// `whole` is in the table. The L2, bus width and bandwidth of a slice are in proportion to its
+// memory (NVIDIA's MIG user guide). Its rates are in proportion to its multiprocessors.
 Device SliceOf(const Device& whole, const MigSlice& slice) {
   Device d = whole;
   d.key = fmt::format("{}:{}", whole.key, slice.profile);
@@ -261,7 +261,7 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   const double of_sms = static_cast<double>(slice.sm_count) / whole.sm_count;
   const double of_memory = std::min(
       1.0, static_cast<double>(slice.memory_bytes) / static_cast<double>(whole.memory_bytes));
-  // A slice has some eighths or quarters of the memory, and the driver keeps part of each.
+  // Rounds to eighths of the memory: a slice has some of these, less what the driver keeps.
   const double eighths = std::max(1.0, std::round(of_memory * 8)) / 8;
   d.sm_count = slice.sm_count;
   d.memory_bytes = slice.memory_bytes;
@@ -283,7 +283,7 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   return d;
 }
 
-// A name, or a name with the profile of a slice.
+// Reads a name, or a name with the profile of a slice.
 absl::StatusOr<Device> Named(std::string_view text) {
   if (const Device* device = FindInTable(text)) return *device;
   const size_t colon = text.find(':');
@@ -310,8 +310,8 @@ absl::StatusOr<Device> Named(std::string_view text) {
                           Quoted(profile), fmt::join(names, ", ")));
 }
 
-// The GPU of the table with the same compute capability, else with the same major number. Of
-// several such GPUs, the one with the nearest number of multiprocessors.
+// Returns the most similar GPU of the table: with the same compute capability, or else the same
+// major number. Of several such GPUs, the one with the nearest number of multiprocessors.
 const Device& MostAlike(const Device& d) {
   const auto rank = [&](const Device& other) {
     const int chip = other.compute_capability == d.compute_capability             ? 0
@@ -372,11 +372,11 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
   d.source = d.sources.Text();
 }
 
-// `d` is `base` with the figures `given` changed. Updates the figures that depend on them.
+// `d` is `base` with changes to the figures `given`. Updates the figures that depend on these.
 void Change(Device& d, const Device& base, const std::set<std::string_view>& given) {
   if (!given.contains("name")) {
-    // The name up to " (" is the driver's, which stays. The displayed name adds the difference in
-    // brackets.
+    // Keeps the name up to " (", which is the driver's. Adds the difference in brackets, for
+    // display.
     const std::string_view plain = std::string_view(base.name).substr(0, base.name.find(" ("));
     d.name = fmt::format("{} ({})", plain,
                          given == std::set<std::string_view>{"memory"} ? FormatBytes(d.memory_bytes)
@@ -462,7 +462,7 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
         "memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE",
         FormatBytes(d.memory_bytes), FormatBytes(d.context_bytes)));
   }
-  // The normalised text: the given figures, in the order of kFigures.
+  // Writes the normalised text: the given figures, in the order of kFigures.
   d.key = base.key;
   for (const Figure& figure : kFigures) {
     if (!given.contains(figure.name)) continue;
@@ -503,7 +503,7 @@ absl::StatusOr<Figures> FiguresFromJson(std::string_view text) {
   using nlohmann::json;
   std::set<std::string> seen;
   std::string problem;
-  // Stops at nested values, and at a key that occurs twice (a map would keep only one value).
+  // Stops at nested values, and at a repeated key: a map would keep only one of its values.
   const auto watch = [&](int depth, json::parse_event_t event, json& value) {
     if (depth > 1 || event == json::parse_event_t::array_start)
       problem = i18n::Text("expected one JSON object without nested lists or objects");

@@ -1,5 +1,5 @@
-// A device that is not in the table, as a text or as the JSON of a device file. Internal to this
-// folder; other code calls ReadDevice() and device_file.h.
+// Reads a device that is not in the table, from a text or from the JSON of a device file. Internal
+// to this folder; other code uses ReadDevice() and device_file.h.
 //
 //   ASSIGN_OR_RETURN(Device d, DeviceFromText("memory=24GiB,compute_capability=8.6,..."));
 //   d.key;   // the same text, normalised, which DeviceFromText() accepts, too
@@ -21,7 +21,7 @@ namespace vramscope::run {
 // Reads the name of a GPU in the table, the name of a slice, or figures.
 absl::StatusOr<Device> DeviceFromText(std::string_view text);
 
-// Names and values of figures, as written; "like" names the GPU that they modify.
+// Names and values of figures, as written. "like" is the GPU whose figures the others modify.
 using Figures = std::vector<std::pair<std::string, std::string>>;
 absl::StatusOr<Device> DeviceFromFigures(const Figures& figures);
 

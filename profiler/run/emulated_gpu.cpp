@@ -11,7 +11,7 @@ namespace vramscope::run {
 
 std::string CudaName(std::string_view name) {
   name = name.substr(0, name.find(" ("));
-  // CUDA's names omit the memory size only for GeForce GPUs.
+  // Removes the memory size, which CUDA's names of GeForce GPUs do not have.
   if (const size_t space = name.rfind(' ');
       name.find("GeForce") != std::string_view::npos && space != std::string_view::npos) {
     const std::string_view last = name.substr(space + 1);

@@ -1,4 +1,4 @@
-// A GPU of the device table as text for the emulated platform: VRAMSCOPE_EMULATED_GPU has one such
+// Describes a GPU as a line of text for the emulated platform. VRAMSCOPE_EMULATED_GPU has one such
 // line for each device (emulated/README.md).
 //
 //   setenv("VRAMSCOPE_EMULATED_GPU", EmulatedGpu(device).c_str(), 1);
@@ -11,14 +11,14 @@
 
 namespace vramscope::run {
 
-// "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120": one line, without the line break.
+// Returns "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120", without a line break.
 std::string EmulatedGpu(const DeviceProfile& device);
-// The same text for a separate process: with it, the context grows with the libraries that the
-// program uses, if the table has their sizes.
+// Returns the text for a separate process. It has the sizes in the table, so that the context grows
+// with each library that the program uses.
 std::string GrowingGpu(const DeviceProfile& device);
 
-// CUDA's name of the GPU. Names in the table distinguish variants that CUDA's names do not: "NVIDIA
-// H200 (SXM)", "NVIDIA GeForce RTX 3060 12GB".
+// Returns CUDA's name of the GPU. Names in the table distinguish more variants than CUDA's names:
+// "NVIDIA H200 (SXM)", "NVIDIA GeForce RTX 3060 12GB".
 std::string CudaName(std::string_view table_name);
 
 }  // namespace vramscope::run

@@ -5,8 +5,8 @@
 namespace vramscope::run {
 namespace {
 
-// profiler/allocator/README.md: one of the recordings differs by two segments of 20 MiB, because
-// the allocator chooses between equal blocks by address, and the driver's addresses are unknown.
+// One recording differs by two segments of 20 MiB (see profiler/allocator/README.md). Of equal
+// blocks, the allocator chooses by address, and the driver's addresses are not known.
 constexpr uint64_t kReservedWithin = uint64_t{40} << 20;
 
 bool IsBasics(const RunConfig& config, int seq) {

@@ -1,5 +1,5 @@
-// Which plans were compared with recordings of the same run on a GPU. Only such a plan states its
-// error, which was measured in this comparison. All other plans are labelled as modelled.
+// Tells which plans were compared with recordings of the same run on a GPU. Such a plan states the
+// error that was measured in the comparison. All other plans are labelled as modelled.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct Evidence {
   std::string_view what;         // one sentence
 };
 
-// Evidence for exactly this configuration (tests/trainer/backends/basics_test.cpp compares all its
-// allocations); nullopt for any other. Pure; thread-safe.
+// Returns the evidence for a compared configuration; nullopt for any other.
+// (tests/trainer/backends/basics_test.cpp compares all allocations.) Pure; thread-safe.
 std::optional<Evidence> EvidenceOf(const RunConfig& config);
 
 }  // namespace vramscope::run

@@ -10,7 +10,7 @@
 namespace vramscope::run {
 namespace {
 
-// Caches the last result, because the window queries one model repeatedly.
+// Caches the last result, because the window asks for one model repeatedly.
 const FamilyDeclaration* FamilyOf(const RunConfig& config) {
   struct Last {
     std::string json;
@@ -23,7 +23,7 @@ const FamilyDeclaration* FamilyOf(const RunConfig& config) {
   return last.family;
 }
 
-// The limits of the families as rules.
+// Converts the limits of all families to rules.
 const std::vector<Rule>& FamilyRules() {
   static const auto* rules = [] {
     auto* out = new std::vector<Rule>;
@@ -96,7 +96,7 @@ bool Holds(const Condition& condition, const RunConfig& config) {
   const auto among = [&](const std::string& value) {
     return std::ranges::find(condition.values, value) != condition.values.end();
   };
-  // Settings are compared without a copy, because one click looks up thousands of settings.
+  // Compares a setting without copying it, because one click causes thousands of comparisons.
   const bool found = IsFact(condition.key) ? among(FactOf(config, condition.key))
                                            : among(config.Get(condition.key));
   return found == condition.is;

@@ -16,25 +16,25 @@
 
 namespace vramscope::run {
 
-// The value of a setting or of a fact: "backend", "model", "model.family" ("" if the model is
-// unknown), "model.linear_layers" ("none" or "some"), "lora.targets.match", "micro_batches",
-// "alloc_conf", "batch.divides" ("true": all micro-batches have the same size).
+// Returns the value of a setting or fact. Facts: "backend", "model", "model.family" ("": unknown),
+// "model.linear_layers" ("none" or "some"), "lora.targets.match", "micro_batches", "alloc_conf",
+// and "batch.divides" ("true": all micro-batches have the same size).
 std::string FactOf(const RunConfig& config, std::string_view key);
 // Whether `key` is a fact and not a setting.
 bool IsFact(std::string_view key);
 
 bool Holds(const Condition& condition, const RunConfig& config);
 
-// The choices of a control for this setting: the setting's own, or those that the model has.
+// Returns the choices of a control for this setting: its own, or what this model offers.
 std::vector<Choice> ChoicesOf(const SettingDeclaration& setting, const RunConfig& config);
 
-// The broken rules of all techniques, in the catalogue's order, including rules that only advise.
+// Returns the broken rules of all techniques, also those that only advise, in catalogue order.
 std::vector<const Rule*> BrokenRules(const RunConfig& config);
 
-// kInvalidArgument with the text of the first broken rule that refuses.
+// kInvalidArgument: a refusing rule is broken; the message is the text of the first one.
 absl::Status CheckRules(const RunConfig& config);
 
-// The text of the rule, in which the name of this run's model replaces "{model}".
+// Returns the text of the rule, with the name of this run's model in place of "{model}".
 std::string WhyOf(const Rule& rule, const RunConfig& config);
 
 }  // namespace vramscope::run

@@ -1,6 +1,6 @@
-// The declaration of a model family for code that does not build models: the command line, the
-// window, the checks before a run. One file of trainer/models/families/ declares it
-// (trainer/models/family.h).
+// Declares a model family for code that does not build models: the command line, the window, the
+// checks before a run. The declaration is in a file of trainer/models/families/ (see
+// trainer/models/family.h).
 //
 //   FamilyDeclaration{.id = "gpt2", .title = "GPT-2", .architectures = {"GPT2LMHeadModel"},
 //                     .model_types = {"gpt2"}, .inputs = "token ids and labels, [batch, seq]"};
@@ -28,12 +28,12 @@ struct FamilyDeclaration {
 
   std::string id;
   std::string title;
-  // Names by which the family is found in a config.json. If a file names an architecture, its model
-  // type is ignored.
+  // Names in a config.json that select this family. If a file names an architecture, its model type
+  // is ignored.
   std::vector<std::string> architectures = {};
   std::vector<std::string> model_types = {};
   std::string inputs;  // the contents of a batch, described
-  // Defaults of a run for models whose preset has none; 0: the default that all runs have.
+  // Defaults of a run, used if the model's preset has none; 0: the default of all runs.
   int batch = 0;
   int seq = 0;
   std::vector<LoraChoice> lora = {};  // empty: no linear layer can have an adapter

@@ -1,5 +1,5 @@
-// Further declarations in technique files: for `fit`, the toggles to try if a run is too large; for
-// the evidence of a plan's blocks, the blocks that are as they are because a library is modelled.
+// Other declarations in technique files: the toggles that `fit` tries if a run is too large, and
+// (for evidence) the blocks of a plan that rest on an assumption, as a library is modelled.
 //
 //   TechniqueEntry{.declaration = {...}, .fit = {{.row = "chunked-loss"}}, ...};
 //
@@ -12,7 +12,7 @@
 
 namespace vramscope::run {
 
-// How a means of saving memory changes the training.
+// How something that saves memory changes the training.
 enum class Changes : uint8_t {
   kNothing,   // same results
   kRounding,  // same training with fewer bits
@@ -23,13 +23,13 @@ enum class Changes : uint8_t {
 struct FitMove {
   std::string row;  // Toggle::id or OptimizerDeclaration::id
   Changes changes = Changes::kNothing;
-  // The move makes runs and plans slow, so it is tried only if nothing else saves memory.
+  // True: the move makes runs and plans slow. It is tried only if nothing else saves memory.
   bool last_resort = false;
   std::string doubles = {};  // a key whose value is doubled instead of setting the toggle's ways
 };
 
-// Blocks that are in a plan because of an assumption of the technique: blocks of a category
-// ("Optimizer state") that one of `ops` allocated, or any operator if `ops` is empty.
+// The blocks of a plan that rest on an assumption of the technique. They have this category
+// ("Optimizer state") and were allocated by one of `ops`, or by any operator if `ops` is empty.
 struct ModelledBlocks {
   size_t assumed = 0;  // index into TechniqueDeclaration::assumes
   std::string category;

@@ -18,7 +18,7 @@
 namespace vramscope::run {
 namespace {
 
-// Makes a key whose choices are the values of an enumeration, with the names that Name() returns.
+// Makes a key with the values of an enumeration as choices. Name() returns their names.
 template <class Enum, class Get>
 KeySpec ChoiceKey(std::string_view key, std::string_view help, std::initializer_list<Enum> values,
                   std::vector<std::string_view> reserved, Get get) {
@@ -50,8 +50,8 @@ KeySpec Integer(std::string_view key, std::string_view help, double low, double 
   return spec;
 }
 
-// Settings, and values of choices, that the format has and this version may lack. Only the default,
-// `only`, is allowed. An entry leaves this table when a technique declares it.
+// Settings, and values of choices, that belong to the format but are not in this version. Only the
+// default, `only`, is allowed. Once a technique declares an entry, it is removed here.
 struct ReservedKey {
   std::string_view key, help, only;
   std::vector<std::string_view> values;
@@ -77,7 +77,7 @@ const std::vector<ReservedKey>& ReservedKeys() {
   return *keys;
 }
 
-// The key of a technique's setting.
+// Makes the key of a technique's setting.
 KeySpec Declared(const SettingDeclaration& setting) {
   KeySpec spec{.key = setting.key,
                .help = setting.help,
@@ -169,7 +169,7 @@ std::vector<KeySpec> MakeSpecs() {
   s.push_back(Integer("batch",
                       TEXT_MARK("samples in one optimizer step, over all its micro-batches"), 1,
                       65536, [](RunConfig& c) -> int& { return c.batch; }));
-  // If seq is not a number, the builder passes the value to the settings that store it (seq.h).
+  // If seq is not a number, the builder stores the value in other settings (seq.h).
   KeySpec seq = Integer("seq",
                         TEXT_MARK("tokens in a sample; or the lengths of successive micro-batches: "
                                   "a list (\"400,1536,400\"), ranges (\"256-1024\"), or a file "
@@ -178,9 +178,10 @@ std::vector<KeySpec> MakeSpecs() {
   seq.expected = ExpectedSeq();
   seq.is_list = seq.numbers_in_list = true;
   s.push_back(std::move(seq));
-  s.push_back(Integer("micro_batches",
-                      TEXT_MARK("passes that the batch is split into before the optimizer steps"),
-                      1, 4096, [](RunConfig& c) -> int& { return c.micro_batches; }));
+  s.push_back(Integer(
+      "micro_batches",
+      TEXT_MARK("forward and backward passes into which a batch is split, for one optimizer step"),
+      1, 4096, [](RunConfig& c) -> int& { return c.micro_batches; }));
   s.push_back(Integer("steps", TEXT_MARK("training steps"), 1, 1000,
                       [](RunConfig& c) -> int& { return c.steps; }));
   for (KeySpec& spec : DeviceSpecs()) s.push_back(std::move(spec));

@@ -1,5 +1,5 @@
-// The lengths of the samples of a data set, from a file of lines "length,count" (a missing count is
-// 1), and samples' lengths drawn from it.
+// Reads the lengths of a data set's samples from a file of lines "length,count" (a missing count is
+// 1), and draws lengths of samples from them.
 //
 //   ASSIGN_OR_RETURN(LengthHistogram histogram, ReadHistogram("lengths.csv"));
 //   int tokens = DrawLength(histogram, seed, 17);   // the same for sample 17 in every call

@@ -16,8 +16,8 @@ namespace vramscope::run {
 struct LengthRange {
   int low = 0, high = 0;
 };
-// Comma-separated numbers and ranges ("256-1024" or "256..1024"): each number from 1 to 2^20, at
-// most 4096 entries; an empty result for an empty text.
+// Parses numbers and ranges ("256-1024" or "256..1024"), separated by commas. Numbers are from 1 to
+// 2^20, and there are at most 4096 entries. Returns an empty list for an empty text.
 absl::StatusOr<std::vector<LengthRange>> ParseLengths(std::string_view text);
 
 }  // namespace vramscope::run

@@ -1,5 +1,5 @@
-// Makes foreign text safe: for error messages on a terminal (short, without control characters),
-// and for protobuf (UTF-8).
+// Makes foreign text safe for error messages on a terminal (short, without control characters) and
+// for protobuf (UTF-8).
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace vramscope::run {
 
-// The text in double quotes, escaped as in JSON, cut off after 200 bytes.
+// Returns the text in double quotes, escaped as in JSON, and cut off after 200 bytes.
 std::string Quoted(std::string_view text);
 
-// The text as plain ASCII: any other character becomes '?'; cut after `most` bytes.
+// Returns the text as plain ASCII, cut off after `most` bytes. Other characters become '?'.
 std::string Printable(std::string_view text, size_t most);
 
-// Replaces bytes that are not UTF-8 by U+FFFD, because a file name may contain them but a protobuf
+// Replaces bytes that are not UTF-8 by U+FFFD. A file name may contain such bytes, but a protobuf
 // string must not.
 std::string ValidUtf8(std::string_view text);
 

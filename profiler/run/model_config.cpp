@@ -23,8 +23,8 @@ absl::Status Invalid(std::string text) { return InvalidModelConfig(std::move(tex
 absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
   const std::string& type = config.type;
   config.max_positions = 32768;
-  // Without num_key_value_heads, Llama has as many key-value as query heads; in other families, the
-  // default depends on the version of transformers.
+  // Without num_key_value_heads, Llama has as many key-value heads as query heads. In other
+  // families, the default depends on the version of transformers, so the key is required.
   if (absl::Status status = ReadRotaryDecoder(object, {.needs_kv_heads = type != "llama"}, config);
       !status.ok()) {
     return status;
@@ -36,8 +36,8 @@ absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
     config.qkv_bias = config.output_bias = reader.Bool("attention_bias", false);
     config.mlp_bias = reader.Bool("mlp_bias", false);
   }
-  // Qwen2's use_sliding_window affects only flash_attention_2; the mask has the window in any case.
-  // The default window of both classes is 4096; null in the file means none.
+  // Qwen2's use_sliding_window affects only flash_attention_2. The mask has the window in any case.
+  // It is 4096 by default, for Qwen2 and for Mistral; null in the file means no window.
   constexpr int64_t kDefaultWindow = 4096;
   const bool switched_on = reader.Bool("use_sliding_window", false);
   const bool has_window = type == "qwen2" || type == "mistral";

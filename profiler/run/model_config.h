@@ -1,6 +1,6 @@
-// The facts in a Hugging Face config.json (or the "basics" form) about a decoder-only transformer,
-// checked and completed with the family's defaults. The trainer, the formulas, the command line and
-// the window all use this reader.
+// Reads the facts about a decoder-only transformer from a Hugging Face config.json (or the "basics"
+// form). Checks them and adds the family's defaults. The trainer, the formulas, the command line
+// and the window all use this reader.
 //
 //   ASSIGN_OR_RETURN(ModelConfig model, ParseModelConfig(config.model_config_json));
 //
@@ -16,8 +16,8 @@
 
 namespace vramscope::run {
 
-// kLlama includes Qwen2 and Mistral. kOther: a model that is not read here. The trainer reads or
-// rejects it (trainer/models/family.h); only `type`, `architecture` and `stored_type` are set.
+// kLlama includes Qwen2 and Mistral. kOther: a model that the trainer reads or rejects
+// (trainer/models/family.h). Here, only its `type`, `architecture` and `stored_type` are read.
 enum class Family : uint8_t { kLlama, kGpt2, kBasics, kOther };
 enum class Activation : uint8_t { kSilu, kGelu, kGeluNew, kGeluTanh };
 enum class RopeScaling : uint8_t { kNone, kLinear, kLlama3 };
@@ -71,7 +71,7 @@ struct ModelConfig {
 // experts, ...), a missing key, or a value out of range; the message names it.
 absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view json);
 
-// The names of the linear layers, from which LoRA's targets are chosen.
+// Returns the names of the linear layers, from which LoRA's targets are chosen.
 std::vector<std::string_view> LinearLayerNames(const ModelConfig& model);
 
 }  // namespace vramscope::run

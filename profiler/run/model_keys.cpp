@@ -133,7 +133,7 @@ constexpr Refused kRefused[] = {
     {"final_logit_softcapping", IsUsed, TEXT_MARK("capped logits are not supported")},
 };
 
-// A key that a plan ignores, although the feature may need memory, and what the plan assumes.
+// A key that a plan ignores, although its feature may need memory. `what`: the plan's assumption.
 struct Ignored {
   std::string_view key, what;
 };

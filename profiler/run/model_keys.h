@@ -1,5 +1,5 @@
-// The keys of a config.json: which are known, and which belong to models that vramscope cannot
-// plan. A plan that ignored such a key could have wrong figures. Internal to this folder.
+// Tells which keys of a config.json are supported, and which belong to models that vramscope cannot
+// plan: if a plan ignored such a key, its figures could be wrong. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>

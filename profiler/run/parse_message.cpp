@@ -5,7 +5,7 @@
 
 #include <limits>
 
-// LogSilencer and its header exist only before protobuf 22 (C++ 4.22), which logs through Abseil.
+// Protobuf 22 (C++ 4.22) removed LogSilencer and its header: since then, it logs through Abseil.
 #if GOOGLE_PROTOBUF_VERSION < 4022000
 #include <google/protobuf/stubs/logging.h>
 #define VRAMSCOPE_HAS_LOG_SILENCER

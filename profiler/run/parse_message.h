@@ -15,7 +15,7 @@ class MessageLite;
 namespace vramscope::run {
 
 // Returns false if the bytes are not a message of this type. Callers report the error, so
-// protobuf's own error message is suppressed where that is possible (before version 22).
+// protobuf's own message is suppressed if its version allows that (before 22).
 bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite& message);
 
 }  // namespace vramscope::run

@@ -1,4 +1,4 @@
-// How GPUs of one kind access each other's memory, from the device table.
+// Says how GPUs of one kind access each other's memory. The source is the device table.
 //
 //   if (PeersOf("rtx-4090") == Peers::kNone) ...  // only through the host
 #pragma once

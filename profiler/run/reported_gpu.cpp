@@ -15,8 +15,8 @@ std::optional<DeviceProfile> TableEntryOf(const ReportedGpu& gpu) {
     if (d.compute_capability != gpu.compute_capability || d.sm_count != gpu.sm_count ||
         off > d.memory_bytes / 20)
       continue;
-    // Where the driver's name is ambiguous, the table's name adds a variant: "... HBM3 (SXM5)".
-    // "NVIDIA A10" must not match the A10G.
+    // If the driver's name is ambiguous, the table's name has a suffix: "... HBM3 (SXM5)". Such a
+    // name is second best, so "NVIDIA A10" does not match the A10G.
     const int name = CudaName(d.name) == gpu.name ? 0 : d.name.starts_with(gpu.name) ? 1 : 2;
     const std::tuple<int, uint64_t> now{name, off};
     if (found && best <= now) continue;

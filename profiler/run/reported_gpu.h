@@ -1,4 +1,4 @@
-// The GPU that a program ran on, as reported by its driver, completed from the device table.
+// The GPU on which a program ran, as reported by its driver. The device table adds more figures.
 //
 //   const DeviceProfile device = ProfileOf({"NVIDIA H100 80GB HBM3", 85'017'493'504, 132, 90});
 //   device.bandwidth_bytes_per_s;  // 3.35e12: the table's h100-sxm
@@ -22,13 +22,13 @@ struct ReportedGpu {
   uint32_t compute_capability = 0;  // 89 for 8.9
 };
 
-// The table's entry for the same chip (compute capability, multiprocessors) with the same memory
-// within 5 %. Of several, prefers one with the same name, then the nearest memory size.
+// Returns the table's entry for the same chip (compute capability, multiprocessors) whose memory
+// differs by at most 5 %. Prefers an entry with the same name, then the nearest memory size.
 std::optional<DeviceProfile> TableEntryOf(const ReportedGpu& gpu);
 
-// The result of TableEntryOf() with the GPU's own name and memory. A GPU that is not in the table
-// has no key, rates or context. Its cuBLAS workspace is that of a GPU in the table with the same
-// compute capability, if there is one, because PyTorch chooses the workspace by compute capability.
+// Returns TableEntryOf() with the GPU's own name and memory. If the GPU is not in the table, it has
+// no key, rates or context. Its cuBLAS workspace is then that of any GPU in the table with the same
+// compute capability, because PyTorch chooses the workspace by that.
 DeviceProfile ProfileOf(const ReportedGpu& gpu);
 
 }  // namespace vramscope::run

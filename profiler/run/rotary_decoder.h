@@ -25,16 +25,16 @@ struct RotaryDecoderKeys {
   const char* activation = "hidden_act";
   // Whether num_key_value_heads is required; if not, it defaults to the number of heads.
   bool needs_kv_heads = false;
-  // Keys that the family itself reads; for any other family, the model is then not supported.
+  // Keys that the family itself reads. In other families, a model with such a key is not supported.
   std::vector<std::string_view> own = {};
 };
 
-// On entry, `config` must hold the defaults of the family's transformers config class; head_dim 0
-// means hidden_size / heads. kInvalidArgument as for ParseModelConfig().
+// On entry, `config` must have the defaults of the family's config class in transformers; head_dim
+// 0 means hidden_size / heads. kInvalidArgument: as in ParseModelConfig().
 absl::Status ReadRotaryDecoder(const nlohmann::json& object, const RotaryDecoderKeys& keys,
                                ModelConfig& config);
 
-// The rotated part of a head: partial_rotary_factor times its width, an even number.
+// Returns the width of a head's rotated part: partial_rotary_factor x head_dim, an even number.
 int64_t RotaryWidth(ConfigReader& reader, int64_t head_dim, double fallback);
 
 absl::StatusOr<Activation> ActivationOf(const std::string& name, const char* key);

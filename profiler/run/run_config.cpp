@@ -22,7 +22,7 @@
 namespace vramscope::run {
 namespace {
 
-// Maximum tokens of one forward pass, which keeps the byte count of every tensor far below 2^64.
+// The most tokens in one forward pass. With this limit, every tensor has far less than 2^64 bytes.
 constexpr int64_t kMaxTokens = int64_t{1} << 28;
 
 constexpr size_t kMaxModelConfig = size_t{1} << 20;
@@ -56,14 +56,14 @@ absl::Status UnknownPreset(std::string_view name) {
       near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near), list));
 }
 
-// Applies the contents of a run.json or a message. If a model's text is present, its name and text
-// are set together.
+// Applies the contents of a run.json or a message. If it has a model's text, sets name and text
+// together.
 absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   const std::string* name = nullptr;
   const std::string* text = nullptr;
-  // The order of keys in a file has no meaning, so `seq` is applied first, and `lengths` is valid
-  // at any position. Does not use std::ranges, because clang 14, which builds the fuzzers, does not
-  // accept subranges of this C++ library.
+  // The order of keys in a file has no meaning: `seq` is applied first, so that `lengths` may be
+  // anywhere. Does not use std::ranges, because clang 14, which builds the fuzzers, rejects the
+  // subranges of this C++ library.
   std::stable_partition(settings.begin(), settings.end(),
                         [](const auto& each) { return each.first == "seq"; });
   for (const auto& [key, value] : settings) {
@@ -83,7 +83,7 @@ absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   return name == nullptr || name->empty() ? absl::OkStatus() : builder.SetPreset(*name);
 }
 
-// Settings for `config`; the model's text is left out if the preset's name identifies it.
+// Returns the settings of `config`. Leaves out the model's text if a preset's name identifies it.
 Settings ToSettings(const RunConfig& config, bool with_preset_text) {
   Settings settings;
   settings.emplace_back("model", ValidUtf8(config.model));
@@ -150,7 +150,7 @@ struct RunConfigBuilder::Impl {
   absl::Status SetSeq(std::string_view value);
 };
 
-// Passes a stream of lengths to the settings that store it.
+// Stores a stream of lengths in the settings that are for it.
 absl::Status RunConfigBuilder::Impl::SetSeq(std::string_view value) {
   absl::StatusOr<Seq> seq = ParseSeq(value);
   if (!seq.ok()) {
@@ -270,7 +270,7 @@ absl::StatusOr<RunConfig> RunConfigBuilder::Build() const {
     if (!preset) return UnknownPreset(config.model);
     config.model_config_json = std::string(preset->config_json);
   }
-  // Values from `start` were not checked, so the result is checked against the key table.
+  // Checks all values against the key table, because values from `start` were not checked before.
   for (const KeySpec& spec : Specs()) {
     if (!spec.text) continue;
     const std::string text = spec.text(config);

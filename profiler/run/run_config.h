@@ -25,7 +25,7 @@ namespace vramscope::run {
 
 enum class Backend : uint8_t { kPlan, kCpu, kCuda };
 
-// Overrides figures of the named device; 0: as in the device table.
+// Figures that replace those of the named device; 0: as in the device table.
 struct CustomDevice {
   uint64_t memory_bytes = 0;
   double bandwidth_bytes_per_s = 0;
@@ -35,22 +35,22 @@ struct CustomDevice {
 
 struct RunConfig {
   Backend backend = Backend::kPlan;
-  // The name of a preset; for a config.json, the name of that file, used only for display.
+  // The name of a preset. For a config.json: the name of that file, only for display.
   std::string model = "qwen2-0.5b";
   std::string model_config_json;  // text of the Hugging Face config (also for a preset)
   int batch = 2;
   int seq = 512;
   int micro_batches = 1;
-  // The first step creates the optimizer's state; all later steps equal the second.
+  // The first step creates the optimizer's state. All steps after the second equal it.
   int steps = 2;
   std::string device = "rtx-4090";
   CustomDevice custom_device;
   std::string alloc_conf;  // as PYTORCH_CUDA_ALLOC_CONF (alloc_conf.h); "": PyTorch's defaults
   int64_t seed = 0;
-  // Settings of techniques that differ from their defaults (catalogue.h).
+  // Settings of techniques (catalogue.h). Only values that differ from the default are stored.
   SettingValues settings;
 
-  // A technique's setting, or its default. `key` must be in the catalogue.
+  // Returns a technique's setting, or its default. `key` must be in the catalogue.
   const std::string& Get(std::string_view key) const;
   bool Is(std::string_view key, std::string_view value) const { return Get(key) == value; }
   int64_t Integer(std::string_view key) const;
@@ -64,7 +64,7 @@ struct RunConfig {
 // does this unless the key was set.
 void SetDefaultWeightDecay(RunConfig& config);
 
-// The device table's entry for `config.device` with `config.custom_device` applied.
+// Returns the device table's entry for `config.device`, changed by `config.custom_device`.
 absl::StatusOr<DeviceProfile> ResolveDevice(const RunConfig& config);
 
 // A settable key, for --set, the window's forms, documentation and completion.
@@ -76,9 +76,9 @@ struct KeyInfo {
 const std::vector<KeyInfo>& Keys();
 
 // Collects settings; a later setting overrides an earlier one. Every error names the key, the value
-// and the allowed values; for an unknown key it suggests the nearest. Some keys are reserved by the
-// format for techniques that this version lacks: for any value but the default, Set() returns
-// kUnimplemented.
+// and the allowed values; for an unknown key it suggests the nearest. The format reserves some keys
+// for techniques that this version lacks. For these, Set() returns kUnimplemented unless the value
+// is the default.
 class RunConfigBuilder {
  public:
   RunConfigBuilder();
@@ -99,9 +99,9 @@ class RunConfigBuilder {
   std::unique_ptr<Impl> impl_;
 };
 
-// The run.json of a config: its keys as nested objects, including those with default values.
+// Returns the run.json of a config: its keys as nested objects, including defaults.
 std::string ToJson(const RunConfig& config);
-// Binary proto/run.proto, as in the trace header and the worker's requests.
+// Convert to and from binary proto/run.proto, as in the trace header and the worker's requests.
 std::string ToProtoBytes(const RunConfig& config);
 absl::StatusOr<RunConfig> FromProtoBytes(std::string_view bytes);
 
@@ -112,7 +112,7 @@ struct ModelPreset {
   std::string_view name;         // "qwen2-0.5b"
   std::string_view config_json;  // Hugging Face config text, or the "basics" form
   bool for_tests = false;        // a model of the tests, which nobody else trains
-  // As a plan counts them, for families that estimate/weights.h cannot count; 0: not stated.
+  // A plan's count, for families that estimate/weights.h cannot count; 0: not stated.
   uint64_t parameters = 0;
 };
 std::vector<ModelPreset> ModelPresets();

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-// Limit for a run.json, which has a few kilobytes, plus a few if it contains a model's config.json.
+// The limit for a run.json. It has a few kilobytes, also if it contains a model's config.json.
 constexpr size_t kMaxJson = size_t{4} << 20;
 constexpr int kNumberOverflow = 406;  // nlohmann's error number of "number overflow"
 
@@ -34,7 +34,7 @@ bool IsLeaf(std::string_view path) {
   return path == "model" || path == "model_config_json" || FindSpec(path) != nullptr;
 }
 
-// The keys of a group; "" if there is no such group.
+// Returns the keys of a group; no keys: there is no such group.
 std::vector<std::string_view> KeysOfGroup(std::string_view group) {
   std::vector<std::string_view> names;
   for (const KeySpec& spec : Specs()) {
@@ -65,8 +65,8 @@ std::string WhatIsExpected(std::string_view path) {
   return Expected(*FindSpec(path));
 }
 
-// Builds the settings while the text is parsed and stops at the first error, so that little is
-// stored even if the text is deep or long.
+// Builds the settings while the text is parsed. Stops at the first error, so little is stored even
+// for a deep or long text.
 class SettingsReader : public nlohmann::json_sax<json> {
  public:
   absl::Status& status() { return status_; }
@@ -82,7 +82,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
   bool number_unsigned(uint64_t value) override { return Plain(fmt::format("{}", value)); }
   bool number_float(double value, const std::string& text) override {
     if (in_device_) return Figure(text);
-    // Accepts 4.0 and 1e3 as whole numbers, too.
+    // A whole number may also be written as 4.0 or 1e3.
     const KeySpec* spec = FindSpec(path_);
     const bool whole = std::trunc(value) == value && std::abs(value) < 9e15;
     if (spec != nullptr && spec->kind == ValueKind::kInteger && whole) {
@@ -161,7 +161,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return in_list_ || !IsLeaf(path_) || IsText(path_) ? Wrong(text, text) : Take(std::move(text));
   }
 
-  // Takes a figure of a device that is written as an object, as in a device file.
+  // Takes one figure of a device, if the device is written as an object, as in a device file.
   bool Figure(std::string text) {
     figures_.back().second = std::move(text);
     return true;
@@ -178,7 +178,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return false;
   }
 
-  // `text`: the value, if a key of the group path_ may have been meant to have it; else "".
+  // `text`: the value, if it may have been meant for a key of the group path_; else "".
   bool Wrong(const std::string& value, std::string_view text = {}) {
     if (prefixes_.empty()) {
       status_ = absl::InvalidArgumentError(i18n::Text(
@@ -213,7 +213,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
   Figures figures_;
 };
 
-// A setting as a JSON value: a number, true, false or a string.
+// Returns a setting as a JSON value: a number, true, false or a string.
 nlohmann::ordered_json Value(const std::string& key, const std::string& text) {
   const KeySpec* spec = FindSpec(key);
   if (spec == nullptr) return text;

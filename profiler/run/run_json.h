@@ -3,8 +3,8 @@
 //   {"model": "gpt2", "optimizer": {"name": "sgd"}, "optimizer.lr": 0.1,
 //    "lora.targets": ["q_proj", "v_proj"]}
 //
-// Keys are written as in the key table, or in camelCase as in protobuf's JSON. null leaves a key
-// unchanged; a number may be quoted. Internal to this folder.
+// Keys are written as in the key table, or in camelCase as in protobuf's JSON. The value null
+// leaves a key unchanged. Numbers may be quoted. Internal to this folder.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -20,7 +20,7 @@ namespace vramscope::run {
 // not JSON or not an object; a key is unknown or repeated; a value has a type that its key does not
 // allow. Messages suggest a correction, such as the nearest key.
 absl::StatusOr<Settings> SettingsFromJson(std::string_view json);
-// Writes settings as such a text, nested, with one per line.
+// Writes settings as the text of a run.json: nested keys, and one setting per line.
 std::string JsonFromSettings(const Settings& settings);
 
 }  // namespace vramscope::run

@@ -1,5 +1,5 @@
-// Sums of sizes and times from a file. A result that does not fit in 64 bits becomes the largest
-// value, so that totals of a malicious file do not wrap around to small values.
+// Adds sizes and times from a file. If the result does not fit into 64 bits, it is the largest
+// value: the totals of a malicious file then do not wrap around to small values.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ constexpr int64_t AddSaturating(int64_t a, int64_t b) {
   return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
-// Truncates the fraction; NaN becomes 0. A trace may be as long as INT64_MAX, for which there is no
-// double: the nearest double is larger.
+// Truncates the fraction; NaN becomes 0. Large values become INT64_MAX, which a trace may reach: no
+// double equals it, and the nearest one is larger.
 constexpr int64_t ToInt64(double value) {
   if (value >= 0x1p63) return INT64_MAX;
   if (value < -0x1p63) return INT64_MIN;

@@ -1,6 +1,6 @@
-// The setting `seq`: tokens in a sample, or a stream of lengths. A stream is stored in separate
-// settings, `lengths` (a list, ranges) and `samples.file` (a histogram), and `seq` is then the
-// longest length.
+// The setting `seq`: the tokens in a sample, or a stream of lengths. A stream is stored in other
+// settings: `lengths` (a list or ranges) or `samples.file` (a histogram). `seq` is then the longest
+// length.
 //
 //   ASSIGN_OR_RETURN(Seq seq, ParseSeq("400,1536,256-1024"));   // .tokens 1536
 //   SeqText(config);                                            // "400,1536,256-1024"
@@ -17,7 +17,7 @@
 
 namespace vramscope::run {
 
-// The error text for values that are not allowed: "expected the tokens of a sample, ...".
+// Returns the error text for values that are not allowed: "expected the tokens of a sample, ...".
 std::string_view ExpectedSeq();
 
 struct Seq {
@@ -25,14 +25,14 @@ struct Seq {
   std::string lengths;  // a list or ranges, as in the key `lengths`
   std::string file;     // file of a histogram
 };
-// A text of digits, commas, dots and dashes is a number, a list or a range. Any other text is the
-// path of a histogram file, which is read. kInvalidArgument describes the error.
+// Reads a number, a list or a range: a text of digits, commas, dots and dashes. Any other text is
+// the path of a histogram file, which is read, too. kInvalidArgument describes the error.
 absl::StatusOr<Seq> ParseSeq(std::string_view text);
 
-// The run's `seq` in the syntax of `--set seq=`.
+// Returns the run's `seq` in the syntax of `--set seq=`.
 std::string SeqText(const RunConfig& config);
-// A short form: "512", "400,1536,400", "12 lengths up to 1536", "set.csv up to 512" (longer samples
-// are cut).
+// Returns a short form: "512", "400,1536,400", "12 lengths up to 1536", "set.csv up to 512" (longer
+// samples are cut to 512).
 std::string ShortSeqText(const RunConfig& config);
 
 }  // namespace vramscope::run

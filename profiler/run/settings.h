@@ -1,4 +1,4 @@
-// The values of techniques' settings, as text, by key.
+// The values of techniques' settings: texts, found by key.
 //
 //   SettingValues s;
 //   s.Set("attention", "flash");

@@ -78,7 +78,7 @@ absl::StatusOr<std::string> Path(std::string_view text) {
   return std::string(text);
 }
 
-// Checks a value of the caching allocator's setting `kSetting`; "" selects PyTorch's default.
+// Checks a value for the caching allocator's setting `kSetting`; "" means PyTorch's default.
 constexpr std::string_view kAllocator = TEXT_MARK(
     "expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch's default");
 

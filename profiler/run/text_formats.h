@@ -1,5 +1,5 @@
-// Formats of text settings, by the names that declarations use (SettingDeclaration::format).
-// Internal to this folder.
+// The formats of text settings. Declarations name a format in SettingDeclaration::format. Internal
+// to this folder.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -13,7 +13,7 @@ namespace vramscope::run {
 struct TextFormat {
   std::string_view name;      // "names"
   std::string_view expected;  // "expected module names with commas between them, ..."
-  // The text in normalised form ("a, b" as "a,b"); kInvalidArgument: not of this format.
+  // Returns the text in normalised form ("a, b" as "a,b"); kInvalidArgument: it has another format.
   absl::StatusOr<std::string> (*normalized)(std::string_view text);
 };
 

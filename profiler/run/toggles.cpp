@@ -19,8 +19,8 @@ std::string ForSearch(std::string text) {
   return text;
 }
 
-// Names that PyTorch and other libraries have for a technique or a toggle, by its id. Searches find
-// them; they are not shown.
+// Keyed by the id of a technique or toggle: the names that PyTorch and other libraries have for it.
+// Searches find these names, but they are not shown.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"accumulate", "gradient accumulation"},
     {"activation-offload", "activation offloading, save_on_cpu, CPU offload"},
@@ -74,7 +74,7 @@ RunConfig WithAll(RunConfig config, const SettingValues& values) {
   return config;
 }
 
-// Rules that are broken in `after` but not in `before`.
+// Returns the rules that are broken in `after`, but not in `before`.
 std::vector<const Rule*> NewlyBroken(const RunConfig& before, const RunConfig& after) {
   std::vector<const Rule*> out = BrokenRules(after);
   if (out.empty()) return out;
@@ -83,7 +83,7 @@ std::vector<const Rule*> NewlyBroken(const RunConfig& before, const RunConfig& a
   return out;
 }
 
-// The ways of a toggle in this run, each also with every choice that the model gives a control.
+// Returns the ways of a toggle, and each way with every choice that the model has for a control.
 std::vector<SettingValues> WaysOf(const Toggle& toggle, const RunConfig& config) {
   std::vector<SettingValues> out = toggle.ways;
   for (const std::string& key : toggle.controls) {
@@ -100,7 +100,7 @@ std::vector<SettingValues> WaysOf(const Toggle& toggle, const RunConfig& config)
   return out;
 }
 
-// For the rules that the change broke, applies the settings that avoid the conflict.
+// If the change broke rules, applies the settings with which these rules avoid the conflict.
 RunConfig Settled(const RunConfig& before, RunConfig config) {
   for (const Rule* rule : NewlyBroken(before, config)) {
     if (rule->refuses && !rule->instead.empty()) config = WithAll(config, rule->instead);
@@ -176,7 +176,7 @@ std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row)
                                  technique.explanation, technique.group);
   for (const SettingDeclaration& setting : technique.settings) {
     text += " " + setting.key;
-    // Choices that this toggle does not set are left out, because they belong to other toggles.
+    // For one toggle, leaves out the choices. Those that the toggle sets are added below.
     if (row != nullptr) continue;
     for (const Choice& choice : setting.choices) text += " " + choice.value + " " + choice.title;
   }

@@ -20,21 +20,21 @@ struct ToggleRow {
   const TechniqueDeclaration* technique;
   const Toggle* toggle;
 };
-// All toggles by group, in the order in which the groups first appear in the catalogue.
+// Returns all toggles, grouped. The groups are in the order of their first toggle in the catalogue.
 const std::vector<ToggleRow>& Toggles();
 const Toggle* FindToggle(std::string_view id);  // null: unknown id
 
 bool IsOn(const Toggle& toggle, const RunConfig& config);
 RunConfig SwitchedOn(const Toggle& toggle, const RunConfig& config);
-// Also switches off what depends on the toggle: with 16-bit precision, flash attention is switched
-// off, too, because it needs 16 bits.
+// Also switches off what depends on the toggle. Switching off 16-bit precision, for example, also
+// switches off flash attention, which needs 16 bits.
 RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config);
-// Why the toggle cannot be combined with the other settings, or would have no effect; "" otherwise.
+// Returns why the toggle cannot be combined with other settings, or has no effect; "" otherwise.
 std::string BlockedBecause(const Toggle& toggle, const RunConfig& config);
 
-// The text that a search uses: names, explanation, group, keys, what the technique implies, and
-// what the toggle sets. If `row` is null, the text is about the whole technique. The text is in
-// lower case and has spaces instead of "-" and "_".
+// Returns the text in which a search looks: names, explanation, group, keys, what the technique
+// implies, and what the toggle sets. If `row` is null, the text is for the whole technique. It is
+// in lower case, with spaces in place of "-" and "_".
 std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row);
 // Whether the text contains every word: "8-bit" matches "8 bits".
 bool HasWords(std::string_view search_text, const std::vector<std::string>& words);

@@ -21,7 +21,7 @@ std::string Lower(std::string_view text) {
   return out;
 }
 
-// The factor of a unit; 0 if it does not exist.
+// Returns the factor of a unit; 0: there is no such unit.
 double UnitFactor(std::string_view unit) {
   struct Row {
     std::string_view name;
@@ -46,8 +46,8 @@ double UnitFactor(std::string_view unit) {
   return 0;
 }
 
-// Counts 1 for each insertion, deletion and replacement, and for each swap of neighbours, a common
-// typing error.
+// Counts 1 for each insertion, deletion and replacement. A swap of neighbours, a common typing
+// error, also counts 1.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) above[j] = j;

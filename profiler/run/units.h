@@ -11,24 +11,24 @@
 
 namespace vramscope::run {
 
-// "24GiB", "24564 MiB", "24GB" (decimal), "25769803776", "25.8e9". Units: B, kB, MB, GB, TB (powers
-// of 1000), KiB, MiB, GiB, TiB (powers of 1024), in upper or lower case. At most 2^60 bytes.
+// Parses "24GiB", "24564 MiB", "24GB" (decimal), "25.8e9". Units: B, kB, MB, GB, TB (powers of
+// 1000) and KiB, MiB, GiB, TiB (powers of 1024), in upper or lower case. At most 2^60 bytes.
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text);
 
-// Reads a whole decimal number, or a finite floating-point number. Anything after the number is an
+// Read a whole decimal number, and a finite floating-point number. Anything after the number is an
 // error.
 absl::StatusOr<int64_t> ParseInteger(std::string_view text);
 absl::StatusOr<double> ParseNumber(std::string_view text);
 
-// The candidate nearest to `text` by edit distance; empty if no candidate is near: in each, more
-// than a third of the letters differ.
+// Returns the candidate with the shortest edit distance from `text`; "": none is near, that is,
+// more than a third of the letters differ in each.
 std::string_view Nearest(std::string_view text, const std::string_view* begin,
                          const std::string_view* end);
 
 // "1 entry", "1234 entries".
 std::string Counted(uint64_t count, std::string_view one, std::string_view many);
 
-// "1.84 GiB", for display. Below 1 MiB in KiB, below 1 GiB in MiB.
+// Formats for display: "1.84 GiB"; in KiB below 1 MiB, and in MiB below 1 GiB.
 std::string FormatBytes(uint64_t bytes);
 
 }  // namespace vramscope::run

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Major version of the CUDA libraries that the emulated platform and the worker use.
+// The major version of the CUDA libraries that the emulated platform and the worker use.
 constexpr std::string_view kCudaMajor = "13.";
 constexpr const char* kLibraries[] = {
     "libc10.so",        "libc10_cuda.so",          "libtorch_cpu.so",
@@ -32,7 +32,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Whether the file's first bytes are those of a shared library for x86-64.
+// Whether the file begins like a shared library for x86-64.
 bool IsLibrary(const fs::path& path) {
   Elf64_Ehdr header{};
   std::ifstream file(path, std::ios::binary);
@@ -43,8 +43,8 @@ bool IsLibrary(const fs::path& path) {
          header.e_machine == EM_X86_64;
 }
 
-// VRAMSCOPE_TORCH_ROOT from the CMakeCache.txt in a folder above a program in a build tree; "" if
-// the program is in no build tree.
+// For a program in a build tree, returns VRAMSCOPE_TORCH_ROOT from the CMakeCache.txt in the folder
+// above; "" for other programs.
 fs::path BuildTreeTorch(const fs::path& program_folder) {
   if (program_folder.empty()) return {};
   std::ifstream cache(program_folder.parent_path() / "CMakeCache.txt");
@@ -54,7 +54,7 @@ fs::path BuildTreeTorch(const fs::path& program_folder) {
   return {};
 }
 
-// Finds the interpreter of the Python environment that contains the installed program, or an
+// Finds the interpreter of the Python environment in which the program is installed, or else an
 // interpreter next to the program.
 std::vector<program::Interpreter> OwnPython(const fs::path& program_folder,
                                             const program::Places& places) {
@@ -183,7 +183,7 @@ std::string HowToGetLibTorch(const LibTorch& not_found) {
 std::string LibraryFolder(const std::string& root) { return (fs::path(root) / "torch/lib"); }
 
 std::string DataFolder() {
-  // The XDG specification says that a relative path is invalid.
+  // A relative path is invalid by the XDG specification, so it is ignored.
   if (const std::string xdg = Environment("XDG_DATA_HOME"); xdg.starts_with('/'))
     return fs::path(xdg) / "vramscope";
   const std::string home = Environment("HOME");
@@ -200,7 +200,7 @@ std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_lib
     return i18n::Format(
         "LibTorch {} with CUDA 13 is only available for x86-64, and this computer is {}",
         TorchVersion(), machine);
-  // The wheels are tagged manylinux_2_28, that is, they need glibc 2.28.
+  // The wheels need glibc 2.28: their tag is manylinux_2_28.
   constexpr int kLeast = 28;
   int major = 0, minor = 0;
   if (std::sscanf(c_library.c_str(), "glibc %d.%d", &major, &minor) != 2)

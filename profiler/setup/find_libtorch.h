@@ -1,5 +1,5 @@
-// Finds the LibTorch that the embedded loop (vramscope-worker) uses, by looking at files. Nothing
-// is loaded or executed.
+// Finds a LibTorch for the embedded loop (vramscope-worker). It only looks at files: nothing is
+// loaded or executed.
 //
 //   const LibTorch torch = FindLibTorch(OwnSetupPlaces());
 //   if (torch.found()) Start(LibraryFolder(torch.root)); else Say(torch.why);
@@ -38,26 +38,26 @@ struct LibTorch {
 };
 LibTorch FindLibTorch(const SetupPlaces& places);
 
-// The message if none was found. It lists rejected installations, and says how to get LibTorch.
+// Returns the message if none was found: the rejected installations, and how to get LibTorch.
 std::string HowToGetLibTorch(const LibTorch& not_found);
 
-// Whether the worker can use the torch/ in `packages`: checks the versions in torch/version.py, and
-// whether the libraries exist and are for this processor. kNotFound: no torch; kFailedPrecondition:
-// a version or build that cannot be used; the message states what is needed.
+// Checks whether the worker can use the torch/ in `packages`. Its versions (in torch/version.py)
+// must fit, and its libraries must exist and be for this processor. kNotFound: no torch;
+// kFailedPrecondition: a version or build that cannot be used; the message states what is needed.
 absl::Status CheckTorch(const std::string& packages);
 
-// The folder to put on the worker's search path.
+// Returns the folder to put on the worker's search path.
 std::string LibraryFolder(const std::string& root);
 
-// $XDG_DATA_HOME/vramscope, or ~/.local/share/vramscope. "" if neither variable is usable.
+// Returns $XDG_DATA_HOME/vramscope, or ~/.local/share/vramscope; "": neither variable is usable.
 std::string DataFolder();
-// Target folder of `vramscope setup`: DataFolder()/torch-VERSION. "" without a data folder.
+// Returns the target folder of `vramscope setup`: DataFolder()/torch-VERSION; "": no data folder.
 std::string DownloadedTorch();
 
-// Why the wheels cannot work on this computer: another architecture, or a C library other than
-// glibc. "" if they can.
+// Returns why the wheels cannot work on this computer: another architecture, another C library than
+// glibc, or an old glibc; "": they can.
 std::string WhyNoLibTorchHere();
-// `machine`: as uname reports it. `c_library`: as confstr reports it, "glibc 2.36"; "": unknown.
+// `machine`: from uname. `c_library`: from confstr, such as "glibc 2.36"; "": unknown.
 std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library);
 
 }  // namespace vramscope::setup

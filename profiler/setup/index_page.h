@@ -17,9 +17,9 @@ namespace vramscope::setup {
 
 inline constexpr size_t kMostIndexPage = size_t{32} << 20;
 
-// The link as written on the page, absolute or relative, without the part after '#'. The file with
-// the wheel's hash is preferred to the file with the wheel's name. The name suffices, because
-// mirrors may omit hashes and the download is checked anyway. kNotFound: the page has neither.
+// Returns the link as written on the page, absolute or relative, but without '#' and what follows.
+// Prefers a file with the wheel's hash. Otherwise the wheel's name suffices: mirrors may omit
+// hashes, and the download is checked anyway. kNotFound: the page has neither.
 absl::StatusOr<std::string> FindWheel(std::string_view page, const Wheel& wheel);
 
 }  // namespace vramscope::setup

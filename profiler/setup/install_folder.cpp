@@ -134,7 +134,7 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
   if (data_folder.empty())
     return absl::FailedPreconditionError(
         i18n::Text("there is no folder to download LibTorch into; set $XDG_DATA_HOME or $HOME"));
-  // Tries again if another process removes the folder (Remove()) in the middle of these calls.
+  // Tries again if another process removes the folder (see Remove()) while these calls are made.
   for (int turn = 1;; ++turn) {
     std::error_code error;
     fs::create_directories(fs::path(data_folder) / kDownloads, error);
@@ -192,7 +192,7 @@ absl::Status InstallFolder::CheckRoom(const std::vector<Wheel>& wheels, uint64_t
 
 absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Progress& progress,
                                     const std::atomic<bool>* cancel) const {
-  // Folders left by killed processes. The lock guarantees that no process uses them.
+  // Folders that killed processes have left. Because of the lock, no process uses them.
   std::vector<fs::path> old;
   program::ForEachEntry(path_, [&](const fs::directory_entry& entry) {
     if (entry.path().filename().string().starts_with(kPartial)) old.push_back(entry.path());
@@ -258,8 +258,8 @@ absl::StatusOr<uint64_t> InstallFolder::Remove() const {
     if (error) return SystemError(error.value(), path.string());
     bytes += of_it;
   }
-  // The lock file keeps other processes away, so it is removed last. The folder is removed only if
-  // it is then empty.
+  // The lock file is removed last, because it keeps other processes out. The folder is removed only
+  // if it is empty then.
   std::error_code error;
   fs::remove(fs::path(path_) / kLock, error);
   if (error) return SystemError(error.value(), path_);

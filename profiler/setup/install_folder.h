@@ -1,5 +1,5 @@
-// The folder for the download of LibTorch (find_libtorch.h: DataFolder()): partial downloads that
-// can be resumed, the unpacked libraries, and a lock that the writing process holds.
+// The folder for the download of LibTorch (find_libtorch.h: DataFolder()). It has partial
+// downloads, which can be resumed, the unpacked libraries, and a lock, held by the writing process.
 //
 //   ASSIGN_OR_RETURN(auto folder, InstallFolder::Lock(DataFolder()));   // excludes other processes
 //   ... fill folder.PartOf(wheel) ...
@@ -60,11 +60,11 @@ class InstallFolder {
 // Approximate size of the unpacked libraries, for messages before the download.
 inline constexpr uint64_t kUnpackedBytes = uint64_t{970} << 20;
 
-// Whether a file of a wheel is unpacked: libraries that the embedded loop loads, and files with the
-// version and the licenses.
+// Returns whether a file of a wheel is unpacked. These are the libraries that the embedded loop
+// loads, and the files with the version and the licenses.
 bool IsUnpacked(std::string_view name);
 
-// Bytes of all files below a folder; links are not followed.
+// Returns the bytes of all files below a folder. Does not follow links.
 uint64_t BytesBelow(const std::string& folder);
 
 }  // namespace vramscope::setup

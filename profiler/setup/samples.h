@@ -1,5 +1,5 @@
-// Finds the shipped plans (`.trace` files in resources/samples) by their configuration. The window
-// shows them when plans cannot be computed.
+// Finds a shipped plan (a `.trace` in resources/samples) by its configuration. The window shows
+// these plans if it cannot compute plans.
 //
 //   const Samples samples = Samples::In(SamplesFolder());
 //   if (const std::string* file = samples.Find(config)) Open(*file);
@@ -17,7 +17,7 @@ namespace vramscope::setup {
 
 class Samples {
  public:
-  // Reads those `.trace` files in a folder whose headers contain a configuration.
+  // Reads the `.trace` files in a folder. Skips files whose headers contain no configuration.
   static Samples In(const std::string& folder);
 
   const std::string* Find(const run::RunConfig& config) const;  // null: there is none
@@ -29,8 +29,8 @@ class Samples {
   std::unordered_map<std::string, std::string> files_;  // by run::ToProtoBytes(config)
 };
 
-// The folder next to an installed program (../share/vramscope/samples), or in the source tree for a
-// program in a build tree. If set, $VRAMSCOPE_SAMPLES is used instead. "": not found.
+// Returns $VRAMSCOPE_SAMPLES, if set. Otherwise, ../share/vramscope/samples for an installed
+// program, and the folder in the source tree for a program in a build tree. "": not found.
 std::string SamplesFolder();
 
 }  // namespace vramscope::setup

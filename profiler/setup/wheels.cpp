@@ -17,7 +17,7 @@ constexpr size_t kHashDigits = 64;
 constexpr std::string_view kHash = "--hash=sha256:";
 
 const std::vector<Wheel>& AllWheels() {
-  // Every line is valid, because the list is compiled in and a test checks it.
+  // The list is compiled in, and a test checks that every line is valid.
   static const auto* wheels = new std::vector<Wheel>(
       ParseWheels(resources::WheelsFile().front().content).value_or(std::vector<Wheel>{}));
   return *wheels;

@@ -16,7 +16,7 @@
 namespace vramscope::setup {
 namespace {
 
-// Records and the offsets of their fields (APPNOTE.TXT of PKWARE, 4.3).
+// The signatures and sizes of records (APPNOTE.TXT of PKWARE, 4.3).
 constexpr uint32_t kEndSignature = 0x06054b50, kEnd64Signature = 0x06064b50,
                    kLocator64Signature = 0x07064b50, kEntrySignature = 0x02014b50,
                    kLocalSignature = 0x04034b50;
@@ -31,7 +31,7 @@ constexpr int kUnix = 3;
 constexpr size_t kLongestName = 1024;
 constexpr size_t kPiece = size_t{256} << 10;
 constexpr uint64_t kMostDirectory = uint64_t{256} << 20;
-// The maximum compression ratio of deflate. Entries that claim more are invalid.
+// The greatest compression ratio that deflate can reach. Entries that state more are invalid.
 constexpr uint64_t kMostRatio = 1032;
 
 uint64_t Number(const char* at, int bytes) {
@@ -43,8 +43,8 @@ uint16_t U16(const char* at) { return static_cast<uint16_t>(Number(at, 2)); }
 uint32_t U32(const char* at) { return static_cast<uint32_t>(Number(at, 4)); }
 uint64_t U64(const char* at) { return Number(at, 8); }
 
-// Reads the values that do not fit into 32 bits from an extra field, which has them in this order
-// and has no others.
+// Reads the values that do not fit into 32 bits. An extra field has just these, in this
+// order.
 bool TakeZip64(std::string_view extra, uint64_t& bytes, uint64_t& stored, uint64_t& header) {
   const bool wanted = bytes == kMask32 || stored == kMask32 || header == kMask32;
   while (extra.size() >= 4) {
@@ -141,7 +141,7 @@ absl::StatusOr<ZipReader::Directory> ZipReader::FindDirectory() const {
   const uint64_t tail = std::min<uint64_t>(size_, kEndBytes + kMostComment);
   std::string bytes(tail, '\0');
   if (absl::Status status = Read(size_ - tail, bytes.data(), tail); !status.ok()) return status;
-  // Searches backward for the end record: its comment must end at the end of the file.
+  // Searches backward for the end record, whose comment must end where the file ends.
   size_t at = tail - kEndBytes;
   while (U32(&bytes[at]) != kEndSignature || at + kEndBytes + U16(&bytes[at + 20]) != tail) {
     if (at == 0) return Refused(i18n::Text("it is not a zip archive, or it is cut off"));
@@ -222,7 +222,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
       return Damaged(i18n::Format("{} lies outside of the archive", entry.name));
     entries_.push_back(std::move(entry));
   }
-  // Entries that share data are refused, because they could unpack to far more than is stored.
+  // Refuses entries that share data, because they could unpack to far more than is stored.
   std::ranges::sort(entries_, {}, &Entry::header);
   for (size_t i = 1; i < entries_.size(); ++i) {
     if (entries_[i].header - entries_[i - 1].header < kLocalBytes + entries_[i - 1].stored)

@@ -1,14 +1,14 @@
-// Reads zip archives (Python's wheels): stored and deflated entries, zip64. The whole directory is
-// checked before any entry is used: names stay within a folder, entries are ordinary files (no
-// links), names are unique, data lies within the file and is not shared between entries, and the
-// total size is within the limit.
+// Reads zip archives (Python's wheels): stored and deflated entries, zip64. Before any entry is
+// used, the whole directory is checked: names are unique and stay within a folder, entries are
+// ordinary files (no links), their data lies within the file and is not shared between them, and
+// the total size is within the limit.
 //
 //   ASSIGN_OR_RETURN(auto zip, ZipReader::Open("torch.whl", {.total_bytes = 4 << 30}));
 //   for (const ZipReader::Entry& entry : zip->entries())
 //     RETURN_IF_ERROR(zip->Extract(entry, [&](std::string_view bytes) { return Write(bytes); }));
 //
-// Uses zlib directly: wheels use only a small part of the format, and zip libraries do not check
-// names, links and zip bombs. Use each reader from one thread.
+// Uses zlib directly, because wheels use only a small part of the format, and zip libraries do not
+// check for unsafe names, links and zip bombs. Use each reader from one thread.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -47,8 +47,8 @@ class ZipReader {
   ZipReader& operator=(const ZipReader&) = delete;
 
   const std::vector<Entry>& entries() const { return entries_; }  // files; folders are left out
-  // Passes exactly entry.bytes to `sink`, in pieces. kDataLoss: the data does not match the
-  // directory (the checksum is known only at the end). An error of `sink` is returned.
+  // Passes exactly entry.bytes bytes to `sink`, in pieces. kDataLoss: the data does not match the
+  // directory. (The checksum is known only at the end.) Errors of `sink` are returned.
   absl::Status Extract(const Entry& entry,
                        absl::FunctionRef<absl::Status(std::string_view)> sink) const;
 
@@ -72,8 +72,8 @@ class ZipReader {
   std::vector<Entry> entries_;
 };
 
-// Whether a name stays within the folder into which an archive is unpacked: relative, without "..",
-// ".", empty parts, backslashes and invalid text.
+// Returns whether a name stays within the folder into which an archive is unpacked. It must be
+// relative, and have no "..", ".", empty parts, backslashes or invalid text.
 bool IsSafeName(std::string_view name);
 
 }  // namespace vramscope::setup

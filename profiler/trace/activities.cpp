@@ -109,8 +109,8 @@ absl::Status CheckActivity(const Activity& a, size_t strings) {
                                             a.begin_ns, a.end_ns));
   const uint32_t highest = std::max({a.name.value, a.op.value, a.module.value});
   if (highest >= strings)
-    return absl::DataLossError(
-        i18n::Format("a {} uses string {}, but there are {}", Name(a.kind), highest, strings));
+    return absl::DataLossError(i18n::Format("a {} uses string {}, but there are only {} strings",
+                                            Name(a.kind), highest, strings));
   return absl::OkStatus();
 }
 

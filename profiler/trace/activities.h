@@ -4,12 +4,12 @@
 // a begin and an end, and belongs to a track: a stream of a device for work of the GPU, a
 // thread for work of the host.
 //
-// A correlation joins an activity to its cause: a kernel and the runtime call that launched it have
-// the same number, in the same process. The call lies within the thread's open ops and modules, so
-// a kernel can be traced to its op and to the memory that the op allocated.
+// A correlation joins an activity to its cause: a kernel has the same number as the runtime call
+// that launched it (numbers are unique in a process). The call lies within the thread's open ops
+// and modules, so a kernel can be traced to its op and to the memory that the op allocated.
 //
-// Producers may pass activities in any order (a GPU's buffers arrive late); a Trace stores them by
-// begin. Plain values; the thread rules are those of the containing table or sink.
+// Producers may pass activities in any order, because a GPU's buffers arrive late. A Trace sorts
+// them by begin. Plain values; threads as for the table or sink that contains them.
 #pragma once
 
 #include <absl/status/status.h>
@@ -25,7 +25,7 @@
 
 namespace vramscope::trace {
 
-// One row per activity, ordered by begin (rows with equal begins in order of arrival).
+// One row per activity, sorted by begin. Rows with equal begins are in order of their arrival.
 struct ActivityTable {
   std::vector<ActivityKind> kind;
   PackedColumn<uint8_t> device;
@@ -49,28 +49,28 @@ struct ActivityTable {
 // The addresses that were passed to kernels, memcpys and memsets. The rows have kind kOperand,
 // which occurs in no other table. A row belongs to the activity with the same correlation, device
 // and stream, and has the same begin. `from` is kDevice if the operand is read, and `to` is kDevice
-// if it is written; if neither is kDevice, the access is unknown. `bytes` is the time at which the
-// block that contains the address was allocated, as signed nanoseconds on the clock of the events.
-// This time identifies the block, because several blocks can have the same address in turn.
+// if it is written; if neither is kDevice, the access is unknown. `bytes` is a time, in signed
+// nanoseconds on the events' clock: when the block with this address was allocated. It tells apart
+// blocks that have the same address one after the other.
 using OperandTable = ActivityTable;
 
-// kDataLoss: the end precedes the begin, the kind or space is invalid, or a string is not yet
-// defined.
+// kDataLoss: the end is before the begin, the kind or space is invalid, or a string is not defined
+// yet.
 absl::Status CheckActivity(const Activity& activity, size_t strings);
 
-// "Memcpy HtoD (Pinned -> Device)": the name that tools based on CUPTI show. With `peer` (a memcpy
-// between two devices), the name contains "PtoP".
+// Returns the name that tools based on CUPTI show: "Memcpy HtoD (Pinned -> Device)". With `peer` (a
+// memcpy between two devices), it contains "PtoP".
 std::string CopyName(MemorySpace from, MemorySpace to, bool peer = false);
 std::string SetName(MemorySpace to);  // "Memset (Device)"
-// Whether the name is that of a memcpy between two devices; no field records this.
+// Whether a memcpy of this name is between two devices. (No field contains this fact.)
 bool IsPeerCopyName(std::string_view name);
-// The memory spaces in the name of a memcpy or memset; kUnknown if the name has none.
+// Finds the memory spaces in the name of a memcpy or memset; kUnknown: the name has none.
 struct MemorySpaces {
   MemorySpace from = MemorySpace::kUnknown, to = MemorySpace::kUnknown;
 };
 MemorySpaces SpacesOfName(std::string_view name);
-// Whether the name is that of an NCCL kernel. Inline, because the injected library uses it and does
-// not link the core.
+// Whether this is the name of an NCCL kernel. Inline, because the injected library uses it but is
+// not linked with the core.
 inline constexpr bool IsCollectiveName(std::string_view name) {
   return name.starts_with("nccl") || name.starts_with("void nccl");
 }

@@ -18,9 +18,9 @@ enum class ActivityKind : uint8_t {
   kCollective = 4,       // device, stream, name, bytes, correlation
   kRuntimeCall = 5,      // thread, name ("cudaLaunchKernel"), correlation
   kDriverCall = 6,       // thread, name ("cuLaunchKernel"), correlation
-  // cudaMalloc and the like: device, to, address, bytes, correlation; begin = end. The name is that
-  // of the library that allocated or, in plans, the line of Python code that allocated host memory:
-  // "/home/me/train.py:88 main".
+  // cudaMalloc and similar calls: device, to, address, bytes, correlation; begin = end. The name is
+  // the library that allocated. For host memory in plans, it is the line of Python code that
+  // allocated: "/home/me/train.py:88 main".
   kDriverAlloc = 7,
   kDriverFree = 8,  // cudaFree and the like: fields of kDriverAlloc; bytes if known
   kOverhead = 9,    // time that the profiler itself takes: thread, name
@@ -45,7 +45,7 @@ inline constexpr uint32_t kAllStreams = UINT32_MAX;
 std::string_view Name(ActivityKind);  // "kernel"
 std::string_view Name(MemorySpace);   // "device"
 
-// Whether the GPU does the work: the activity then belongs to a stream of a device, else to a
+// Whether the GPU does the work. If so, the activity belongs to a stream of a device; if not, to a
 // thread of the host.
 constexpr bool IsOfDevice(ActivityKind kind) {
   return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||

@@ -39,14 +39,14 @@ constexpr ColumnShape kShape = {.what = TEXT_MARK("activity batch"),
                                 .most_rows = kMaxBatchActivities,
                                 .last_number = kTagOperandBlocks};
 
-// The values of the previous activity of the same kind; new values are coded as differences.
+// The values of the previous activity of the same kind. Differences from these are coded.
 struct Last {
   uint64_t correlation = 0, address = 0;
 };
 
-// An operand's `bytes` is the time at which the block that contains its address was allocated. This
-// class codes the time relative to the previous operands of the batch, because repeated steps reuse
-// the same blocks and use new blocks in the order of their allocation.
+// An operand's `bytes` is the time at which the block that contains its address was allocated. It
+// is coded relative to the previous operands of the batch, because repeated steps reuse the same
+// blocks, and use new blocks in the order of their allocation.
 class OperandBlocks {
  public:
   // Codes one value. Returns false if the value cannot be coded.
@@ -74,7 +74,7 @@ class OperandBlocks {
   uint64_t last_ = 0;                            // the time of the last new block
 };
 
-// One code per operand, in order; empty if an operand cannot be coded.
+// Returns one code per operand, in order; no codes if any operand cannot be coded.
 std::vector<uint64_t> CodesOfBlocks(const std::vector<Activity>& activities) {
   std::vector<uint64_t> codes;
   OperandBlocks blocks;

@@ -1,5 +1,5 @@
-// Activities as the columns of proto::ActivityBatch; proto/FORMAT.md, "Activity batches", describes
-// the coding of each column. Internal to this folder.
+// Codes activities as the columns of proto::ActivityBatch. proto/FORMAT.md, "Activity batches",
+// describes the coding of each column. Internal to this folder.
 //
 //   std::string payload = EncodeActivities(std::move(activities));
 //   RETURN_IF_ERROR(DecodeActivities(payload, activities));

@@ -1,5 +1,5 @@
-// Keeps a table of activities sorted by begin while batches arrive late: each batch is sorted and
-// merged with the rows that it overlaps. Internal to this folder.
+// Keeps a table of activities sorted by begin, although batches arrive late. Each batch is sorted,
+// and merged with the rows that it overlaps. Internal to this folder.
 //
 //   ActivitySorter sorter(table);
 //   sorter.Add(batch);          // the rows before sorter.unchanged() stay as they are
@@ -17,15 +17,15 @@ namespace vramscope::trace {
 
 class ActivitySorter {
  public:
-  // The number of table rows that a batch may move for each of its own rows. A batch that would
-  // move more rows is only appended, and the next Settle sorts the table. So a file with its
-  // batches in reverse order costs one sort, not one per batch.
+  // The most table rows that a batch may move per row of its own. If it would move more, it is only
+  // appended, and the next Settle sorts the table. Thus a file with its batches in reverse order
+  // costs one sort, not one sort per batch.
   static constexpr size_t kMostMoved = 4;
 
   explicit ActivitySorter(ActivityTable& table) : table_(table) {}
   void Add(std::vector<Activity>& batch);  // sorts `batch`
   void Settle();
-  // Number of rows at the table's beginning that no call since the last Mark has changed.
+  // The number of rows at the table's beginning that were not changed since the last Mark.
   uint32_t unchanged() const { return unchanged_; }
   void Mark() { unchanged_ = table_.size(); }
 

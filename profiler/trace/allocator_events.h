@@ -1,5 +1,5 @@
-// Determines which table row an event refers to, and which events belong to the caching allocator
-// (they are history entries in a memory snapshot).
+// Determines to which table row an event refers, and which events belong to the caching allocator.
+// (In a memory snapshot, those are history entries.)
 //
 //   if (IsAllocatorEvent(trace.events.kind[i])) ++entries;
 //
@@ -10,7 +10,7 @@
 
 namespace vramscope::trace {
 
-// The table row that an event's id refers to; that row also has the device.
+// The table in which an event's id is a row. That row also has the device.
 enum class Subject : uint8_t {
   kRun,      // no row; applies to all devices: steps, phases, modules, ops, annotations, markers
   kBlock,    // a row of the allocation table

@@ -11,7 +11,7 @@ namespace vramscope::trace {
 
 namespace {
 
-// Converts an event of an older format version to an activity if its kind is an activity now.
+// Converts an event of an older format version to an activity, if its kind has become one.
 std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   static constexpr ActivityKind kKinds[] = {ActivityKind::kKernel, ActivityKind::kMemcpy,
                                             ActivityKind::kMemset, ActivityKind::kDriverAlloc,
@@ -19,7 +19,7 @@ std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   Activity activity;
   const int kind = static_cast<int>(e.kind);
   if (kind >= kFirstOldKind && kind <= kLastOldKind) activity.kind = kKinds[kind - kFirstOldKind];
-  // In version 1 a map event did not name its segment, and no program recorded such events.
+  // A map event of version 1 does not name its segment. (No program recorded such events.)
   else if (version == 1 && e.kind == EventKind::kSegmentMap)
     activity.kind = ActivityKind::kDriverAlloc;
   else if (version == 1 && e.kind == EventKind::kSegmentUnmap)

@@ -32,12 +32,12 @@ struct TraceAssembler::Impl {
 
   absl::Status Add(const Frame& frame);
   absl::Status AddBatch(std::string_view payload);
-  // Adds the events of a batch, converted to the present version: before version 4, kernels,
-  // memcpys and driver allocations were events.
+  // Adds the events of a batch. Converts old ones: before version 4, kernels, memcpys and driver
+  // allocations were events.
   absl::Status AddEvents(std::span<Event> events);
   absl::Status AddActivities(std::span<const Activity> activities);
-  // Compares the counts of the data with those in the footer. Returns "", or a text about data that
-  // is missing. `of_file`: the data was read from a file; otherwise it came through a pipe.
+  // Compares the counts of the data with the counts in the footer. Returns a text about missing
+  // data; "": none is missing. `of_file`: the data was read from a file, not through a pipe.
   std::string Missing(bool of_file) const;
   // Checks that the batch begins at the next event of the file.
   absl::Status CheckStart(const BatchStart& start) const;

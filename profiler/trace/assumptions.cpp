@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "assumption\n";
 
-// Formats of assumptions that emulated/ records, and its texts that are not literals in a call of
-// Assume() or assume(). update.py finds only the literals.
+// Assumptions that emulated/ records: those with placeholders, and those that are not literals in a
+// call of Assume() or assume(). (update.py finds only such literals.)
 constexpr std::string_view kFormats[] = {
     kLaunchesKnown,
     kLaunchesPartlyKnown,
@@ -30,7 +30,8 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("{} sends nothing in a plan ({})"),
     TEXT_MARK("{} writes to a temporary folder, not to its server: a plan uploads nothing"),
     TEXT_MARK("a computed condition is assumed to be {}"),
-    TEXT_MARK("a computed number is assumed to be {}, or comparing it would make the program fail"),
+    TEXT_MARK("a computed number is assumed to be {}, because comparing it would otherwise make "
+              "the program fail"),
     TEXT_MARK("a computed number is assumed to be {}, because the program divides by it, takes its "
               "logarithm or trains by it"),
     TEXT_MARK("{} writes a real file with the plan's values: those that the GPU would compute are "
@@ -91,8 +92,8 @@ std::vector<run::Assumption> AssumptionsOf(const Trace& trace) {
     out.push_back(std::move(a));
   }
   const TraceInfo& info = trace.info;
-  // A plan of the embedded loop already lists the CUDA context among its run's assumptions. For a
-  // run on a real GPU, the context is the only one, needed to find the largest run.
+  // In a plan of the embedded loop, the CUDA context is already one of the run's assumptions. In a
+  // run on a real GPU, it is the only one: it is needed to find the largest run.
   const bool of_gpu =
       info.backend == Backend::kCuda || (info.backend == Backend::kPlan && !info.has_config);
   if (of_gpu && info.device.context_bytes > 0) out.push_back(run::ContextAssumption(info.device));

@@ -1,5 +1,5 @@
-// The assumptions of a trace. Some follow from its configuration. The others were recorded as
-// markers by the program that produced the trace (proto/FORMAT.md, "Kinds").
+// Returns the assumptions of a trace. Some follow from its configuration. The program that produced
+// the trace recorded the others as markers (proto/FORMAT.md, "Kinds").
 //
 //   for (const run::Assumption& a : AssumptionsOf(trace)) print(a.what, a.where);
 //
@@ -22,11 +22,11 @@ inline constexpr char kLaunchesPartlyKnown[] = TEXT_MARK(
     "their threads");
 inline constexpr char kNotEmulated[] = TEXT_MARK("{}() is not emulated: it returned {}, {} times");
 
-// The name of the marker that records the assumption.
+// Returns the name of the marker that records the assumption.
 std::string AssumptionMarker(const run::Assumption& assumption);
 
-// Assumptions of a plan or of a run of the embedded loop; a recording has none. Those from markers
-// come first, in their order.
+// Returns the assumptions of a plan or of a run of the embedded loop. A recording has none.
+// Assumptions from markers come first, in the markers' order.
 std::vector<run::Assumption> AssumptionsOf(const Trace& trace);
 
 }  // namespace vramscope::trace

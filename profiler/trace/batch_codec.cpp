@@ -32,8 +32,8 @@ constexpr ColumnShape kShape = {
     .last_number = kTagRoundingUnit};
 static_assert(kFieldCount <= kMostColumns);
 
-// The stored numbers of one event: for id, address and rounded size, the difference from the
-// predictor's value; for other fields, the value itself.
+// The stored numbers of one event. For id, address and rounded size: the difference from the
+// predicted value. For other fields: the value itself.
 using Values = std::array<uint64_t, kFieldCount>;
 
 void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Values& v) {
@@ -57,8 +57,8 @@ void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Value
   v[kColumnCompileContext] = e.compile_context.value;
 }
 
-// The unit to which most blocks of the batch are rounded: 512 for the caching allocator, 64 for a
-// CPU allocator, or none.
+// Returns the unit to which most blocks of the batch are rounded: 512 for the caching allocator, 64
+// for a CPU allocator; 1: they are not rounded.
 uint32_t RoundingUnit(std::span<const Event> events) {
   constexpr uint32_t kUnits[] = {512, 64, 1};
   uint64_t hits[3] = {};
@@ -79,7 +79,7 @@ std::string EncodeBatch(std::span<const Event> events, const BatchStart& start) 
   const uint32_t shift = addresses == 0 ? 0 : static_cast<uint32_t>(std::countr_zero(addresses));
   const uint32_t unit = RoundingUnit(events);
 
-  // The first pass finds the fields that each kind needs, the second writes the columns.
+  // The first pass finds the fields that each kind needs. The second pass writes the columns.
   ColumnWriter writer(kShape, events.size());
   Values values{};
   {

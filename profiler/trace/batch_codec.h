@@ -1,4 +1,4 @@
-// Events as the columns of proto::EventBatch; proto/FORMAT.md, "Event batches", describes the
+// Codes events as the columns of proto::EventBatch. proto/FORMAT.md, "Event batches", describes the
 // coding of each column. Internal to this folder.
 //
 //   BatchDecoder decoder;
@@ -31,11 +31,11 @@ struct BatchStart {
   uint64_t segment = 0;
 };
 
-// `events` must hold between 1 and kMaxBatchEvents events. Fields that a kind does not use
-// (event_fields.h) are left out.
+// `events` must hold between 1 and kMaxBatchEvents events. Fields that the event's kind does not
+// use (event_fields.h) are not stored.
 std::string EncodeBatch(std::span<const Event> events, const BatchStart& start);
 
-// Predicts the fields that are coded relative to earlier events of the batch.
+// Predicts fields from earlier events of the batch. Only the difference is coded.
 class Predictor {
  public:
   Predictor() = default;

@@ -1,4 +1,4 @@
-// An EventSink that builds the Trace in memory: for tests, importers, and producers in the same
+// An EventSink that builds the Trace in memory. Used by tests, importers, and producers in the same
 // process.
 //
 //   BuilderSink sink;
@@ -38,7 +38,7 @@ class BuilderSink : public EventSink {
 
   // The first error of the builder.
   const absl::Status& status() const { return status_; }
-  // The whole trace after End; before it, the trace so far.
+  // Returns the whole trace after End, and the trace so far before End.
   std::shared_ptr<const trace::Trace> Trace() const {
     return trace_ != nullptr ? trace_ : builder_.Snapshot();
   }

@@ -10,8 +10,8 @@
 namespace vramscope::trace {
 namespace {
 
-// Statuses that are made when the program starts, because copying a status needs no memory. Never
-// destroyed, because threads may still fail while the program ends.
+// Statuses that are made in advance, when the program starts: copying a status needs no memory.
+// They are never destroyed, because threads may still fail while the program ends.
 struct Prepared {
   absl::Status out_of_memory =
       Make(absl::StatusCode::kResourceExhausted, "this computer does not have enough free memory");
@@ -41,7 +41,7 @@ absl::Status StatusOfException() noexcept {
   } catch (const std::bad_alloc&) {
     return kept.prepared.out_of_memory;
   } catch (const std::length_error&) {
-    // A container was asked to be larger than the address space.
+    // Some code wanted a container that is larger than the address space.
     return kept.prepared.out_of_memory;
   } catch (const std::exception& e) {
     try {

@@ -1,6 +1,6 @@
-// Converts exceptions that no caller would catch to an absl::Status: in a thread, a task of a
-// thread pool, or a Qt slot. The main case is std::bad_alloc. So a file that is too large for this
-// computer's memory causes a message instead of ending the process.
+// Converts exceptions to an absl::Status where no caller would catch them: in a thread, a task of a
+// thread pool, or a Qt slot. The main case is std::bad_alloc: if a file is too large for this
+// computer's memory, the process shows a message and does not end.
 //
 //   absl::StatusOr<std::shared_ptr<const Trace>> trace =
 //       CatchStatus([&] { return OpenTraceFile(path, options); });
@@ -19,8 +19,8 @@
 
 namespace vramscope::trace {
 
-// The status of the exception that is being handled: kResourceExhausted if memory ran out, else
-// kInternal. Call only in a catch block.
+// Returns a status for the exception that is being handled: kResourceExhausted if memory ran out,
+// else kInternal. Call it only in a catch block.
 absl::Status StatusOfException() noexcept;
 
 namespace internal {
@@ -57,8 +57,8 @@ auto CatchStatus(Work&& work) ->
   }
 }
 
-// Runs `work`, and repeats it every 10 ms for as long as it throws or fails. Used if another
-// thread waits for the result.
+// Runs `work`, and repeats it every 10 ms until it neither throws nor fails. Used if another thread
+// waits for the result.
 template <class Work>
 void DoUntilItWorks(Work&& work) {
   while (!CatchStatus(work).ok()) std::this_thread::sleep_for(std::chrono::milliseconds(10));

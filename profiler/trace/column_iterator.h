@@ -1,5 +1,5 @@
-// Iterates a column that is read by value: column[i] for i in [0, column.size()). Iterators stay
-// valid as long as the column neither moves nor shrinks.
+// Iterates over a column whose elements column[i] are values, not references. Iterators stay valid
+// as long as the column neither moves nor shrinks.
 #pragma once
 
 #include <cstddef>

@@ -145,8 +145,8 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
   std::array<uint32_t, 256> seen{};
   for (const char kind : kinds) ++seen[static_cast<uint8_t>(kind)];
   if (seen != counts_) return Bad(i18n::Text("the layouts do not match the kinds of the rows"));
-  // A varint has at least one byte, so the size of a column limits the number of its
-  // values before any value is read.
+  // Checks the sizes of columns before any value is read: a varint has at least one byte, so a
+  // column has at most as many values as bytes.
   std::array<uint64_t, kMostColumns> values{};
   for (int k = 0; k < 256; ++k)
     for (int f = 0; f < shape.columns; ++f)

@@ -1,6 +1,6 @@
-// Rows of several kinds as columns of a protobuf message. Event batches and activity batches have
-// this code in common (proto/FORMAT.md, "Event batches"). Written and read without generated code
-// for speed: one message holds up to 65,536 rows. Internal to this folder.
+// Codes rows of several kinds as columns of a protobuf message. Used for event batches and activity
+// batches (proto/FORMAT.md, "Event batches"). For speed, does not use generated code: a message has
+// up to 65,536 rows. Internal to this folder.
 //
 //   ColumnWriter writer(kShape, rows);                 ColumnReader in;
 //   for (row) writer.Plan(kind, used);                 RETURN_IF_ERROR(in.Open(payload, kShape));
@@ -22,8 +22,8 @@
 
 namespace vramscope::trace {
 
-// Field numbers that all these messages have. Other fields up to ColumnShape::last_number are
-// single numbers, and column f has the field number kTagFirstColumn + f.
+// Field numbers that all these messages have. The other fields up to ColumnShape::last_number
+// contain one number each. Column f has the field number kTagFirstColumn + f.
 inline constexpr uint32_t kTagCount = 2;
 inline constexpr uint32_t kTagLayouts = 3;
 inline constexpr uint32_t kTagKind = 4;
@@ -46,12 +46,12 @@ class ColumnWriter {
     kinds_.reserve(rows);
     column_[0].reserve(rows * 2);
   }
-  // First pass, for every row: `used` is the set of columns in which its value is not zero.
+  // First pass, called for every row. `used`: the set of columns in which the row's value is not 0.
   void Plan(uint8_t kind, uint32_t used) {
     ++counts_[kind];
     carried_[kind] |= used | 1;
   }
-  // Second pass, for every row in order: `values` has one value per column.
+  // Second pass, called for every row in order. `values`: one value per column.
   void Put(uint8_t kind, std::span<const uint64_t> values) {
     kinds_.push_back(static_cast<char>(kind));
     for (uint32_t left = carried_[kind]; left != 0; left &= left - 1) {
@@ -84,7 +84,7 @@ class ColumnReader {
   uint8_t KindOf(uint32_t row) const { return kinds_[row]; }
   uint32_t CountOf(uint8_t kind) const { return counts_[kind]; }
   uint32_t CarriedBy(uint8_t kind) const { return carried_[kind]; }
-  // The next value of a column that the row's kind uses. False: the column ends within the value.
+  // Reads the next value of a column, which the row's kind must use. False: the value is cut off.
   bool Number(int column, uint64_t& value) {
     return GetVarint(column_[column].at, column_[column].end, value);
   }

@@ -59,7 +59,7 @@ void ForEachColumn(Visit visit, Table& table, Tables&... more) {
   const auto visit_one = [&](auto column) { visit(table.*column, more.*column...); };
   std::apply(
       [&](auto... column) {
-        // Fails if a column was added to a table but not to the lists above.
+        // This fails if a column was added to a table, but not to the lists above.
         static_assert(sizeof(table) == (sizeof(table.*column) + ...));
         (visit_one(column), ...);
       },

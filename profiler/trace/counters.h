@@ -1,6 +1,6 @@
-// Values of PyTorch's memory counters (torch.cuda.max_memory_allocated() and the like) that a
-// watched program read, each with its place among the events. They can be compared with the figures
-// of the trace. Stored as markers in the file (proto/FORMAT.md, "Kinds").
+// Values that a watched program read from PyTorch's memory counters, such as
+// torch.cuda.max_memory_allocated(). Each has its place among the events, so it can be compared
+// with the trace's figures. The file stores them as markers (proto/FORMAT.md, "Kinds").
 //
 //   for (const CounterSummary& c : SummarizeCounters(trace)) print(c.counter, c.last);
 //
@@ -16,9 +16,9 @@
 
 namespace vramscope::trace {
 
-// The name of the marker for a reading; the marker's event has the bytes and the device.
+// Returns the name of the marker for a reading. The marker's event has the bytes and the device.
 std::string CounterMarker(std::string_view counter);
-// The counter that the marker names; "" for a marker of another kind.
+// Returns the counter that the marker names; "": the marker is for something else.
 std::string_view CounterOfMarker(std::string_view marker);
 
 struct CounterReading {
@@ -28,7 +28,7 @@ struct CounterReading {
   EventIndex event = 0;
   int64_t time_ns = 0;
 };
-// All readings, in order of their events.
+// Returns all readings, in order of their events.
 std::vector<CounterReading> CounterReadingsOf(const Trace& trace);
 
 // The readings of one counter on one device.

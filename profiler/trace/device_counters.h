@@ -1,6 +1,6 @@
-// Names of the counters (ActivityKind::kCounter) for a GPU's memory, which several processes may
-// use. Counters that were read together have the same begin. explain/device_memory.h evaluates
-// them.
+// Names of the counters (ActivityKind::kCounter) of a GPU's memory, of which several processes may
+// use parts. Counters that were read together have the same begin. explain/device_memory.h
+// evaluates them.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ inline constexpr std::string_view kCounterProcess = "memory used by this process
 inline constexpr std::array kMemoryCounters = {kCounterTotal, kCounterUsed, kCounterDriver,
                                                kCounterProcess};
 
-// The name of a counter of bytes ends with this suffix (Chrome traces have no unit).
+// The end of the name of a counter of bytes, because Chrome traces have no field for the unit.
 inline constexpr std::string_view kBytesSuffix = " (bytes)";
 inline bool CountsBytes(std::string_view counter) { return counter.ends_with(kBytesSuffix); }
-// The name without the suffix: "memory used by all".
+// Returns the name without the suffix: "memory used by all".
 inline std::string_view WithoutUnit(std::string_view counter) {
   if (CountsBytes(counter)) counter.remove_suffix(kBytesSuffix.size());
   return counter;

@@ -1,5 +1,5 @@
-// The fields of an Event that each kind uses. Internal to this folder. Both the writer and the
-// builder clear the other fields, so that a trace is the same whether it came from memory or from a
+// Which fields of an Event each kind uses. Internal to this folder. Both the writer and the
+// builder clear all other fields. Thus a trace built in memory is the same as one read from a
 // file.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace vramscope::trace {
 
-// Bit n is the column with field number 16 + n of proto::EventBatch (every kind has bit 0, time).
+// Bit n stands for the column with field number 16 + n of proto::EventBatch. Every kind has bit 0.
 enum Field : uint32_t {
   kFieldTime = 1u << 0,
   kFieldId = 1u << 1,
@@ -35,10 +35,10 @@ inline constexpr int kFieldCount = 18;
 inline constexpr uint32_t kAllFields = (1u << kFieldCount) - 1;
 
 inline constexpr int kEventKindCount = 29;
-// Kinds of events in versions 1 to 3 of the format that are activities now.
+// Kinds that were events in versions 1 to 3 of the format, and are activities now.
 inline constexpr int kFirstOldKind = 20, kLastOldKind = 24;
 
-// Fields that a recorder adds to every allocator event.
+// Fields that a recorder of memory snapshots adds to every allocator event.
 inline constexpr uint32_t kFieldsOfEntry = kFieldStack | kFieldUserMetadata | kFieldCompileContext;
 
 constexpr uint32_t FieldsOf(EventKind kind) {
@@ -106,7 +106,7 @@ constexpr bool IsSliceBegin(EventKind kind) {
          kind == EventKind::kOpBegin || kind == EventKind::kAnnotationBegin;
 }
 
-// A copy of the event without the fields that its kind does not use.
+// Returns a copy of the event, without the fields that its kind does not use.
 inline Event Normalized(const Event& event) {
   const uint32_t fields = kFieldsOfKind[static_cast<uint8_t>(event.kind)];
   Event out;

@@ -1,5 +1,5 @@
-// The interface to which a producer of events (the trainer's recorder, an importer) writes. Uses
-// only plain types, so that code that includes LibTorch can include this header.
+// The interface to which a producer of events writes, such as the trainer's recorder or an
+// importer. Uses only plain types, so that code with LibTorch can include this header.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace vramscope::trace {
 
-// The calls come from one thread at a time, in order: Begin, then strings before the events that
-// use them, then End. Implementations: TraceWriter (file or pipe), BuilderSink (memory; tests).
+// Called by one thread at a time, in this order: Begin, strings and events (strings before events
+// that use them), End. Implementations: TraceWriter (file or pipe), BuilderSink (memory; tests).
 class EventSink {
  public:
   virtual ~EventSink() = default;
@@ -22,8 +22,8 @@ class EventSink {
   // Stacks precede the events that use them. Only importers write stacks.
   virtual void Stacks(const StackIncrement&) {}
   virtual void Events(std::span<const Event> events) = 0;
-  // May be called at any time between Begin and End, with activities in any order. Only recorders
-  // of a GPU write activities.
+  // May be called at any time between Begin and End. Activities may be in any order. Only recorders
+  // of a GPU write them.
   virtual void Activities(std::span<const Activity>) {}
   virtual void End(bool complete, std::string_view message) = 0;
 };

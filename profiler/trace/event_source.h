@@ -8,7 +8,7 @@
 
 namespace vramscope::trace {
 
-// Call for every event in order, from 0.
+// Must be called for every event in order, beginning with event 0.
 class EventSource {
  public:
   explicit EventSource(const Trace& trace);

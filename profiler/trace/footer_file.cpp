@@ -12,7 +12,7 @@ namespace vramscope::trace {
 FooterFile::FooterFile(const std::string& path) {
   if (path == "-") return;
   struct stat info {};
-  // Checked before opening, because opening a pipe would wait for its writer.
+  // This is checked before the file is opened, because opening a pipe waits for its writer.
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
   fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd_ >= 0) bytes_ = static_cast<uint64_t>(info.st_size);

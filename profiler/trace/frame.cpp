@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kCheckedFrom = 4;
 constexpr size_t kCrcAt = 16;
 constexpr uint16_t kFlagZstd = 1;
-// Smaller payloads stay uncompressed, because zstd's frame header outweighs the saving.
+// Smaller payloads are not compressed, because zstd's frame header takes more than is saved.
 constexpr size_t kSmallestCompressed = 64;
 
 void Put16(char* at, uint16_t v) {

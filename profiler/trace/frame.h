@@ -1,7 +1,7 @@
-// The envelope of everything that vramscope writes to a file or a pipe: type, length, checksum,
-// payload (compressed with zstd if that makes it smaller). proto/FORMAT.md describes the bytes. The
-// same decoder reads files and pipes. Input is untrusted: before anything is allocated, lengths
-// (before and after decompression) are checked against kMaxPayload.
+// Frames: everything that vramscope writes to a file or a pipe is in frames. A frame has type,
+// length, checksum and payload (compressed with zstd if that makes it smaller). proto/FORMAT.md
+// describes the bytes. The same decoder reads files and pipes. Input is untrusted: lengths, before
+// and after decompression, are checked against kMaxPayload before anything is allocated.
 //
 //   FrameDecoder d;
 //   d.Append(bytes);
@@ -56,7 +56,7 @@ enum class Compression : uint8_t {
   kNormal,  // for files
 };
 
-// One frame, ready to write. `payload` must be at most kMaxPayload (checked).
+// Returns one frame, ready to write. `payload` must be at most kMaxPayload (checked).
 std::string EncodeFrame(FrameType type, std::string_view payload,
                         Compression compression = Compression::kNormal);
 
@@ -71,8 +71,8 @@ struct RawFrame {
   uint64_t offset = 0;
   uint64_t end_offset = 0;
 };
-// kDataLoss if the checksum is wrong (checked unless `verified`), or the stored bytes do not
-// decompress to exactly payload_size.
+// kDataLoss: the checksum is wrong (checked unless `verified`), or the stored bytes do not
+// decompress to exactly payload_size bytes.
 absl::StatusOr<Frame> Uncompress(RawFrame&& raw);
 
 class FrameDecoder {

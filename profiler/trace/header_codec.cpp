@@ -11,8 +11,8 @@
 namespace vramscope::trace {
 namespace {
 
-// protobuf refuses to parse a `string` that is not UTF-8, but file names need not be UTF-8. Invalid
-// bytes become U+FFFD. (Overlong forms and surrogates count as invalid: RFC 3629, 3.)
+// Replaces bytes that are not UTF-8 by U+FFFD: file names may have such bytes, but protobuf refuses
+// to parse a `string` with them. (Overlong forms and surrogates are invalid: RFC 3629, 3.)
 std::string Utf8(std::string_view in) {
   std::string out;
   out.reserve(in.size());

@@ -38,7 +38,7 @@ struct StringIncrement {
   std::vector<std::string> values;
 };
 absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload);
-// The keyframe of a frame of strings; kDataLoss: the frame has none.
+// Returns the keyframe in a frame of strings; kDataLoss: the frame has none.
 absl::StatusOr<KeyframeMessage> DecodeKeyframeMessage(std::string_view payload);
 
 std::string EncodeStacks(const StackIncrement& increment);
@@ -72,7 +72,7 @@ struct Footer {
   // combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    // The number of a step; of several, that of the first. The Phase; of several, the longest.
+    // A step's number (of combined steps: the first one's), or the Phase (the longest one's).
     uint32_t number = 0;
     int64_t begin_ns = 0;
     int64_t end_ns = 0;

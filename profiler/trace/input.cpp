@@ -21,8 +21,8 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr size_t kChunk = size_t{1} << 20;
-// No known recording unpacks to more than 80 times its compressed size. A file beyond this limit
-// contains only repetitions, and reading the file could take hours.
+// No known recording unpacks to more than 80 times its compressed size. A file over this limit
+// contains only repetitions, and it could take hours to read.
 constexpr uint64_t kMostUnpacked = 256;
 constexpr uint64_t kUnpackedFloor = uint64_t{256} << 20;
 constexpr std::string_view kGzipMagic = "\x1f\x8b"sv;
@@ -77,7 +77,7 @@ class RawInput {
     at_ += n;
     consumed_ += n;
   }
-  // Reads directly into the caller's buffer once the bytes of Peek are used up.
+  // Returns the bytes that Peek has read, and then reads directly into the caller's buffer.
   absl::StatusOr<size_t> Read(char* out, size_t size) {
     if (at_ < have_.size()) {
       const size_t n = std::min(size, have_.size() - at_);
@@ -124,7 +124,7 @@ class PlainStream : public InputStream {
         i18n::Format("'{}': the {} data is damaged or cut off near byte {}{}{}", raw_->name(),
                      format, raw_->consumed(), what.empty() ? "" : ": ", what));
   }
-  // Counts `n` more unpacked bytes; an error if too many for the size of the file.
+  // Counts `n` more unpacked bytes. Returns an error if they are too many for the file's size.
   absl::StatusOr<size_t> Unpacked(size_t n) {
     unpacked_ += n;
     const uint64_t stored = std::max(raw_->total(), raw_->consumed());
@@ -160,7 +160,7 @@ class GzipStream : public PlainStream {
         return Damaged("gzip", i18n::Text("it ends too early"));
       }
       if (between_members_) {
-        // Zero padding after the last member is common (tape blocks).
+        // Skips padding with zeros after the last member, which is common (tape blocks).
         if (in->front() == 0) {
           raw_->Consume(1);
           continue;
@@ -189,7 +189,7 @@ class GzipStream : public PlainStream {
 class ZstdStream : public PlainStream {
  public:
   explicit ZstdStream(std::unique_ptr<RawInput> raw) : PlainStream(std::move(raw)) {
-    // 2^27 bytes: the maximum that the zstd program accepts by default, also for `--long`.
+    // 2^27 bytes is the largest window that the zstd program accepts by default, also for `--long`.
     if (zstd_ == nullptr) throw std::bad_alloc();
     ZSTD_DCtx_setParameter(zstd_, ZSTD_d_windowLogMax, 27);
   }

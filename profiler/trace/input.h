@@ -1,6 +1,6 @@
-// Opens an input file that the command line names: a path, or "-" for standard input. The content
-// may be plain, gzip or zstd (recognised by content, not by name). Used by every reader of files in
-// the profiler.
+// Opens an input file as named on a command line: a path, or "-" for standard input. The file may
+// be plain, gzip or zstd, which is recognised by its content, not by its name. Used by every reader
+// of files in the profiler.
 //
 //   ASSIGN_OR_RETURN(std::string json, ReadWholeInput("trace.json.gz", size_t{1} << 30));
 //
@@ -24,26 +24,26 @@ class InputStream {
   virtual ~InputStream() = default;
   // Reads up to `size` decompressed bytes into `out`; 0: the end. kDataLoss: the compressed data is
   // cut off or damaged (the data before the damage was returned). kResourceExhausted: the file
-  // unpacks to more than 256 MiB that are also more than 256 times its size.
+  // unpacks to more than 256 MiB, and to more than 256 times its size.
   virtual absl::StatusOr<size_t> Read(char* out, size_t size) = 0;
-  // Bytes of the file read so far, before decompression.
+  // Returns the bytes of the file that were read so far, before decompression.
   virtual uint64_t consumed() const = 0;
   virtual uint64_t total() const = 0;  // 0: unknown (a pipe)
   virtual bool compressed() const = 0;
 };
 
-// The whole file, decompressed. kResourceExhausted if it is larger than `cap` bytes; never keeps
-// more than `cap` bytes.
+// Returns the whole file, decompressed. kResourceExhausted: it has more than `cap` bytes. Never
+// keeps more than `cap` bytes in memory.
 absl::StatusOr<std::string> ReadWholeInput(const std::string& path, size_t cap);
-// The same for an open input whose first bytes, `head`, were already read. `name` is for messages.
+// Continues an open input whose first bytes, `head`, were already read. `name` is for messages.
 absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const std::string& name,
                                      size_t cap);
 
-// The format that the first bytes of a file suggest (a few hundred bytes are enough): "a Python
-// pickle", "a PNG picture". "" if the format is not recognised.
+// Returns the format that a file seems to have, such as "a Python pickle" or "a PNG picture"; "":
+// not recognised. The first few hundred bytes of the file are enough.
 std::string LooksLike(std::string_view first_bytes);
 
-// The name to show for a path: the path, or "standard input".
+// Returns the name to show for a path: the path, or "standard input".
 std::string DisplayName(const std::string& path);
 
 }  // namespace vramscope::trace

@@ -17,7 +17,7 @@ void PutIds(std::string& out, const std::vector<uint64_t>& ids) {
   for (const uint64_t id : ids) PutVarint(out, id - std::exchange(before, id));
 }
 
-// Ids in the order of the file, each stored as the difference from the id before.
+// Reads ids in the order of the file. Each is stored as the difference from the id before.
 class Ids {
  public:
   explicit Ids(std::string_view bytes)
@@ -47,7 +47,7 @@ std::string EncodeKeyframe(const LiveState& live, uint64_t event, uint32_t next_
   std::vector<uint64_t> blocks, segments;
   for (Event& e : events) {
     e.time_ns = 0;
-    // The other events of a block or segment directly follow its Alloc or SegmentAlloc.
+    // A block's or segment's other events directly follow its Alloc or SegmentAlloc.
     if (e.kind == EventKind::kAlloc) blocks.push_back(e.id);
     if (e.kind == EventKind::kSegmentAlloc) segments.push_back(e.id);
     if (e.kind == EventKind::kAlloc || e.kind == EventKind::kFreeRequested)

@@ -1,8 +1,8 @@
-// The live memory and open slices at a point of a file. Reading of a part of the file can begin at
-// a keyframe. See proto/FORMAT.md, "Keyframes". Internal to this folder.
+// A keyframe has the live memory and the open slices at a point of a file. To read a part of the
+// file, one can begin there. See proto/FORMAT.md, "Keyframes". Internal to this folder.
 //
 //   std::string bytes = EncodeKeyframe(live, event);        // the payload of a frame of strings
-//   ASSIGN_OR_RETURN(Keyframe k, DecodeKeyframe(payload));  // from it
+//   ASSIGN_OR_RETURN(Keyframe k, DecodeKeyframe(payload));
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,8 +22,8 @@ struct Keyframe {
   uint64_t next_block = 0, next_segment = 0;
   std::vector<Event> events;  // restate the live memory and open slices, with the file's ids
 
-  // Sets `live`, which must only have strings yet, to the state at the keyframe. kDataLoss:
-  // the keyframe is inconsistent.
+  // Sets `live` to the state at the keyframe. Before, `live` must have only strings. kDataLoss: the
+  // keyframe is inconsistent.
   absl::Status Restore(LiveState& live) const;
 };
 

@@ -11,7 +11,7 @@
 namespace vramscope::trace {
 namespace {
 
-// The begin kind that an end kind closes; nullopt if `kind` is no end.
+// Returns the kind of begin that this kind of end closes; nullopt: `kind` is no end.
 std::optional<EventKind> BeginOf(EventKind kind) {
   switch (kind) {
     case EventKind::kPhaseEnd:
@@ -36,7 +36,7 @@ bool IsOfThread(EventKind begin) {
          begin == EventKind::kAnnotationBegin;
 }
 
-// A begin and its end have the same key: their kind and their thread or process.
+// Returns the key that a begin and its end share: kind and thread (or process).
 uint64_t OpenKey(EventKind begin, uint32_t thread_or_process) {
   return uint64_t{static_cast<uint8_t>(begin)} << 32 | thread_or_process;
 }
@@ -133,8 +133,8 @@ absl::Status LiveState::End(const Event& e, EventKind begin) {
     if (of == nullptr || found->second.back() > of->back()) of = &found->second;
   };
   if (!IsOfThread(begin) && markers_.empty()) {
-    // Without process markers, the trace has one process even if the upper bits of its threads
-    // differ, so the innermost of all open slices is closed.
+    // Without process markers there is one process, even if the upper bits of threads differ. The
+    // end then closes the innermost of all open slices.
     for (uint32_t process = 0; process <= UINT8_MAX; ++process) see(process);
   } else {
     see(PlaceOf(begin, e.thread));
@@ -154,7 +154,7 @@ std::vector<Event> LiveState::open() const {
 
 std::vector<Event> LiveState::Memory() const {
   std::vector<Event> events = markers_;
-  // Assigns each page to one segment, even if segments overlap in the file.
+  // If segments overlap in the file, each page is still given to only one of them.
   std::map<uint8_t, RangeSet> pages;
   for (const auto& [number, device] : devices_) pages.emplace(number, device.mapped());
   for (const auto& [id, segment] : segments_) {

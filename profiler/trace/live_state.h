@@ -1,5 +1,5 @@
 // The live memory and open slices at the current event of a stream. Used for keyframes, and to
-// restate the memory and slices before a part of a file. Its size depends on the live memory, not
+// restate memory and slices where a part of a file begins. Its size depends on the live memory, not
 // on the length of the stream. Internal to this folder.
 //
 //   LiveState live;
@@ -27,22 +27,22 @@ namespace vramscope::trace {
 
 class LiveState {
  public:
-  // Call with all strings of the file, from the first on: some are names of process markers.
+  // Must be called with all strings of the file, because some are names of process markers.
   void Strings(uint32_t first_id, std::span<const std::string> values);
   // kDataLoss: the event contradicts earlier events and was ignored.
   absl::Status Advance(const Event& event);
-  // Sets the ids of the next Alloc and SegmentAlloc. Skips the ids of freed blocks and segments.
+  // Sets the ids of the next Alloc and SegmentAlloc, to skip those of freed blocks and segments.
   absl::Status SkipTo(uint64_t next_block, uint64_t next_segment);
 
-  // Events that restate the live memory: processes, segments with their mapped pages, blocks with
-  // their present category. They have the ids of the file and the times of the original events.
+  // Returns events that restate the live memory: processes, segments with their mapped pages, and
+  // blocks with their present category. Ids are the file's; times are those of the original events.
   std::vector<Event> Memory() const;
   std::vector<Event> open() const;  // the begin events of open slices, in order
   size_t size() const { return blocks_.size() + segments_.size() + open_.size() + markers_.size(); }
 
   uint64_t next_block() const { return next_block_; }
   uint64_t next_segment() const { return next_segment_; }
-  // Allocated bytes of all devices together.
+  // The allocated and reserved bytes of all devices together.
   uint64_t allocated() const { return allocated_; }
   uint64_t reserved() const { return reserved_; }
 
@@ -60,8 +60,8 @@ class LiveState {
   base::HashMap<uint64_t, Block> blocks_;  // keyed by the id in the file
   std::map<uint64_t, Event> segments_;
   std::map<uint8_t, DeviceMemory> devices_;
-  // The begin events of open slices, in order. For each OpenKey, open_by_key_ has these events'
-  // keys in open_ (the innermost last), so that an end event needs no search.
+  // The begin events of open slices, in order. So that an end event needs no search, open_by_key_
+  // has, for each OpenKey, the keys of its events in open_, innermost last.
   std::map<uint64_t, Event> open_;
   base::HashMap<uint64_t, std::vector<uint64_t>> open_by_key_;
   uint64_t opened_ = 0;

@@ -7,7 +7,7 @@
 namespace vramscope::trace {
 namespace {
 
-// The main category of one allocation whose retags are `rows`, in order.
+// Returns the main category of one allocation. `rows`: its retags, in order.
 Category LongestHeld(const Trace& t, uint32_t allocation, std::span<const uint32_t> rows) {
   struct Held {
     int64_t ns = 0;

@@ -5,8 +5,8 @@
 
 namespace vramscope::trace {
 
-// Call after the ends of all allocations are known. Makes one pass over the
-// retags, grouped by allocation.
+// Must be called when the ends of all allocations are known. Makes one pass over the retags,
+// grouped by allocation.
 void FillMainCategories(Trace& trace);
 
 }  // namespace vramscope::trace

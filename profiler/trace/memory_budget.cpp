@@ -36,8 +36,8 @@ uint64_t AvailableOnComputer() {
                                : kUnknown;
 }
 
-// The memory that the process's control group leaves (versions 1 and 2). The true value is higher,
-// because control groups count cached files as used although the kernel would drop them.
+// Returns the memory that the process's control group (version 1 or 2) has left. Really there is
+// more: a control group counts cached files as used, although the kernel would drop them.
 uint64_t AvailableInGroup() {
   uint64_t least = kUnknown;
   constexpr const char* kFiles[][2] = {

@@ -1,6 +1,6 @@
 // Limits the memory that the reader of one input may use. Every reader charges the memory of its
-// rows as it creates them, so that for a small file that unpacks to far more than any recording,
-// reading ends with a message instead of exhausting the host's memory.
+// rows as it creates them. If a small file unpacks to far more than any recording does, reading it
+// thus ends with a message, and does not exhaust the host's memory.
 //
 //   MemoryBudget budget(input);
 //   if (!budget.Charge(kMemoryOfAnEntry)) return budget.Exceeded("2,100,000 entries");
@@ -19,23 +19,23 @@ namespace vramscope::trace {
 
 class MemoryBudget {
  public:
-  // Allowed for any file, however small.
+  // The bytes that any file may use, however small it is.
   static constexpr uint64_t kFloor = uint64_t{320} << 20;
-  // Allowed per byte of the file on disk. A recording needs 1 to 4 bytes in memory per byte of the
-  // uncompressed file. The uncompressed file is 10 to 80 times as large as its .zst.
+  // The bytes that a file may use per byte on disk. A recording needs 1 to 4 bytes in memory per
+  // byte of the uncompressed file, which is 10 to 80 times as large as its .zst.
   static constexpr uint64_t kPerByte = 8, kPerCompressedByte = 256;
-  // Once the limit has reached this size, each further byte of a compressed file adds only half as
-  // much. That still suffices, because a million consecutive entries are charged 250 MiB and take 2
-  // MiB of .zst.
+  // From this limit on, each further byte of a compressed file adds only half as much.
+  // That suffices: a million consecutive entries are charged 250 MiB, and take 2 MiB in a
+  // .zst.
   static constexpr uint64_t kLarge = uint64_t{1} << 30, kPerByteOfLarge = kPerCompressedByte / 2;
 
-  // Limits for a `.trace`: per byte of the file, and in all. This format compresses repeated steps
-  // far more than a .zst, and every file that was written must open again.
+  // Limits for a `.trace`: per byte of the file, and in total. They are higher, because this format
+  // compresses repeated steps far more than a .zst, and every written file must open again.
   static constexpr uint64_t kPerTraceByte = 2048, kMostOfTrace = uint64_t{8} << 30;
 
-  // `limit` overrides the limit computed from the file; 0: no override. `packed`: the input is a
-  // `.trace`, which is itself compressed. The limit never exceeds the computer's available memory.
-  // The input must outlive the budget.
+  // `limit` replaces the limit that is computed from the file; 0: it does not. `packed`: the input
+  // is a `.trace`, which is compressed by itself. In any case, the limit is at most the computer's
+  // available memory. The input must outlive the budget.
   explicit MemoryBudget(const InputStream& input, uint64_t limit = 0, bool packed = false);
 
   // False: the limit is exceeded, and exhausted() is true from now on.
@@ -49,8 +49,8 @@ class MemoryBudget {
   bool exhausted() const { return exhausted_; }
   uint64_t used() const { return used_; }
 
-  // kResourceExhausted: the data read so far (`what`: "2,100,000 entries") needs more than the
-  // limit. The message contains the limit and `remedy`, a way to avoid it.
+  // Returns kResourceExhausted, with the message that the data read so far (`what`: "2,100,000
+  // entries") needs more than the limit. The message includes `remedy`, a way to avoid this.
   absl::Status Exceeded(std::string_view what, std::string_view remedy) const;
 
  private:
@@ -64,7 +64,7 @@ class MemoryBudget {
   bool exhausted_ = false;
 };
 
-// The available memory of the computer, or of this process's control group.
+// Returns the available memory of the computer or, if it is less, of this process's control group.
 uint64_t AvailableMemory();
 
 }  // namespace vramscope::trace

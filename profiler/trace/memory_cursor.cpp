@@ -5,7 +5,7 @@
 namespace vramscope::trace {
 namespace {
 
-// Whether a range of events begins before `at` and does not end before it.
+// Whether a range of events has begun before `at`, and has not ended before it.
 bool Alive(EventIndex begin, EventIndex end, EventIndex at) {
   return begin < at && end >= at;  // kNoEvent is the largest index
 }
@@ -18,7 +18,7 @@ MemoryCursor::MemoryCursor(const Trace& trace) : trace_(&trace) {
     first = std::min(first, device);
     last = std::max(last, device);
   };
-  // Nearly every recording has one device, which is found without a loop over the rows.
+  // Finds the device of most recordings, which have only one, without a loop over the rows.
   const PackedColumn<uint8_t>& devices = trace.allocations.device;
   if (!devices.empty() && devices.AllAlike())
     include(devices.front());
@@ -37,8 +37,8 @@ MemoryCursor MemoryCursor::Behind(const Trace& trace, EventIndex event) {
   return cursor;
 }
 
-// Allocations that are live at `end` begin before it and end at or after it. The tables have no
-// history of mapped pages, so the events that map and unmap pages are replayed.
+// Reads live allocations from the tables: they begin before `end`, and end at or after it. The
+// tables have no history of mapped pages, so events that map or unmap pages are replayed.
 void MemoryCursor::JumpTo(EventIndex end) {
   const AllocationTable& a = trace_->allocations;
   const RetagTable& r = trace_->retags;

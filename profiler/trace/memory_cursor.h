@@ -1,15 +1,15 @@
-// The memory of one device at an event: only this file computes allocated, reserved and
-// mapped bytes. The writer of a `.trace`, curves, live sets, what-ifs, explanations and
-// all exporters use this class.
+// Computes allocated, reserved and mapped bytes at an event. No other code computes them: the
+// writer of a `.trace`, curves, live sets, what-ifs, explanations and all exporters use this
+// file.
 //
 //   for (MemoryCursor at(trace); at.event() < trace.events.size();)
 //     if (at.Apply()) use(at.event() - 1, at.sums().allocated);
 //   MemoryCursor there = MemoryCursor::Behind(trace, event);   // the memory after an event
 //
-// Allocated is the sum of the blocks in use (bytes_rounded), until their free has completed:
-// "active_bytes" of torch.cuda.memory_stats(). Reserved is the device memory that the allocator has
-// reserved: torch.cuda.memory_reserved(). Segments count with all their bytes; an expandable
-// segment counts only with its mapped pages, because its `bytes` is the size of an address range.
+// Allocated is the sum of bytes_rounded of the blocks in use: a block is in use until its free has
+// completed ("active_bytes" of torch.cuda.memory_stats()). Reserved is the device memory that the
+// allocator has reserved: torch.cuda.memory_reserved(). Of an expandable segment, only mapped pages
+// count, because its `bytes` is the size of an address range. Other segments count in full.
 // Copyable values; not thread-safe while they change.
 #pragma once
 
@@ -50,7 +50,7 @@ struct MemorySums {
 };
 
 // The memory of one device. Callers must free only what was allocated. SegmentAlloc and Map return
-// by how much `reserved` increases; Unmap and SegmentFree return by how much it decreases.
+// the increase of `reserved`. Unmap and SegmentFree return its decrease.
 class DeviceMemory {
  public:
   void Alloc(uint64_t asked, uint64_t rounded, Category category) {
@@ -90,15 +90,15 @@ class DeviceMemory {
   RangeSet mapped_;
 };
 
-// Walks the events of a trace of one device (one_device.h) or of several devices. For several,
-// sums() is the total over all devices, which is not the memory of any GPU.
+// Walks over the events of a trace of one device (one_device.h) or several. With several, sums() is
+// the total of all devices, which is not the memory of any one GPU.
 class MemoryCursor {
  public:
   // The trace must outlive the cursor.
   explicit MemoryCursor(const Trace& trace);
-  // A cursor directly after `event` (after the last event if it is out of range; at the beginning
-  // of an empty trace). Does not apply events one by one, but reads the tables, in
-  // some nanoseconds per allocation.
+  // Returns a cursor directly after `event`. If `event` is out of range, it is after the last
+  // event, or at the beginning of an empty trace. Reads the tables, in some nanoseconds per
+  // allocation, instead of applying all events.
   static MemoryCursor Behind(const Trace& trace, EventIndex event);
 
   // Applies the event at event() and moves to the next. Returns whether memory changed (an Alloc,
@@ -109,20 +109,20 @@ class MemoryCursor {
 
   EventIndex event() const { return event_; }  // the next event to apply
   const MemorySums& sums() const { return several_ ? all_ : memory_[only_].sums(); }
-  // Mapped pages of expandable segments; only for a trace of one device.
+  // The mapped pages of expandable segments. Only for a trace of one device.
   const RangeSet& mapped() const { return memory_[only_].mapped(); }
-  // The memory of one device of several; empty for an unknown device.
+  // Returns the memory of one of several devices; an empty one for an unknown device.
   const DeviceMemory& memory(uint8_t device) const;
 
-  // The blocks in use at the cursor, whose free has not completed, in order of their id.
+  // Returns the blocks that are in use at the cursor: those whose free has not completed. By id.
   std::vector<AllocationId> Live() const;
   bool IsLive(AllocationId id) const;
-  // The allocation's category at the cursor; its first category if it is allocated later.
+  // Returns the allocation's category at the cursor; its first one if it is allocated later.
   Category CategoryOf(AllocationId id) const {
     return id.value < category_.size() ? category_[id.value]
                                        : trace_->allocations.birth_category[id.value];
   }
-  // The segments at the cursor, in order of their id.
+  // Returns the segments at the cursor, in order of their id.
   std::vector<SegmentId> Segments() const;
 
  private:
@@ -143,7 +143,7 @@ class MemoryCursor {
   bool several_ = false;
   MemorySums all_;                  // sum over several devices, updated with each event
   std::vector<Category> category_;  // indexed by allocation, up to the cursor
-  // The event after the last JumpTo(), and the blocks in use there.
+  // The cursor's event after the last JumpTo(), and the blocks in use at that event.
   EventIndex jumped_to_ = kNoEvent;
   std::vector<AllocationId> live_then_;
 };

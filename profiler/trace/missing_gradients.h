@@ -1,6 +1,6 @@
-// How many parameters of a watched program's optimizer have no gradient, because no backward pass
-// reached them. The program's hooks record this number as a marker; the marker's event has the
-// bytes of these parameters. If a trace has several of these markers, only the last is valid.
+// Some parameters of an optimizer may have no gradient, because no backward pass reached them. The
+// hooks in a watched program record the number of such parameters as a marker. The marker's event
+// has the parameters' bytes. If a trace has several such markers, only the last is valid.
 //
 //   MissingGradientsMarker(144, 146)  // "144 of 146 trainable parameters have no gradient"
 //   ParseMissingGradients(name, without, of)

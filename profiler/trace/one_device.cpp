@@ -94,7 +94,7 @@ class Slicer {
     return true;
   }
 
-  // In a trace of several processes, finds the process that has the device. Events of other
+  // In a trace of several processes, finds the process that has the device. The events of all other
   // processes are removed.
   void FindProcess() {
     const std::vector<Process> processes = ProcessesOf(trace_);
@@ -135,7 +135,7 @@ class Slicer {
     }
   }
 
-  // For columns that contain event indices.
+  // Renumbers the events in a column that contains event indices.
   template <class Column>
   void Renumber(Column* column) const {
     Change(*column,
@@ -225,7 +225,7 @@ class Slicer {
     Change(to.correlation, [](uint64_t correlation) { return correlation & kCorrelationBits; });
   }
 
-  // The resulting trace has only one process, so threads lose the process number.
+  // The resulting trace has one process: removes the process's number from that of the thread.
   uint32_t ThreadOf(uint32_t thread) const {
     return one_of_many_ ? thread & ((uint32_t{1} << kProcessShift) - 1) : thread;
   }

@@ -1,6 +1,6 @@
-// The part of a trace that belongs to one device. A sum over devices is not the memory of any GPU,
-// so all code that computes memory figures (curves, live sets, peaks, diffs, replay, explanations)
-// requires a trace of one device. The code that opens a file slices it once, at the start.
+// Takes the part of one device out of a trace. A sum over devices is not the memory of any GPU, so
+// all code that computes memory figures (curves, live sets, peaks, diffs, replay, explanations)
+// requires a trace of one device. Code that opens a file does this once, at the start.
 //
 //   for (uint8_t device : DevicesOf(*trace)) Show(OfDevice(trace, device));
 //
@@ -16,17 +16,17 @@
 namespace vramscope::trace {
 
 std::vector<uint8_t> DevicesOf(const Trace& trace);  // devices that have memory, ascending
-// The devices that have memory or activities, ascending.
+// Returns the devices that have memory or activities, ascending.
 std::vector<uint8_t> DevicesWithWork(const Trace& trace);
 
-// The number of the only device of a trace; 0 if it has no memory.
+// Returns the number of a trace's only device; 0 if the trace has no memory.
 uint8_t OnlyDevice(const Trace& trace);
 
-// A trace with the blocks, segments, other events and activities of `device` only, renumbered.
-// Steps, phases, modules, ops, annotations, markers and the host's activities belong to all devices
-// and stay (in a trace of several processes, those of the device's process). Times, strings and
-// stacks do not change. Returns the trace itself if it has no other device, and a trace without
-// memory for an unknown device.
+// Returns a trace with only the blocks, segments, other events and activities of `device`, with new
+// numbers. Steps, phases, modules, ops, annotations, markers and the host's activities belong to
+// all devices, so they stay (of several processes: those of the device's process). Times, strings
+// and stacks do not change. Without other devices, returns `trace`; for an unknown device, no
+// memory.
 std::shared_ptr<const Trace> OfDevice(const std::shared_ptr<const Trace>& trace, uint8_t device);
 
 }  // namespace vramscope::trace

@@ -15,14 +15,14 @@
 
 namespace vramscope::trace {
 
-// If true, all previous owners have finished reading. No other thread may
-// copy `pointer` during the call.
+// True: all other owners are gone, and have finished reading. No other thread may copy `shared`
+// during the call.
 template <class T>
 bool OnlyOwner(const std::shared_ptr<T>& shared) {
   if (shared.use_count() > 1) return false;
 #ifdef VRAMSCOPE_NO_FENCES
-  // ThreadSanitizer does not support fences; incrementing and decrementing the count has the same
-  // acquire effect.
+  // ThreadSanitizer does not support fences. Incrementing and decrementing the count acquires,
+  // too.
   static_cast<void>(std::shared_ptr<T>(shared));
 #else
   std::atomic_thread_fence(std::memory_order_acquire);

@@ -17,8 +17,8 @@ bool Has(Text text, Text part) { return text.find(part) != Text::npos; }
 
 }  // namespace
 
-// An underscore joins the name of an overload to that of the operator. A last part is taken for an
-// overload if it is capitalized or in the list.
+// An underscore joins the names of operator and overload. The last part is taken for an overload if
+// it begins with a capital letter or is in the list.
 std::string OperatorName(Text function) {
   if (!function.starts_with(kOperators)) return "";
   Text name = function.substr(kOperators.size());
@@ -62,7 +62,7 @@ Text NodeName(Text function) {
     function.remove_prefix(kGenerated.size());
     return function.substr(0, function.find("::apply("));
   }
-  // A name without namespace, as in vramscope's own snapshots and in RecordFunction.
+  // vramscope's own snapshots and RecordFunction have names without a namespace.
   if (function == "AccumulateGrad" || function == "torch::autograd::AccumulateGrad") {
     return function;
   }

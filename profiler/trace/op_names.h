@@ -1,4 +1,4 @@
-// PyTorch's name of an operator or an autograd node, from a frame of compiled code in a stack. All
+// Finds PyTorch's name of an operator or autograd node from a stack frame of compiled code. All
 // parts of the project name operators with these functions.
 //
 //   OperatorName("at::_ops::index_Tensor::call(at::Tensor const&, ...)")
@@ -14,13 +14,13 @@
 
 namespace vramscope::trace {
 
-// The operator's name without its overload; "" if the frame is not a dispatched operator.
+// Returns the operator's name without its overload; "": not the frame of a dispatched operator.
 std::string OperatorName(std::string_view function);
 
-// Whether an operator only allocates storage for the operator around it ("empty", "resize_").
+// Whether an operator only allocates storage for the operator that calls it ("empty", "resize_").
 bool AsksForStorageOnly(std::string_view function);
 
-// The node's name; "" if the frame is not a node. AccumulateGrad keeps its namespace, as in
+// Returns the node's name; "": not the frame of a node. AccumulateGrad keeps its namespace, as in
 // RecordFunction.
 std::string_view NodeName(std::string_view function);
 

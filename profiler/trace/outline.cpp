@@ -13,7 +13,7 @@
 namespace vramscope::trace {
 namespace {
 
-// The error for a file that has no trace header; names the format that the file seems to have.
+// Returns the error for a file without a trace header. Names the format that it seems to have.
 absl::Status NotATrace(const std::string& path, InputStream& input) {
   std::string head(512, '\0');
   const absl::StatusOr<size_t> n = input.Read(head.data(), head.size());
@@ -24,7 +24,7 @@ absl::Status NotATrace(const std::string& path, InputStream& input) {
                    : i18n::Format("'{}' is not a .trace: it looks like {}", path, kind));
 }
 
-// Code that draws the outline subtracts times, so the differences must fit into an int64_t.
+// Code that draws the outline subtracts times. Returns whether all differences fit into an int64_t.
 bool TimesAreApartAsANumberSays(const Outline& o) {
   int64_t first = o.begin_ns(), last = o.end_ns(), apart = 0;
   for (const Outline::Slice& slice : o.steps_and_phases) {

@@ -1,6 +1,6 @@
 // A summary of a whole `.trace` file from its header and the index in its footer: counts, time
-// range, highest memory of every batch, steps and phases. Reading it takes milliseconds for any
-// file size, because nothing between header and footer is read.
+// range, highest memory of every batch, steps and phases. This takes milliseconds for a file of any
+// size, because nothing between header and footer is read.
 //
 //   ASSIGN_OR_RETURN(Outline o, ReadOutline("run.trace"));
 //   for (const Outline::Batch& b : o.batches) Draw(b.begin_ns, b.end_ns, b.peak_allocated);
@@ -19,8 +19,8 @@
 namespace vramscope::trace {
 
 struct Outline {
-  // Consecutive events. Each memory figure is the highest sum over all devices, at the
-  // batch's begin or within the batch.
+  // Consecutive events. A memory figure is a sum over all devices: its highest value at the batch's
+  // begin or within the batch.
   struct Batch {
     int64_t begin_ns = 0, end_ns = 0;
     uint64_t events = 0;
@@ -36,7 +36,7 @@ struct Outline {
   // each entry combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    // The number of a step; of several, that of the first. The Phase; of several, the longest.
+    // A step's number (of combined steps: the first one's), or the Phase (the longest one's).
     uint32_t number = 0;
     int64_t begin_ns = 0, end_ns = 0;
     uint32_t count = 1;
@@ -51,16 +51,16 @@ struct Outline {
   std::vector<Activities> activity_batches;
   std::vector<Slice> steps_and_phases;  // sorted by begin; empty in files of older writers
 
-  // The time range of events and activities; 0 if there are none.
+  // Return the time range of events and activities; 0: there are none.
   int64_t begin_ns() const;
   int64_t end_ns() const;
   uint64_t peak_allocated() const;
   uint64_t peak_reserved() const;
 };
 
-// kNotFound, kPermissionDenied; kInvalidArgument: not a `.trace`, compressed as a whole, or
-// standard input (which cannot be read from its end); kDataLoss: the file was cut off, or its index
-// is inconsistent; kUnimplemented: a newer version.
+// kNotFound, kPermissionDenied: as usual; kInvalidArgument: no `.trace`, a `.trace` compressed as a
+// whole, or standard input, which cannot be read from its end; kDataLoss: the file is cut off, or
+// its index is inconsistent; kUnimplemented: a newer version.
 absl::StatusOr<Outline> ReadOutline(const std::string& path);
 
 }  // namespace vramscope::trace

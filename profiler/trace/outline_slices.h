@@ -1,6 +1,6 @@
-// Collects the steps and phases of a run while it is written, for the outline in the footer. Above
-// the limit kMost, neighbours are combined in groups of two, then four, and so on. Internal to this
-// folder; one thread.
+// Collects the steps and phases of a run while it is written, for the outline in the footer. If
+// there are more than kMost, neighbours are combined in groups of two, then four, and so on.
+// Internal to this folder; one thread.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class OutlineSlices {
   static constexpr size_t kMost = 32'768;  // limit of groups per kind; combining halves them
 
   void Add(const Event& event);
-  // The groups, sorted by begin; slices that are still open end at `end_ns`.
+  // Returns the groups, sorted by begin. Slices that are still open end at `end_ns`.
   std::vector<Footer::Slice> Take(int64_t end_ns);
 
  private:

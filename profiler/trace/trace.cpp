@@ -160,8 +160,9 @@ absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
 absl::Status TraceBuilder::Impl::AddFree(EventIndex index, const Event& e) {
   AllocationTable& a = trace.allocations;
   if (e.id >= a.size())
-    return Bad(index, e.kind,
-               i18n::Format("frees allocation {}, but only {} allocations exist", e.id, a.size()));
+    return Bad(
+        index, e.kind,
+        i18n::Format("frees allocation {}, but there are only {} allocations", e.id, a.size()));
   const bool completed = e.kind == EventKind::kFreeCompleted;
   const bool requested = a.free_requested_event[e.id] != kNoEvent;
   if (a.free_event[e.id] != kNoEvent || (!completed && requested))
@@ -444,7 +445,7 @@ absl::Status TraceBuilder::AddStacks(const StackIncrement& in) {
   for (const uint32_t frame : in.frames)
     if (frame >= frames)
       return absl::DataLossError(i18n::Format(
-          "call stacks: a stack uses frame {}, but there are only {} frames", frame, frames));
+          "call stacks: frame {} is used, but there are only {} frames", frame, frames));
   s.function.insert(s.function.end(), in.function.begin(), in.function.end());
   s.file.insert(s.file.end(), in.file.begin(), in.file.end());
   s.line.insert(s.line.end(), in.line.begin(), in.line.end());

@@ -5,7 +5,7 @@
     <name>QObject</name>
     <message>
         <source>No row matches the filter.</source>
-        <translation>没有行匹配该筛选。</translation>
+        <translation>没有符合筛选条件的行。</translation>
     </message>
     <message>
         <source>Choose the GPU</source>
@@ -45,7 +45,7 @@
     </message>
     <message>
         <source>batch %1 × %2</source>
-        <translation>批 %1 × %2</translation>
+        <translation>批大小 %1 × %2</translation>
     </message>
     <message>
         <source>recorded file</source>
@@ -61,7 +61,7 @@
     </message>
     <message>
         <source>Sizes and times were measured while the step ran.</source>
-        <translation>大小和时间是在该步运行时测量的。</translation>
+        <translation>大小和时间在该步运行时实测。</translation>
     </message>
     <message>
         <source>categories inferred</source>
@@ -113,11 +113,11 @@
     </message>
     <message>
         <source>out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>out of memory %1×</source>
-        <translation>内存不足 %1 次</translation>
+        <translation>显存不足 %1 次</translation>
     </message>
     <message>
         <source>fits, %1 free</source>
@@ -169,7 +169,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source> − %1 that libraries allocated outside the allocator</source>
-        <translation> − 库绕过分配器占用的 %1</translation>
+        <translation> − 库在分配器之外分配的 %1</translation>
     </message>
     <message>
         <source>Ask its owner for permission to read it, or open a copy.</source>
@@ -184,8 +184,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>再次</translation>
     </message>
     <message>
-        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU's properties …</source>
-        <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数 …</translation>
+        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU&apos;s properties …</source>
+        <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数…</translation>
     </message>
     <message>
         <source> × %1 micro-batches</source>
@@ -193,11 +193,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Nothing was computed: sizes are those that PyTorch requests, and times come from a roofline model of the GPU.</source>
-        <translation>没有进行计算：大小是 PyTorch 请求的大小，时间来自设备的 roofline 模型。</translation>
+        <translation>没有进行计算：大小是 PyTorch 请求的大小，时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
         <source>The file has no categories. The categories of the memory at the peak were inferred by these rules:</source>
-        <translation>文件没有类别。峰值处内存的类别由以下推断：</translation>
+        <translation>文件没有类别。峰值处显存的类别按以下规则推断：</translation>
     </message>
     <message>
         <source>Assumptions of this plan. Click to list them.</source>
@@ -209,27 +209,27 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>The caching allocator reserved at most %1 bytes. </source>
-        <translation>缓存分配器最多占有 %1 字节。</translation>
+        <translation>缓存分配器最多预留 %1 字节。</translation>
     </message>
     <message>
-        <source>Computed by PyTorch's own allocator. </source>
+        <source>Computed by PyTorch&apos;s own allocator. </source>
         <translation>由 PyTorch 自己的分配器得出。</translation>
     </message>
     <message>
         <source>Click to see how to reclaim some of it.</source>
-        <translation>单击：如何收回其中一部分。</translation>
+        <translation>单击查看如何收回其中一部分。</translation>
     </message>
     <message>
         <source>%1 bytes are reserved but not allocated at the peak. Click to see where they are and what keeps them reserved.</source>
-        <translation>峰值处有 %1 字节已预留但未分配。单击查看位置及占住者。</translation>
+        <translation>峰值处有 %1 字节已预留但未分配。单击查看其位置以及保持预留的原因。</translation>
     </message>
     <message>
         <source>Click to see what was requested, what was free and what would help</source>
-        <translation>单击：请求了什么、有什么、可行的办法</translation>
+        <translation>单击查看请求了多少、空闲多少以及可行的办法</translation>
     </message>
     <message>
         <source>%1 of GPU memory − %2 for the CUDA context and libraries − %3 reserved</source>
-        <translation>GPU 的 %1 − CUDA 上下文和库 %2 − 预留 %3</translation>
+        <translation>显存 %1 − CUDA 上下文和库 %2 − 预留 %3</translation>
     </message>
     <message>
         <source>Planned</source>
@@ -244,11 +244,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>设备 %1</translation>
     </message>
     <message>
-        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other libraries is not included.</source>
-        <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序是建模的。不包括其他库占用的内存。</translation>
+        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own; times and the order of the driver&apos;s addresses are modelled. Memory of other libraries is not included.</source>
+        <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序为建模值。不包括其他库占用的显存。</translation>
     </message>
     <message>
-        <source>%1 ran on an emulated %2, with PyTorch's own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
+        <source>%1 ran on an emulated %2, with PyTorch&apos;s own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
         <translation>%1 在模拟的 %2 上运行：使用 PyTorch 自己的 CUDA 代码、分配器和算子的主机代码。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
@@ -336,7 +336,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source> · memory</source>
-        <translation> · 内存</translation>
+        <translation> · 显存</translation>
     </message>
     <message>
         <source> · {:.0f} % read</source>
@@ -435,7 +435,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>8 位基础权重</translation>
     </message>
     <message>
-        <source>8-bit moments of large tensors in managed memory, as bitsandbytes' paged optimizers</source>
+        <source>8-bit moments of large tensors in managed memory, as bitsandbytes&apos; paged optimizers</source>
         <translation>大张量的 8 位矩存于托管内存，如 bitsandbytes 的分页优化器</translation>
     </message>
     <message>
@@ -447,8 +447,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>：其余由私有池保留</translation>
     </message>
     <message>
-        <source>: {} {} than the baseline's {}{}; </source>
-        <translation>：比基线的 {2} {0} {1}{3}； </translation>
+        <source>: {} {} than the baseline&apos;s {}{}; </source>
+        <translation>：比基线的 {2}{3} {1} {0}； </translation>
     </message>
     <message>
         <source>; largest batch {}</source>
@@ -527,7 +527,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>PyTorch 2.0 的 Adam 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
-        <source>Adam's moments in bfloat16</source>
+        <source>Adam&apos;s moments in bfloat16</source>
         <translation>bfloat16 的 Adam 矩</translation>
     </message>
     <message>
@@ -591,7 +591,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>不带缓存的 autocast</translation>
     </message>
     <message>
-        <source>Autocast's cache</source>
+        <source>Autocast&apos;s cache</source>
         <translation>autocast 的缓存</translation>
     </message>
     <message>
@@ -851,7 +851,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>FlashAttention-2</translation>
     </message>
     <message>
-        <source>FlashAttention-2's package</source>
+        <source>FlashAttention-2&apos;s package</source>
         <translation>FlashAttention-2 软件包</translation>
     </message>
     <message>
@@ -876,7 +876,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Fused norm and SwiGLU</source>
-        <translation>融合归一化和 SwiGLU</translation>
+        <translation>融合的归一化和 SwiGLU</translation>
     </message>
     <message>
         <source>Fused step</source>
@@ -1124,7 +1124,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Nothing ran out of memory in this file.</source>
-        <translation>此文件中没有发生内存不足。</translation>
+        <translation>此文件中没有发生显存不足。</translation>
     </message>
     <message>
         <source>Offload</source>
@@ -1160,7 +1160,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>Paged 8-bit Adam</source>
@@ -1212,11 +1212,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Pin batches</source>
-        <translation>锁页批</translation>
+        <translation>批次锁页</translation>
     </message>
     <message>
         <source>Pinned batches</source>
-        <translation>锁页的批</translation>
+        <translation>锁页的批次</translation>
     </message>
     <message>
         <source>Planned</source>
@@ -1272,7 +1272,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Reserved then</source>
-        <translation>届时预留</translation>
+        <translation>当时预留</translation>
     </message>
     <message>
         <source>Reserved, baseline</source>
@@ -1408,7 +1408,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Sure</source>
-        <translation>确定度</translation>
+        <translation>置信度</translation>
     </message>
     <message>
         <source>T5, mT5</source>
@@ -1416,7 +1416,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>TF32 products</source>
-        <translation>TF32 乘法</translation>
+        <translation>TF32 矩阵乘</translation>
     </message>
     <message>
         <source>Temporary</source>
@@ -1488,14 +1488,14 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Zero gradients in place</source>
-        <translation>就地清零梯度</translation>
+        <translation>原地清零梯度</translation>
     </message>
     <message>
         <source>ZeroRedundancyOptimizer over ddp</source>
         <translation>ddp 上的 ZeroRedundancyOptimizer</translation>
     </message>
     <message>
-        <source>a model's KV cache is off</source>
+        <source>a model&apos;s KV cache is off</source>
         <translation>模型的 KV 缓存已关闭</translation>
     </message>
     <message>
@@ -1508,7 +1508,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>adapters whose lower matrix is frozen</source>
-        <translation>下侧矩阵冻结的适配器</translation>
+        <translation>冻结降维矩阵的适配器</translation>
     </message>
     <message>
         <source>added</source>
@@ -1612,7 +1612,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>another scale; the same memory</source>
-        <translation>另一种缩放；内存相同</translation>
+        <translation>另一种缩放；显存相同</translation>
     </message>
     <message>
         <source>another stream</source>
@@ -1684,11 +1684,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>batches</source>
-        <translation>批</translation>
+        <translation>批次</translation>
     </message>
     <message>
         <source>batches in page-locked host memory</source>
-        <translation>锁页主机内存中的批</translation>
+        <translation>锁页主机内存中的批次</translation>
     </message>
     <message>
         <source>before</source>
@@ -1731,10 +1731,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>块，按请求</translation>
     </message>
     <message>
-        <source>born</source>
-        <translation>创建</translation>
-    </message>
-    <message>
         <source>buckets</source>
         <translation>桶</translation>
     </message>
@@ -1752,7 +1748,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>by the norm of all of them, in place</source>
-        <translation>按所有梯度的范数，就地</translation>
+        <translation>按全部梯度的范数，原地进行</translation>
     </message>
     <message>
         <source>bytes</source>
@@ -1808,7 +1804,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>chunks</source>
-        <translation>块数</translation>
+        <translation>分块数</translation>
     </message>
     <message>
         <source>clear the selection</source>
@@ -1816,7 +1812,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>collect the logits of all evaluation batches on the GPU</source>
-        <translation>在 GPU 上收集所有评估批的 logits</translation>
+        <translation>在 GPU 上收集所有评估批次的 logits</translation>
     </message>
     <message>
         <source>collection</source>
@@ -1940,7 +1936,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>driver memory</source>
-        <translation>驱动内存</translation>
+        <translation>驱动显存</translation>
     </message>
     <message>
         <source>dropout</source>
@@ -2016,7 +2012,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>find unused</source>
-        <translation>查找未使用</translation>
+        <translation>查找未用参数</translation>
     </message>
     <message>
         <source>first read by</source>
@@ -2044,7 +2040,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>fp32 products on tensor cores, no memory</source>
-        <translation>fp32 乘法使用张量核心，不占内存</translation>
+        <translation>fp32 矩阵乘使用张量核心，不占显存</translation>
     </message>
     <message>
         <source>fp32 weights, bf16 compute</source>
@@ -2136,7 +2132,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>half of the {}{} of parameters, gradients and optimizer state, if they are fp32</source>
-        <translation>{}{} 参数、梯度和优化器状态的一半（若为 fp32）</translation>
+        <translation>{}参数、梯度和优化器状态 {} 的一半（若为 fp32）</translation>
     </message>
     <message>
         <source>half the batch</source>
@@ -2164,7 +2160,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>host </source>
-        <translation>主机 </translation>
+        <translation>主机</translation>
     </message>
     <message>
         <source>how saved activations are kept</source>
@@ -2200,7 +2196,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>keeps attention and every 2nd product, recomputes the rest</source>
-        <translation>保留注意力和每隔一个乘法，其余重新计算</translation>
+        <translation>保留注意力和每隔一个的矩阵乘，其余重新计算</translation>
     </message>
     <message>
         <source>kernel</source>
@@ -2264,7 +2260,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>learning rate falls to 0; no memory</source>
-        <translation>学习率降到 0；不占内存</translation>
+        <translation>学习率降到 0；不占显存</translation>
     </message>
     <message>
         <source>length</source>
@@ -2287,7 +2283,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>生命周期：在前向中创建并释放</translation>
     </message>
     <message>
-        <source>lifetime: born and freed in the optimizer's step</source>
+        <source>lifetime: born and freed in the optimizer&apos;s step</source>
         <translation>生命周期：在优化器步中创建并释放</translation>
     </message>
     <message>
@@ -2364,19 +2360,19 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>memcpy</source>
-        <translation>memcpy</translation>
+        <translation>拷贝</translation>
     </message>
     <message>
         <source>memory</source>
-        <translation>内存</translation>
+        <translation>显存</translation>
     </message>
     <message>
         <source>memory by category</source>
-        <translation>按类别的内存</translation>
+        <translation>按类别的显存</translation>
     </message>
     <message>
         <source>memset</source>
-        <translation>memset</translation>
+        <translation>填充</translation>
     </message>
     <message>
         <source>micro-batch</source>
@@ -2512,7 +2508,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>not accounted for</source>
-        <translation>未说明部分</translation>
+        <translation>未归因部分</translation>
     </message>
     <message>
         <source>not computed</source>
@@ -2563,7 +2559,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>早于录制：在反向中释放</translation>
     </message>
     <message>
-        <source>older than the recording: freed in the optimizer's step</source>
+        <source>older than the recording: freed in the optimizer&apos;s step</source>
         <translation>早于录制：在优化器步中释放</translation>
     </message>
     <message>
@@ -2583,7 +2579,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>一个内核，没有临时张量</translation>
     </message>
     <message>
-        <source>one moment for each trained element, half of Adam's</source>
+        <source>one moment for each trained element, half of Adam&apos;s</source>
         <translation>每个可训练元素一个矩，为 Adam 的一半</translation>
     </message>
     <message>
@@ -2628,14 +2624,14 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>order: a step ends with its optimizer</source>
-        <translation>顺序：一步随其优化器结束</translation>
+        <translation>顺序：一步以其优化器结束</translation>
     </message>
     <message>
         <source>order: before the first step</source>
         <translation>顺序：第一步之前</translation>
     </message>
     <message>
-        <source>order: between a step's end and the next forward</source>
+        <source>order: between a step&apos;s end and the next forward</source>
         <translation>顺序：一步结束与下一次前向之间</translation>
     </message>
     <message>
@@ -2656,7 +2652,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>out_of_memory</source>
@@ -2752,7 +2748,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>products of fp32 matrices on tensor cores (torch.backends.cuda.matmul.allow_tf32)</source>
-        <translation>fp32 矩阵乘法使用张量核心（torch.backends.cuda.matmul.allow_tf32）</translation>
+        <translation>fp32 矩阵乘使用张量核心（torch.backends.cuda.matmul.allow_tf32）</translation>
     </message>
     <message>
         <source>program</source>
@@ -2825,10 +2821,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>recorded on</source>
         <translation>录制所用 GPU</translation>
-    </message>
-    <message>
-        <source>released</source>
-        <translation>释放</translation>
     </message>
     <message>
         <source>releases</source>
@@ -2935,7 +2927,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.strategy：梯度在使用前取平均；请设 optimizer.in_backward=false</translation>
     </message>
     <message>
-        <source>shard.strategy=tensor: PyTorch's Adafactor refuses distributed tensors; use adamw</source>
+        <source>shard.strategy=tensor: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw</source>
         <translation>shard.strategy=tensor：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw</translation>
     </message>
     <message>
@@ -2955,7 +2947,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.strategy=zero1 在 GPU 上更新；请设 offload.optimizer=none，或 shard.strategy=zero3 加 offload.parameters=cpu</translation>
     </message>
     <message>
-        <source>shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
+        <source>shard.strategy=zero2 or zero3: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
         <translation>shard.strategy=zero2 或 zero3：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw 或 shard.implementation=fsdp1</translation>
     </message>
     <message>
@@ -3011,31 +3003,31 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：写入检查点</translation>
     </message>
     <message>
-        <source>stack: a library's workspace</source>
+        <source>stack: a library&apos;s workspace</source>
         <translation>调用栈：库的工作区</translation>
     </message>
     <message>
-        <source>stack: a module's forward inside generate()</source>
+        <source>stack: a module&apos;s forward inside generate()</source>
         <translation>调用栈：generate() 内的模块前向</translation>
     </message>
     <message>
         <source>stack: a parameter copied to another GPU for one pass</source>
-        <translation>调用栈：为一次运行复制到另一个 GPU 的参数</translation>
+        <translation>调用栈：为一次传播复制到另一个 GPU 的参数</translation>
     </message>
     <message>
         <source>stack: an evaluation function</source>
         <translation>调用栈：评估函数</translation>
     </message>
     <message>
-        <source>stack: an optimizer's step</source>
+        <source>stack: an optimizer&apos;s step</source>
         <translation>调用栈：优化器步</translation>
     </message>
     <message>
-        <source>stack: autograd stores a parameter's gradient</source>
+        <source>stack: autograd stores a parameter&apos;s gradient</source>
         <translation>调用栈：自动求导存储参数的梯度</translation>
     </message>
     <message>
-        <source>stack: autograd's engine or backward()</source>
+        <source>stack: autograd&apos;s engine or backward()</source>
         <translation>调用栈：自动求导引擎或 backward()</translation>
     </message>
     <message>
@@ -3055,7 +3047,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：损失函数内</translation>
     </message>
     <message>
-        <source>stack: inside a module's forward</source>
+        <source>stack: inside a module&apos;s forward</source>
         <translation>调用栈：模块的前向内</translation>
     </message>
     <message>
@@ -3068,7 +3060,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>stated</source>
-        <translation>文件说明</translation>
+        <translation>文件注明</translation>
     </message>
     <message>
         <source>step</source>
@@ -3107,7 +3099,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>仅该请求</translation>
     </message>
     <message>
-        <source>the allocator's history</source>
+        <source>the allocator&apos;s history</source>
         <translation>分配器的历史</translation>
     </message>
     <message>
@@ -3127,7 +3119,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>每层的前馈部分</translation>
     </message>
     <message>
-        <source>the host's allocator</source>
+        <source>the host&apos;s allocator</source>
         <translation>主机的分配器</translation>
     </message>
     <message>
@@ -3143,7 +3135,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>图像的分块即其序列</translation>
     </message>
     <message>
-        <source>the profiler's totals</source>
+        <source>the profiler&apos;s totals</source>
         <translation>性能分析器的总量</translation>
     </message>
     <message>
@@ -3152,7 +3144,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>the request ran out of memory</source>
-        <translation>该请求内存不足</translation>
+        <translation>该请求显存不足</translation>
     </message>
     <message>
         <source>the step runs on the CPU</source>
@@ -3163,7 +3155,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>主干不为反向传播保留任何内容</translation>
     </message>
     <message>
-        <source>the weights'</source>
+        <source>the weights&apos;</source>
         <translation>与权重相同</translation>
     </message>
     <message>
@@ -3176,7 +3168,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>the {} of gradients from before the step</source>
-        <translation>上一步留下的 {} 梯度</translation>
+        <translation>上一步留下的梯度 {}</translation>
     </message>
     <message>
         <source>their own</source>
@@ -3327,8 +3319,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>使用</translation>
     </message>
     <message>
-        <source>with torch.device("cuda")</source>
-        <translation>使用 torch.device("cuda")</translation>
+        <source>with torch.device(&quot;cuda&quot;)</source>
+        <translation>使用 torch.device(&quot;cuda&quot;)</translation>
     </message>
     <message>
         <source>within</source>
@@ -3340,7 +3332,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>works on</source>
-        <translation>操作</translation>
+        <translation>操作对象</translation>
     </message>
     <message>
         <source>written</source>
@@ -3384,7 +3376,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} allocated in {} blocks, {}</source>
-        <translation>{} 已分配，在 {} 个块中，{}</translation>
+        <translation>已分配 {}，在 {} 个块中，{}</translation>
     </message>
     <message>
         <source>{} allocation</source>
@@ -3424,7 +3416,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} in {} block{}</source>
-        <translation>{1} 个块中 {0}</translation>
+        <translation>{1} 个块中的 {0}</translation>
     </message>
     <message>
         <source>{} more</source>
@@ -3436,15 +3428,15 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} of {} call sites differ, matched by {}</source>
-        <translation>{1} 个调用点中 {0} 个不同，按{2}匹配</translation>
+        <translation>{1} 个调用点中有 {0} 个不同，按{2}匹配</translation>
     </message>
     <message>
         <source>{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly free.</source>
-        <translation>预留 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 完全空闲。</translation>
+        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 完全空闲。</translation>
     </message>
     <message>
         <source>{} of {} reserved are unused {}.</source>
-        <translation>{2}，预留 {1} 中有 {0} 未用。</translation>
+        <translation>{2}，预留的 {1} 中有 {0} 未使用。</translation>
     </message>
     <message>
         <source>{} on {}</source>
@@ -3468,7 +3460,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} {}memory</source>
-        <translation>{} {}内存</translation>
+        <translation>{}{}内存</translation>
     </message>
     <message>
         <source>{} · collectives of stream {}</source>
@@ -3516,7 +3508,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>… {} more frames</source>
-        <translation>… 另外 {} 帧</translation>
+        <translation>… 另外 {} 个栈帧</translation>
     </message>
     <message>
         <source>call site</source>
@@ -3532,7 +3524,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source> No setting that was tried lowers the peak of reserved memory.</source>
-        <translation> 尝试过的设置都不能降低预留的峰值。</translation>
+        <translation> 尝试过的设置都不能降低预留峰值。</translation>
     </message>
     <message>
         <source> {} lowers the peak of reserved memory by {}, from {} {} to {}</source>
@@ -3564,7 +3556,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Duration</source>
-        <translation>耗时</translation>
+        <translation>时长</translation>
     </message>
     <message>
         <source>Kernel, memcpy or memset</source>
@@ -3580,7 +3572,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>Sum of durations; concurrent work counts twice</source>
-        <translation>耗时之和；同时运行的计两次</translation>
+        <translation>时长之和；同时运行的计两次</translation>
     </message>
     <message>
         <source>Total bytes</source>
@@ -3600,7 +3592,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>instrumentation overhead · {}</source>
-        <translation>工具开销 · {}</translation>
+        <translation>插桩开销 · {}</translation>
     </message>
     <message>
         <source>memcpys</source>
@@ -3608,7 +3600,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>memset {}</source>
-        <translation>memset {}</translation>
+        <translation>填充 {}</translation>
     </message>
     <message>
         <source>memsets</source>
@@ -3627,7 +3619,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>请求 {}，设备上空闲 {}</translation>
     </message>
     <message>
-        <source>'{}' is a folder: choose the script in it</source>
+        <source>&apos;{}&apos; is a folder: choose the script in it</source>
         <translation>“{}”是文件夹：请选择其中的脚本</translation>
     </message>
     <message>
@@ -3647,11 +3639,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>没有 torch</translation>
     </message>
     <message>
-        <source>there is no file '{}'</source>
+        <source>there is no file &apos;{}&apos;</source>
         <translation>没有文件“{}”</translation>
     </message>
     <message>
-        <source>there is no folder '{}' to start in</source>
+        <source>there is no folder &apos;{}&apos; to start in</source>
         <translation>没有可作为启动目录的文件夹“{}”</translation>
     </message>
     <message>
@@ -3720,7 +3712,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>reserved difference</source>
-        <translation>保留量变化</translation>
+        <translation>预留变化</translation>
     </message>
     <message>
         <source>Finding</source>
@@ -3784,7 +3776,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>compute the loss in parts: a fused linear cross entropy, or chunks of tokens</source>
-        <translation>分块计算损失：融合的线性交叉熵，或按 token 分块</translation>
+        <translation>分块计算损失：融合的线性交叉熵，或按词元分块</translation>
     </message>
     <message>
         <source>del loss, outputs after backward(); no retain_graph=True; detach() the tensors that are kept</source>
@@ -3807,8 +3799,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>保留数值而不是张量：losses.append(loss.item())；对要保留的张量调用 detach()</translation>
     </message>
     <message>
-        <source>load checkpoints with map_location="cpu" and del them; keep weight averages on the CPU</source>
-        <translation>用 map_location="cpu" 加载检查点并 del；将权重平均放在 CPU 上</translation>
+        <source>load checkpoints with map_location=&quot;cpu&quot; and del them; keep weight averages on the CPU</source>
+        <translation>用 map_location=&quot;cpu&quot; 加载检查点并 del；将权重平均放在 CPU 上</translation>
     </message>
     <message>
         <source>model.config.use_cache = False</source>
@@ -3832,11 +3824,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>step {} needs {} more than the median step: its batch is larger</source>
-        <translation>第 {} 步比中位数的步多需要 {}：它的批更大</translation>
+        <translation>第 {} 步比中位数步多需要 {}：其批次更大</translation>
     </message>
     <message>
         <source>{} are 16-bit copies of fp32 weights that autocast makes in every forward pass</source>
-        <translation>{} 是 autocast 在每次前向传播中为 fp32 权重制作的 16 位副本</translation>
+        <translation>{} 是 autocast 在每次前向传播中为 fp32 权重创建的 16 位副本</translation>
     </message>
     <message>
         <source>{} are a second copy of the gradients</source>
@@ -3852,7 +3844,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} are inputs of other steps: more than one batch is on the GPU</source>
-        <translation>{} 是其他步的输入：GPU 上不止一个批</translation>
+        <translation>{} 是其他步的输入：GPU 上不止一个批次</translation>
     </message>
     <message>
         <source>{} copies of the logits take {}, at most {} each</source>
@@ -3860,7 +3852,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>{} of activations in {} blocks are kept for a backward pass that never runs</source>
-        <translation>{} 激活值（{} 个块）为从不执行的反向传播而保留</translation>
+        <translation>{} 的激活值（{} 个块）为从不执行的反向传播而保留</translation>
     </message>
     <message>
         <source>Item</source>
@@ -3908,7 +3900,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>note</source>
-        <translation>笔记</translation>
+        <translation>备注</translation>
     </message>
     <message>
         <source>
@@ -3929,20 +3921,20 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
 需要 pip 22.2 或更高版本：{} -m pip install --upgrade pip</translation>
     </message>
     <message>
-        <source> ('{}', the same file)</source>
-        <translation>（'{}'，同一文件）</translation>
+        <source> (&apos;{}&apos;, the same file)</source>
+        <translation>（“{}”，同一文件）</translation>
     </message>
     <message>
-        <source>"{}" ends before it begins</source>
-        <translation>"{}" 的结束早于开始</translation>
+        <source>&quot;{}&quot; ends before it begins</source>
+        <translation>“{}”的结束早于开始</translation>
     </message>
     <message>
-        <source>"{}" is not a range; write A:B, A: or :B</source>
-        <translation>"{}" 不是区间；请写 A:B、A: 或 :B</translation>
+        <source>&quot;{}&quot; is not a range; write A:B, A: or :B</source>
+        <translation>“{}”不是区间；请写 A:B、A: 或 :B</translation>
     </message>
     <message>
-        <source>'{}' is also an input{}; write to another file</source>
-        <translation>'{}' 也是输入{}；请写入其他文件</translation>
+        <source>&apos;{}&apos; is also an input{}; write to another file</source>
+        <translation>“{}”也是输入{}；请写入其他文件</translation>
     </message>
     <message>
         <source>--as-rank {}: ranks are 0 to {}</source>
@@ -3957,8 +3949,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>缺少 --budget：请给出设备的显存，例如 24GiB，或用 --device 指定 GPU</translation>
     </message>
     <message>
-        <source>--compute-capability: "{}" is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or '&gt;=8.0'</source>
-        <translation>--compute-capability：不允许 "{}"；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 '&gt;=8.0'</translation>
+        <source>--compute-capability: &quot;{}&quot; is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or &apos;&gt;=8.0&apos;</source>
+        <translation>--compute-capability：不允许“{}”；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
     </message>
     <message>
         <source>--file writes one GPU, but {} match; name one</source>
@@ -3973,12 +3965,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--json 和 -o - 都写入标准输出；请选择其一</translation>
     </message>
     <message>
-        <source>--keep: '{}' is not empty; choose another folder</source>
-        <translation>--keep：'{}' 不为空；请选择其他文件夹</translation>
+        <source>--keep: &apos;{}&apos; is not empty; choose another folder</source>
+        <translation>--keep：“{}”不为空；请选择其他文件夹</translation>
     </message>
     <message>
-        <source>--memory: "{}" is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as '&gt;=16GiB'</source>
-        <translation>--memory：不允许 "{}"；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 '&gt;=16GiB'</translation>
+        <source>--memory: &quot;{}&quot; is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as &apos;&gt;=16GiB&apos;</source>
+        <translation>--memory：不允许“{}”；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=16GiB&apos;</translation>
     </message>
     <message>
         <source>--vary: more than {} combinations</source>
@@ -3993,8 +3985,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--with 会多次规划，不能与 --watch、--keep、--from 或 -o 一起使用</translation>
     </message>
     <message>
-        <source>--with: '{}' is neither a Python nor a script that names one in its first line; for example: -- python -m torch.distributed.run train.py</source>
-        <translation>--with：'{}' 既不是 Python，也不是首行指定 Python 的脚本；例如：-- python -m torch.distributed.run train.py</translation>
+        <source>--with: &apos;{}&apos; is neither a Python nor a script that names one in its first line; for example: -- python -m torch.distributed.run train.py</source>
+        <translation>--with：“{}”既不是 Python，也不是首行指定 Python 的脚本；例如：-- python -m torch.distributed.run train.py</translation>
     </message>
     <message>
         <source>--with: at most {} versions</source>
@@ -4021,8 +4013,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>；`vramscope reproduce` 运行全部实验</translation>
     </message>
     <message>
-        <source>; did you mean "{}"?</source>
-        <translation>；是否指 "{}"？</translation>
+        <source>; did you mean &quot;{}&quot;?</source>
+        <translation>；是否指“{}”？</translation>
     </message>
     <message>
         <source>; other settings can be tried with --alloc-conf</source>
@@ -4030,10 +4022,10 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>GPU memory was not recorded, so there is nothing to compare with the budget; record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
-        <translation>没有录制显存，无法与预算比较；请用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+        <translation>未记录显存，无法与预算比较；请用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
     </message>
     <message>
-        <source>backend=cuda needs this computer's GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
+        <source>backend=cuda needs this computer&apos;s GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
         <translation>backend=cuda 需要本机的 GPU：{}；`vramscope plan` 可预测同一运行，`vramscope run --backend cpu` 在 CPU 上计算</translation>
     </message>
     <message>
@@ -4065,15 +4057,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>设备表中没有匹配的 GPU；--family 接受架构（turing、ampere、ada、hopper、blackwell 等）或产品线（geforce、laptop、workstation、datacenter、integrated）</translation>
     </message>
     <message>
-        <source>no experiment is called "{}"{}</source>
-        <translation>没有名为 "{}" 的实验{}</translation>
+        <source>no experiment is called &quot;{}&quot;{}</source>
+        <translation>没有名为“{}”的实验{}</translation>
     </message>
     <message>
-        <source>no technique has "{}" in its name, explanation, group, keys or values; groups: {}</source>
-        <translation>没有技术的名称、说明、组、键或值包含 "{}"；组有：{}</translation>
+        <source>no technique has &quot;{}&quot; in its name, explanation, group, keys or values; groups: {}</source>
+        <translation>没有技术的名称、说明、组、键或值包含“{}”；组有：{}</translation>
     </message>
     <message>
-        <source>pip's report has an unknown format</source>
+        <source>pip&apos;s report has an unknown format</source>
         <translation>pip 的报告格式未知</translation>
     </message>
     <message>
@@ -4101,7 +4093,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>-- 之后缺少程序；例如：vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</translation>
     </message>
     <message>
-        <source>the program's history could not be written: {}</source>
+        <source>the program&apos;s history could not be written: {}</source>
         <translation>无法写入程序的历史：{}</translation>
     </message>
     <message>
@@ -4145,55 +4137,55 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}{}主机内存不足；请用 --device、--entries 或 --time 读取录制的一部分</translation>
     </message>
     <message>
-        <source>'{}' cannot be read</source>
-        <translation>无法读取 '{}'</translation>
+        <source>&apos;{}&apos; cannot be read</source>
+        <translation>无法读取“{}”</translation>
     </message>
     <message>
-        <source>'{}' cannot be started: {}</source>
-        <translation>无法启动 '{}'：{}</translation>
+        <source>&apos;{}&apos; cannot be started: {}</source>
+        <translation>无法启动“{}”：{}</translation>
     </message>
     <message>
-        <source>'{}' cannot be written: {}</source>
-        <translation>无法写入 '{}'：{}</translation>
+        <source>&apos;{}&apos; cannot be written: {}</source>
+        <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
-        <source>'{}' cannot enter its isolated file system: {}</source>
-        <translation>'{}' 无法进入隔离的文件系统：{}</translation>
+        <source>&apos;{}&apos; cannot enter its isolated file system: {}</source>
+        <translation>“{}”无法进入隔离的文件系统：{}</translation>
     </message>
     <message>
-        <source>'{}' has no '{}' on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
-        <translation>'{}' 上由 ssh 启动的 shell 的 PATH 中没有 '{}'；请在那里安装，或用 --remote-vramscope 给出路径</translation>
+        <source>&apos;{}&apos; has no &apos;{}&apos; on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
+        <translation>“{}”上由 ssh 启动的 shell 的 PATH 中没有“{}”；请在那里安装，或用 --remote-vramscope 给出路径</translation>
     </message>
     <message>
-        <source>'{}' is not a scratch folder of vramscope</source>
-        <translation>'{}' 不是 vramscope 的临时文件夹</translation>
+        <source>&apos;{}&apos; is not a scratch folder of vramscope</source>
+        <translation>“{}”不是 vramscope 的临时文件夹</translation>
     </message>
     <message>
-        <source>'{}' is not an abandoned scratch folder</source>
-        <translation>'{}' 不是遗留的临时文件夹</translation>
+        <source>&apos;{}&apos; is not an abandoned scratch folder</source>
+        <translation>“{}”不是遗留的临时文件夹</translation>
     </message>
     <message>
-        <source>'{}' sent no recording: the command there ended with {}</source>
-        <translation>'{}' 没有发送录制：那里的命令以 {} 结束</translation>
+        <source>&apos;{}&apos; sent no recording: the command there ended with {}</source>
+        <translation>“{}”没有发送录制：那里的命令以 {} 结束</translation>
     </message>
     <message>
-        <source>'{}': its parts do not fit together</source>
-        <translation>'{}'：各部分不能拼接</translation>
+        <source>&apos;{}&apos;: its parts do not fit together</source>
+        <translation>“{}”：各部分不能拼接</translation>
     </message>
     <message>
-        <source>'{}': no such program</source>
-        <translation>'{}'：未找到程序</translation>
+        <source>&apos;{}&apos;: no such program</source>
+        <translation>“{}”：未找到程序</translation>
     </message>
     <message>
-        <source>--host: '{}' is not a host name that ssh accepts, such as user@host</source>
-        <translation>--host：'{}' 不是 ssh 接受的主机名，例如 user@host</translation>
+        <source>--host: &apos;{}&apos; is not a host name that ssh accepts, such as user@host</source>
+        <translation>--host：“{}”不是 ssh 接受的主机名，例如 user@host</translation>
     </message>
     <message>
-        <source>--writable '{}': {}</source>
-        <translation>--writable '{}'：{}</translation>
+        <source>--writable &apos;{}&apos;: {}</source>
+        <translation>--writable “{}”：{}</translation>
     </message>
     <message>
-        <source>: by hand, or because this computer's memory ran out</source>
+        <source>: by hand, or because this computer&apos;s memory ran out</source>
         <translation>：手动，或因本机内存耗尽</translation>
     </message>
     <message>
@@ -4286,15 +4278,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the call stacks have more than {} bytes or {} frames</source>
-        <translation>调用栈超过 {} 字节或 {} 帧</translation>
+        <translation>调用栈超过 {} 字节或 {} 个栈帧</translation>
     </message>
     <message>
         <source>the command line and the environment are too large</source>
         <translation>命令行和环境过大</translation>
     </message>
     <message>
-        <source>the connection to '{}' ended before the program did; what had arrived is kept</source>
-        <translation>与 '{}' 的连接先于程序结束；已收到的数据会保留</translation>
+        <source>the connection to &apos;{}&apos; ended before the program did; what had arrived is kept</source>
+        <translation>与“{}”的连接先于程序结束；已收到的数据会保留</translation>
     </message>
     <message>
         <source>the emulated platform was not found in {}; build it with ./vramscope, or name its folder in $VRAMSCOPE_EMULATED</source>
@@ -4321,7 +4313,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>套接字名称过长</translation>
     </message>
     <message>
-        <source>the other computer's vramscope has another version (its stream has version {}, this one reads {}); install the same version there</source>
+        <source>the other computer&apos;s vramscope has another version (its stream has version {}, this one reads {}); install the same version there</source>
         <translation>另一台计算机的 vramscope 版本不同（其数据流版本为 {}，本程序读取 {}）；请在那里安装相同版本</translation>
     </message>
     <message>
@@ -4354,7 +4346,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the program recorded no memory history</source>
-        <translation>程序没有录制显存历史</translation>
+        <translation>程序没有记录显存历史</translation>
     </message>
     <message>
         <source>the program was ended by signal {} ({}{})</source>
@@ -4381,8 +4373,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：在最后一行之后、解释器关闭期间；此前的一切都完整</translation>
     </message>
     <message>
-        <source>{} cannot reach '{}'</source>
-        <translation>{} 无法连接 '{}'</translation>
+        <source>{} cannot reach &apos;{}&apos;</source>
+        <translation>{} 无法连接“{}”</translation>
     </message>
     <message>
         <source>{} is missing</source>
@@ -4413,36 +4405,28 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}它导入了 torch 但没有使用 CUDA：GPU 上没有任何分配</translation>
     </message>
     <message>
-        <source>{}it never imported torch, its import failed (its output says why), or it was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch, run by the interpreter in which it is installed</source>
-        <translation>{}它没有导入 torch，或导入失败（原因见其输出），或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序，须由装有 PyTorch 的解释器运行</translation>
-    </message>
-    <message>
-        <source>{}it never imported torch, or was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch, run by the interpreter in which it is installed</source>
-        <translation>{}它没有导入 torch，或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序，须由装有 PyTorch 的解释器运行</translation>
-    </message>
-    <message>
         <source>{}its PyTorch {} is a build for the CPU only; install the build for CUDA with `pip install torch` (it needs a GPU)</source>
-        <translation>{}其 PyTorch {} 为仅 CPU 构建；请用 `pip install torch` 安装 CUDA 构建（需要 GPU）</translation>
+        <translation>{}其 PyTorch {} 是仅支持 CPU 的构建；请用 `pip install torch` 安装 CUDA 构建（需要 GPU）</translation>
     </message>
     <message>
         <source>{}its PyTorch {} is a build for the CPU only; install the build for CUDA with `pip install torch` (it needs no GPU)</source>
-        <translation>{}其 PyTorch {} 为仅 CPU 构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
+        <translation>{}其 PyTorch {} 是仅支持 CPU 的构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
     </message>
     <message>
         <source>{}its PyTorch {} is built for ROCm; install the build for CUDA with `pip install torch` (it needs no GPU)</source>
-        <translation>{}其 PyTorch {} 为 ROCm 构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
+        <translation>{}其 PyTorch {} 是 ROCm 构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
     </message>
     <message>
         <source>{}its PyTorch {} is older than 2.0, the first version that records a memory history</source>
-        <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可录制显存历史的版本</translation>
+        <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可记录显存历史的版本</translation>
     </message>
     <message>
-        <source> (did you mean "{}"?)</source>
-        <translation>（是否指 "{}"？）</translation>
+        <source> (did you mean &quot;{}&quot;?)</source>
+        <translation>（是否指“{}”？）</translation>
     </message>
     <message>
-        <source>"{}" is not a time; write a number with ns, us, ms or s ("12.5ms")</source>
-        <translation>"{}" 不是时间；请写带 ns、us、ms 或 s 的数（"12.5ms"）</translation>
+        <source>&quot;{}&quot; is not a time; write a number with ns, us, ms or s (&quot;12.5ms&quot;)</source>
+        <translation>“{}”不是时间；请写带 ns、us、ms 或 s 的数（&quot;12.5ms&quot;）</translation>
     </message>
     <message>
         <source>; choose from: {}</source>
@@ -4453,8 +4437,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>分配器设置有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>allocator settings: "{}" has no value; write key:value,key:value</source>
-        <translation>分配器设置："{}" 没有值；请写 key:value,key:value</translation>
+        <source>allocator settings: &quot;{}&quot; has no value; write key:value,key:value</source>
+        <translation>分配器设置：“{}”没有值；请写 key:value,key:value</translation>
     </message>
     <message>
         <source>architecture {} is not supported; supported: {}</source>
@@ -4470,7 +4454,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>batch: {} x seq {} are {} tokens in a forward pass; at most {} are allowed</source>
-        <translation>batch：{} × seq {} 为一次前向传播 {} 个 token；最多允许 {} 个</translation>
+        <translation>batch：{} × seq {} 使一次前向传播有 {} 个词元；最多允许 {} 个</translation>
     </message>
     <message>
         <source>choose from: native, cudaMallocAsync</source>
@@ -4485,8 +4469,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>config.json：layer_types 中有 {}；支持 full_attention，以及带 sliding_window 的 sliding_attention</translation>
     </message>
     <message>
-        <source>config.json: no supported model family is called "{}"; supported: {}</source>
-        <translation>config.json：没有名为 "{}" 的受支持模型系列；支持：{}</translation>
+        <source>config.json: no supported model family is called &quot;{}&quot;; supported: {}</source>
+        <translation>config.json：没有名为“{}”的受支持模型系列；支持：{}</translation>
     </message>
     <message>
         <source>config.json: {}</source>
@@ -4581,32 +4565,32 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为以 MiB 计的整数，至少 {}</translation>
     </message>
     <message>
-        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as "*.mlp.*"</source>
-        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 "*.mlp.*"</translation>
+        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as &quot;*.mlp.*&quot;</source>
+        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
     </message>
     <message>
-        <source>expected module names with commas between them, such as "q_proj,v_proj"; a run.json may write ["q_proj", "v_proj"]</source>
-        <translation>应为以逗号分隔的模块名，例如 "q_proj,v_proj"；run.json 可写 ["q_proj", "v_proj"]</translation>
+        <source>expected module names with commas between them, such as &quot;q_proj,v_proj&quot;; a run.json may write [&quot;q_proj&quot;, &quot;v_proj&quot;]</source>
+        <translation>应为以逗号分隔的模块名，例如 &quot;q_proj,v_proj&quot;；run.json 可写 [&quot;q_proj&quot;, &quot;v_proj&quot;]</translation>
     </message>
     <message>
         <source>expected none, pcie or nvlink</source>
         <translation>应为 none、pcie 或 nvlink</translation>
     </message>
     <message>
-        <source>expected one JSON object in braces, such as {"model": "gpt2", "batch": 4}</source>
-        <translation>应为花括号中的一个 JSON 对象，例如 {"model": "gpt2", "batch": 4}</translation>
+        <source>expected one JSON object in braces, such as {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</source>
+        <translation>应为花括号中的一个 JSON 对象，例如 {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</translation>
     </message>
     <message>
-        <source>expected one JSON object, such as {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</source>
-        <translation>应为一个 JSON 对象，例如 {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</translation>
+        <source>expected one JSON object, such as {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</source>
+        <translation>应为一个 JSON 对象，例如 {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</translation>
     </message>
     <message>
-        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be "&gt;" (everything above the last row)</source>
-        <translation>应为 MEGABYTES:DIVISIONS 行，二者均为 2 的幂（divisions 可为 0：关闭），以上的大小用 "&gt;" 代替兆字节数</translation>
+        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be &quot;&gt;&quot; (everything above the last row)</source>
+        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂；DIVISIONS 可为 0（关闭），MEGABYTES 可为 &quot;&gt;&quot;（最后一行以上的所有大小）</translation>
     </message>
     <message>
-        <source>expected text, such as "max_split_size_mb:128"</source>
-        <translation>应为文本，例如 "max_split_size_mb:128"</translation>
+        <source>expected text, such as &quot;max_split_size_mb:128&quot;</source>
+        <translation>应为文本，例如 &quot;max_split_size_mb:128&quot;</translation>
     </message>
     <message>
         <source>expected the boost clock from 100 MHz to 10 GHz, such as 1590MHz</source>
@@ -4645,12 +4629,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>hidden_size {} 不是 num_attention_heads {} 两倍的倍数</translation>
     </message>
     <message>
-        <source>line {} is not "length,count" with a length from 1 to {}</source>
-        <translation>第 {} 行不是 "length,count"，长度应为 1 到 {}</translation>
+        <source>line {} is not &quot;length,count&quot; with a length from 1 to {}</source>
+        <translation>第 {} 行不是 &quot;length,count&quot;，长度应为 1 到 {}</translation>
     </message>
     <message>
-        <source>lora.targets: no linear module is named "{}"; this model has {}</source>
-        <translation>lora.targets：没有名为 "{}" 的线性模块；此模型有 {}</translation>
+        <source>lora.targets: no linear module is named &quot;{}&quot;; this model has {}</source>
+        <translation>lora.targets：没有名为“{}”的线性模块；此模型有 {}</translation>
     </message>
     <message>
         <source>memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE</source>
@@ -4665,7 +4649,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>model：没有预设 {}{}；可选：{}</translation>
     </message>
     <message>
-        <source>model: {} is the name of a file; give a model's config.json as --model FILE, or open it in the window; presets are: {}</source>
+        <source>model: {} is the name of a file; give a model&apos;s config.json as --model FILE, or open it in the window; presets are: {}</source>
         <translation>model：{} 是文件名；请用 --model FILE 给出模型的 config.json，或在窗口中打开；预设有：{}</translation>
     </message>
     <message>
@@ -4709,15 +4693,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>rope_scaling.high_freq_factor 必须大于 rope_scaling.low_freq_factor</translation>
     </message>
     <message>
-        <source>rope_scaling.rope_type "{}" is not supported; supported: default, linear, llama3</source>
-        <translation>不支持 rope_scaling.rope_type "{}"；支持：default、linear、llama3</translation>
+        <source>rope_scaling.rope_type &quot;{}&quot; is not supported; supported: default, linear, llama3</source>
+        <translation>不支持 rope_scaling.rope_type “{}”；支持：default、linear、llama3</translation>
     </message>
     <message>
         <source>run configuration: the bytes are not a RunConfig message</source>
         <translation>运行配置：这些字节不是 RunConfig 消息</translation>
     </message>
     <message>
-        <source>seq = {} is longer than the model's {} positions</source>
+        <source>seq = {} is longer than the model&apos;s {} positions</source>
         <translation>seq = {} 超过模型的 {} 个位置</translation>
     </message>
     <message>
@@ -4741,8 +4725,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>逗号之前或之后为空；请写 NAME=VALUE,NAME=VALUE</translation>
     </message>
     <message>
-        <source>unknown allocator setting "{}"{}</source>
-        <translation>未知的分配器设置 "{}"{}</translation>
+        <source>unknown allocator setting &quot;{}&quot;{}</source>
+        <translation>未知的分配器设置“{}”{}</translation>
     </message>
     <message>
         <source>unknown key {}{}; the keys are: {}</source>
@@ -4753,8 +4737,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>use_sliding_window 为 true，但 sliding_window 没有给出宽度</translation>
     </message>
     <message>
-        <source>{} "{}" is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
-        <translation>不支持 {} "{}"；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
+        <source>{} &quot;{}&quot; is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
+        <translation>不支持 {} “{}”；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
     </message>
     <message>
         <source>{} = {} is above {}</source>
@@ -4797,8 +4781,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 不是数</translation>
     </message>
     <message>
-        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
-        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
+        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
+        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
     </message>
     <message>
         <source>{} is not a whole number</source>
@@ -4813,8 +4797,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 过大（最多 1 EiB）</translation>
     </message>
     <message>
-        <source>{}: "{}" is not allowed; {}</source>
-        <translation>{}：不允许 "{}"；{}</translation>
+        <source>{}: &quot;{}&quot; is not allowed; {}</source>
+        <translation>{}：不允许“{}”；{}</translation>
     </message>
     <message>
         <source>{}: expected a Hugging Face config.json, one JSON object in braces</source>
@@ -4881,108 +4865,108 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>（解压后）</translation>
     </message>
     <message>
-        <source>"and" or "or" is missing in front of this</source>
-        <translation>此处之前缺少 "and" 或 "or"</translation>
+        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this</source>
+        <translation>此处之前缺少 &quot;and&quot; 或 &quot;or&quot;</translation>
     </message>
     <message>
-        <source>"and" or "or" is missing in front of this comparison; put a text with such characters in quotes</source>
-        <translation>此比较之前缺少 "and" 或 "or"；含有此类字符的文本请加引号</translation>
+        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this comparison; put a text with such characters in quotes</source>
+        <translation>此比较之前缺少 &quot;and&quot; 或 &quot;or&quot;；含有此类字符的文本请加引号</translation>
     </message>
     <message>
-        <source>"{}" is not a field; fields are {}</source>
-        <translation>"{}" 不是字段；字段有 {}</translation>
+        <source>&quot;{}&quot; is not a field; fields are {}</source>
+        <translation>“{}”不是字段；字段有 {}</translation>
     </message>
     <message>
-        <source>"{}" is not a finite number</source>
-        <translation>"{}" 不是有限数</translation>
+        <source>&quot;{}&quot; is not a finite number</source>
+        <translation>“{}”不是有限数</translation>
     </message>
     <message>
-        <source>"{}": expected {} at character {}</source>
-        <translation>"{0}"：第 {2} 个字符处应为 {1}</translation>
+        <source>&quot;{}&quot;: expected {} at character {}</source>
+        <translation>“{0}”：第 {2} 个字符处应为 {1}</translation>
     </message>
     <message>
-        <source>'action' is not a string</source>
-        <translation>'action' 不是字符串</translation>
+        <source>&apos;action&apos; is not a string</source>
+        <translation>&apos;action&apos; 不是字符串</translation>
     </message>
     <message>
-        <source>'blocks' is {}</source>
-        <translation>'blocks' 是{}</translation>
+        <source>&apos;blocks&apos; is {}</source>
+        <translation>&apos;blocks&apos; 是{}</translation>
     </message>
     <message>
-        <source>'frames' is {}</source>
-        <translation>'frames' 是{}</translation>
+        <source>&apos;frames&apos; is {}</source>
+        <translation>&apos;frames&apos; 是{}</translation>
     </message>
     <message>
-        <source>'size' is {} bytes, more than any device has</source>
-        <translation>'size' 为 {} 字节，超过任何设备的容量</translation>
+        <source>&apos;size&apos; is {} bytes, more than any device has</source>
+        <translation>&apos;size&apos; 为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>'state' is not a string</source>
-        <translation>'state' 不是字符串</translation>
+        <source>&apos;state&apos; is not a string</source>
+        <translation>&apos;state&apos; 不是字符串</translation>
     </message>
     <message>
-        <source>'time_us' is {}, not a time</source>
-        <translation>'time_us' 是{}，不是时间</translation>
+        <source>&apos;time_us&apos; is {}, not a time</source>
+        <translation>&apos;time_us&apos; 是{}，不是时间</translation>
     </message>
     <message>
-        <source>'time_us' is {}, outside the range of a clock</source>
-        <translation>'time_us' 为 {}，超出时钟的范围</translation>
+        <source>&apos;time_us&apos; is {}, outside the range of a clock</source>
+        <translation>&apos;time_us&apos; 为 {}，超出时钟的范围</translation>
     </message>
     <message>
-        <source>'{}' has more than {} bytes{}, the limit for such a file</source>
-        <translation>'{}' 超过 {} 字节{}，这是此类文件的上限</translation>
+        <source>&apos;{}&apos; has more than {} bytes{}, the limit for such a file</source>
+        <translation>“{}”超过 {} 字节{}，这是此类文件的上限</translation>
     </message>
     <message>
-        <source>'{}' is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
-        <translation>'{}' 是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
+        <source>&apos;{}&apos; is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
+        <translation>“{}”是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
     </message>
     <message>
-        <source>'{}' is a folder, not a file</source>
-        <translation>'{}' 是文件夹，不是文件</translation>
+        <source>&apos;{}&apos; is a folder, not a file</source>
+        <translation>“{}”是文件夹，不是文件</translation>
     </message>
     <message>
-        <source>'{}' is not a .trace</source>
-        <translation>'{}' 不是 .trace</translation>
+        <source>&apos;{}&apos; is not a .trace</source>
+        <translation>“{}”不是 .trace</translation>
     </message>
     <message>
-        <source>'{}' is not a .trace: it does not begin like one</source>
-        <translation>'{}' 不是 .trace：其开头不像</translation>
+        <source>&apos;{}&apos; is not a .trace: it does not begin like one</source>
+        <translation>“{}”不是 .trace：其开头不像</translation>
     </message>
     <message>
-        <source>'{}' is not a .trace: it looks like {}</source>
-        <translation>'{}' 不是 .trace：看起来像{}</translation>
+        <source>&apos;{}&apos; is not a .trace: it looks like {}</source>
+        <translation>“{}”不是 .trace：看起来像{}</translation>
     </message>
     <message>
-        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
-        <translation>'{}' 不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
+        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
+        <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
     </message>
     <message>
-        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
-        <translation>'{}' 不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
+        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
+        <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
     </message>
     <message>
-        <source>'{}' is {}</source>
-        <translation>'{}' 是{}</translation>
+        <source>&apos;{}&apos; is {}</source>
+        <translation>“{}”是{}</translation>
     </message>
     <message>
-        <source>'{}' is {} bytes, more than any device has</source>
-        <translation>'{}' 为 {} 字节，超过任何设备的容量</translation>
+        <source>&apos;{}&apos; is {} bytes, more than any device has</source>
+        <translation>“{}”为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>'{}' is {}, not a number</source>
-        <translation>'{}' 是{}，不是数</translation>
+        <source>&apos;{}&apos; is {}, not a number</source>
+        <translation>“{}”是{}，不是数</translation>
     </message>
     <message>
-        <source>'{}' is {}, which is not a size, address or time</source>
-        <translation>'{}' 为 {}，不是大小、地址或时间</translation>
+        <source>&apos;{}&apos; is {}, which is not a size, address or time</source>
+        <translation>“{}”为 {}，不是大小、地址或时间</translation>
     </message>
     <message>
-        <source>'{}': the {} data is damaged or cut off near byte {}{}{}</source>
-        <translation>'{}'：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
+        <source>&apos;{}&apos;: the {} data is damaged or cut off near byte {}{}{}</source>
+        <translation>“{}”：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
     </message>
     <message>
         <source>, ... ({} in all)</source>
-        <translation>，……（共 {} 个）</translation>
+        <translation>，…（共 {} 个）</translation>
     </message>
     <message>
         <source>, the last {:.3f} ms after the first</source>
@@ -4997,8 +4981,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>JSON</translation>
     </message>
     <message>
-        <source>JSON without "traceEvents" is not a Chrome trace</source>
-        <translation>没有 "traceEvents" 的 JSON 不是 Chrome 跟踪</translation>
+        <source>JSON without &quot;traceEvents&quot; is not a Chrome trace</source>
+        <translation>没有 &quot;traceEvents&quot; 的 JSON 不是 Chrome 跟踪</translation>
     </message>
     <message>
         <source>JSON, but neither an object nor a list of events</source>
@@ -5009,11 +4993,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>带 CUDA 13 的 LibTorch {} 只适用于 x86-64，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch's wheels need glibc 2.{}, and this computer has {}</source>
+        <source>PyTorch&apos;s wheels need glibc 2.{}, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 glibc 2.{}，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch's wheels need the GNU C library, and this computer has {}</source>
+        <source>PyTorch&apos;s wheels need the GNU C library, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 GNU C 库，而本机为 {}</translation>
     </message>
     <message>
@@ -5057,7 +5041,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{1} 字节的块位于 {0:#x} 而不是 {2:#x}</translation>
     </message>
     <message>
-        <source>a block's history</source>
+        <source>a block&apos;s history</source>
         <translation>块的历史</translation>
     </message>
     <message>
@@ -5078,7 +5062,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>a frame</source>
-        <translation>帧</translation>
+        <translation>栈帧</translation>
     </message>
     <message>
         <source>a frame has {} bytes, which is too large</source>
@@ -5109,12 +5093,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>关键帧过大</translation>
     </message>
     <message>
-        <source>a known term, not "{}",</source>
-        <translation>已知的项，而不是 "{}"</translation>
+        <source>a known term, not &quot;{}&quot;,</source>
+        <translation>已知的项，而不是“{}”</translation>
     </message>
     <message>
         <source>a list of annotations</source>
-        <translation>注释列表</translation>
+        <translation>标注列表</translation>
     </message>
     <message>
         <source>a list of blocks</source>
@@ -5122,7 +5106,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>a list of frames</source>
-        <translation>帧列表</translation>
+        <translation>栈帧列表</translation>
     </message>
     <message>
         <source>a list of segments</source>
@@ -5149,12 +5133,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>有数超出 64 位</translation>
     </message>
     <message>
-        <source>a number, a term or "("</source>
-        <translation>数、项或 "("</translation>
+        <source>a number, a term or &quot;(&quot;</source>
+        <translation>数、项或 &quot;(&quot;</translation>
     </message>
     <message>
-        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot("snapshot.pickle"))</source>
-        <translation> PyTorch 2.0（2023）写出的 torch.cuda._memory_viz 页面，以 JavaScript 保存绘图数据而没有快照；可用浏览器查看。请打开生成它的快照（torch.cuda.memory._dump_snapshot("snapshot.pickle")）</translation>
+        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
+        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成它的快照（torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;)）</translation>
     </message>
     <message>
         <source>a pair of numbers</source>
@@ -5165,8 +5149,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>协议 {} 的 pickle；只支持协议 2 到 5</translation>
     </message>
     <message>
-        <source>a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
-        <translation>pprof 格式的剖析文件（jax.profiler.save_device_memory_profile() 的格式），可用 `pprof -http=: FILE` 打开</translation>
+        <source>a profile in pprof&apos;s format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
+        <translation>pprof 格式的性能分析文件（jax.profiler.save_device_memory_profile() 的格式），可用 `pprof -http=: FILE` 打开</translation>
     </message>
     <message>
         <source>a program or library</source>
@@ -5258,7 +5242,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>an annotation</source>
-        <translation>注释</translation>
+        <translation>标注</translation>
     </message>
     <message>
         <source>an empty dict</source>
@@ -5301,8 +5285,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>布局错误</translation>
     </message>
     <message>
-        <source>brackets and "not" are nested deeper than {}</source>
-        <translation>括号和 "not" 的嵌套超过 {} 层</translation>
+        <source>brackets and &quot;not&quot; are nested deeper than {}</source>
+        <translation>括号和 &quot;not&quot; 的嵌套超过 {} 层</translation>
     </message>
     <message>
         <source>byte {}: the file ends too early</source>
@@ -5338,35 +5322,35 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>call stacks: frame {} has an undefined string</source>
-        <translation>调用栈：帧 {} 的字符串未定义</translation>
+        <translation>调用栈：栈帧 {} 的字符串未定义</translation>
     </message>
     <message>
         <source>call stacks: the columns of frames differ in length</source>
-        <translation>调用栈：帧的各列长度不同</translation>
+        <translation>调用栈：栈帧的各列长度不同</translation>
     </message>
     <message>
-        <source>cannot open '{}': {}</source>
-        <translation>无法打开 '{}'：{}</translation>
+        <source>cannot open &apos;{}&apos;: {}</source>
+        <translation>无法打开“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot order by "{}"; choose from held, count, bytes, life, peak</source>
-        <translation>无法按 "{}" 排序；可选 held、count、bytes、life、peak</translation>
+        <source>cannot order by &quot;{}&quot;; choose from held, count, bytes, life, peak</source>
+        <translation>无法按“{}”排序；可选 held、count、bytes、life、peak</translation>
     </message>
     <message>
-        <source>cannot read '{}': {}</source>
-        <translation>无法读取 '{}'：{}</translation>
+        <source>cannot read &apos;{}&apos;: {}</source>
+        <translation>无法读取“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot replace '{}': {}</source>
-        <translation>无法替换 '{}'：{}</translation>
+        <source>cannot replace &apos;{}&apos;: {}</source>
+        <translation>无法替换“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot write '{}'</source>
-        <translation>无法写入 '{}'</translation>
+        <source>cannot write &apos;{}&apos;</source>
+        <translation>无法写入“{}”</translation>
     </message>
     <message>
-        <source>cannot write '{}': {}</source>
-        <translation>无法写入 '{}'：{}</translation>
+        <source>cannot write &apos;{}&apos;: {}</source>
+        <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
         <source>cannot write the Chrome trace; is the disk full?</source>
@@ -5430,7 +5414,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>footer</source>
-        <translation>尾部</translation>
+        <translation>文件尾</translation>
     </message>
     <message>
         <source>formula {}: {} ({}) is not given</source>
@@ -5470,11 +5454,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>freed twice</source>
-        <translation>释放两次</translation>
-    </message>
-    <message>
-        <source>frees allocation {}, but there are {}</source>
-        <translation>释放分配 {}，但共有 {} 个</translation>
+        <translation>重复释放</translation>
     </message>
     <message>
         <source>frees allocation {}, which is already freed</source>
@@ -5549,10 +5529,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>与前一个段重叠</translation>
     </message>
     <message>
-        <source>items are appended to {}</source>
-        <translation>元素被追加到{}</translation>
-    </message>
-    <message>
         <source>items without a container</source>
         <translation>元素没有容器</translation>
     </message>
@@ -5601,10 +5577,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>关键帧</translation>
     </message>
     <message>
-        <source>keys are set in {}</source>
-        <translation>在{}中设置了键</translation>
-    </message>
-    <message>
         <source>layout of kind {} has columns {:#x}</source>
         <translation>种类 {} 的布局有列 {:#x}</translation>
     </message>
@@ -5633,8 +5605,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有可记忆的对象</translation>
     </message>
     <message>
-        <source>min, max or ceil, not "{}",</source>
-        <translation>min、max 或 ceil，而不是 "{}"</translation>
+        <source>min, max or ceil, not &quot;{}&quot;,</source>
+        <translation>min、max 或 ceil，而不是“{}”</translation>
     </message>
     <message>
         <source>more lists of traces than a snapshot can have</source>
@@ -5653,12 +5625,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>超过内存统计 {} 个数值的上限</translation>
     </message>
     <message>
-        <source>no demonstration is called "{}"</source>
-        <translation>没有名为 "{}" 的演示</translation>
+        <source>no demonstration is called &quot;{}&quot;</source>
+        <translation>没有名为“{}”的演示</translation>
     </message>
     <message>
-        <source>no formula is called "{}"</source>
-        <translation>没有名为 "{}" 的公式</translation>
+        <source>no formula is called &quot;{}&quot;</source>
+        <translation>没有名为“{}”的公式</translation>
     </message>
     <message>
         <source>no frame begins at byte {}</source>
@@ -5681,8 +5653,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>不是协议 2 或更高版本的 pickle</translation>
     </message>
     <message>
-        <source>not a pinned wheel: "{}"</source>
-        <translation>不是固定版本的 wheel："{}"</translation>
+        <source>not a pinned wheel: &quot;{}&quot;</source>
+        <translation>不是固定版本的 wheel：“{}”</translation>
     </message>
     <message>
         <source>not a row number</source>
@@ -5702,7 +5674,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the plan was not finished</source>
-        <translation>不再规划</translation>
+        <translation>规划未完成</translation>
     </message>
     <message>
         <source>object {} contains itself, which does not occur in a snapshot</source>
@@ -5722,7 +5694,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>out of memory: {} bytes are requested on stream {} (a segment of {} bytes); {} of {} bytes are free on the device, {} bytes are reserved, {} of them allocated</source>
-        <translation>内存不足：在流 {1} 上请求 {0} 字节（段为 {2} 字节）；设备上 {4} 字节中有 {3} 字节空闲，预留 {5} 字节，其中已分配 {6}</translation>
+        <translation>显存不足：在流 {1} 上请求 {0} 字节（段为 {2} 字节）；设备上 {4} 字节中有 {3} 字节空闲，预留 {5} 字节，其中已分配 {6}</translation>
     </message>
     <message>
         <source>reading was cancelled</source>
@@ -5822,7 +5794,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the file holds the state of memory at one time and no history to replay; record one with torch.cuda.memory._record_memory_history()</source>
-        <translation>文件只有某一时刻的内存状态，没有可重放的历史；请用 torch.cuda.memory._record_memory_history() 录制</translation>
+        <translation>文件只有某一时刻的显存状态，没有可重放的历史；请用 torch.cuda.memory._record_memory_history() 录制</translation>
     </message>
     <message>
         <source>the file is empty</source>
@@ -5830,7 +5802,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the filter has {1} bytes; at most {0} are allowed</source>
-        <translation>筛选器有 {1} 字节；最多允许 {0} 字节</translation>
+        <translation>筛选条件有 {1} 字节；最多允许 {0} 字节</translation>
     </message>
     <message>
         <source>the first {} events and {} activities of the trace</source>
@@ -5849,8 +5821,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>公式有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>the index of '{}' contradicts itself</source>
-        <translation>'{}' 的索引自相矛盾</translation>
+        <source>the index of &apos;{}&apos; contradicts itself</source>
+        <translation>“{}”的索引自相矛盾</translation>
     </message>
     <message>
         <source>the memory timeline has no allocation</source>
@@ -5865,7 +5837,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>软件包索引中没有 {}</translation>
     </message>
     <message>
-        <source>the page's base64 data has an invalid character</source>
+        <source>the page&apos;s base64 data has an invalid character</source>
         <translation>页面的 base64 数据中有无效字符</translation>
     </message>
     <message>
@@ -5873,7 +5845,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>到文件末尾才能确定区间</translation>
     </message>
     <message>
-        <source>the recording's columns have different lengths ({} entries)</source>
+        <source>the recording&apos;s columns have different lengths ({} entries)</source>
         <translation>录制的各列长度不同（{} 个条目）</translation>
     </message>
     <message>
@@ -5898,11 +5870,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>the search has {1} bytes; at most {0} are allowed</source>
-        <translation>搜索有 {1} 字节；最多允许 {0} 字节</translation>
+        <translation>搜索文本有 {1} 字节；最多允许 {0} 字节</translation>
     </message>
     <message>
-        <source>the trace has format version {} (written by '{}'), and this vramscope reads versions up to {}; install a newer vramscope</source>
-        <translation>跟踪的格式版本为 {}（由 '{}' 写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
+        <source>the trace has format version {} (written by &apos;{}&apos;), and this vramscope reads versions up to {}; install a newer vramscope</source>
+        <translation>跟踪的格式版本为 {}（由“{}”写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
     </message>
     <message>
         <source>the trace has more than 4,294,967,294 activities</source>
@@ -5926,7 +5898,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     </message>
     <message>
         <source>there is a frame after the footer</source>
-        <translation>尾部之后还有帧</translation>
+        <translation>文件尾之后还有帧</translation>
     </message>
     <message>
         <source>there is a second header frame</source>
@@ -5945,8 +5917,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>此括号没有右括号</translation>
     </message>
     <message>
-        <source>this is {}, not a CUDA memory snapshot (a dict with 'segments' and 'device_traces', or a list of segments)</source>
-        <translation>这是{}，不是 CUDA 内存快照（带 'segments' 和 'device_traces' 的字典，或段的列表）</translation>
+        <source>this is {}, not a CUDA memory snapshot (a dict with &apos;segments&apos; and &apos;device_traces&apos;, or a list of segments)</source>
+        <translation>这是{}，不是 CUDA 内存快照（带 &apos;segments&apos; 和 &apos;device_traces&apos; 的字典，或段的列表）</translation>
     </message>
     <message>
         <source>trace header</source>
@@ -5965,8 +5937,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>意外的字段 {}</translation>
     </message>
     <message>
-        <source>unknown kind "{}"</source>
-        <translation>未知的种类 "{}"</translation>
+        <source>unknown kind &quot;{}&quot;</source>
+        <translation>未知的种类“{}”</translation>
     </message>
     <message>
         <source>unknown kind of activity {}</source>
@@ -6015,14 +5987,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} is a folder with content</source>
         <translation>{} 是有内容的文件夹</translation>
-    </message>
-    <message>
-        <source>{} is a number; compare it by =, !=, &lt;, &lt;=, &gt; or &gt;=</source>
-        <translation>{} 是数；请用 =、!=、&lt;、&lt;=、&gt; 或 &gt;= 比较</translation>
-    </message>
-    <message>
-        <source>{} is a text; compare it by =, !=, ~ or !~</source>
-        <translation>{} 是文本；请用 =、!=、~ 或 !~ 比较</translation>
     </message>
     <message>
         <source>{} is compressed by an unsupported method ({})</source>
@@ -6149,7 +6113,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>内存不足以容纳此尺寸的图像</translation>
     </message>
     <message>
-        <source>cannot group by "{}"; choose from {}</source>
+        <source>cannot group by &quot;{}&quot;; choose from {}</source>
         <translation>无法按“{}”分组；可选 {}</translation>
     </message>
     <message>
@@ -6157,11 +6121,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法编码图像</translation>
     </message>
     <message>
-        <source>'{}' could not be removed</source>
+        <source>&apos;{}&apos; could not be removed</source>
         <translation>无法删除“{}”</translation>
     </message>
     <message>
-        <source>--size: "{}" is not a size such as 1680x1050 (each side from {} to {})</source>
+        <source>--size: &quot;{}&quot; is not a size such as 1680x1050 (each side from {} to {})</source>
         <translation>--size：“{}”不是 1680x1050 这样的尺寸（每边从 {} 到 {}）</translation>
     </message>
     <message>
@@ -6173,7 +6137,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>Dear ImGui 无法读取该字体</translation>
     </message>
     <message>
-        <source>Dear ImGui's OpenGL backend does not start</source>
+        <source>Dear ImGui&apos;s OpenGL backend does not start</source>
         <translation>Dear ImGui 的 OpenGL 后端无法启动</translation>
     </message>
     <message>
@@ -6237,7 +6201,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>末个条目</translation>
     </message>
     <message>
-        <source>no free file name is left in '{}'</source>
+        <source>no free file name is left in &apos;{}&apos;</source>
         <translation>“{}”中没有可用的文件名</translation>
     </message>
     <message>
@@ -6281,7 +6245,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>首个条目在末个条目之后</translation>
     </message>
     <message>
-        <source>the folder '{}' could not be created</source>
+        <source>the folder &apos;{}&apos; could not be created</source>
         <translation>无法创建文件夹“{}”</translation>
     </message>
     <message>
@@ -6301,7 +6265,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>备注列表缺失或过长</translation>
     </message>
     <message>
-        <source>the package index "{}" is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)</source>
+        <source>the package index &quot;{}&quot; is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)</source>
         <translation>软件包索引“{}”不是以 https:// 开头的地址（$VRAMSCOPE_INDEX_URL、$PIP_INDEX_URL）</translation>
     </message>
     <message>
@@ -6321,7 +6285,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>时间区间的结束早于开始</translation>
     </message>
     <message>
-        <source>the timeline's shaders do not build (OpenGL 3.3 is needed): {}</source>
+        <source>the timeline&apos;s shaders do not build (OpenGL 3.3 is needed): {}</source>
         <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
     </message>
     <message>
@@ -6416,7 +6380,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <source>
 The program keeps its own PyTorch. To plan a version that needs another PyTorch, use an environment that has it</source>
         <translation>
-程序保留自己的 PyTorch；需要其他 PyTorch 的版本请在装有它的环境中规划</translation>
+程序使用自己的 PyTorch。如需规划要求其他 PyTorch 的版本，请使用装有该 PyTorch 的环境</translation>
     </message>
     <message>
         <source>
@@ -6430,7 +6394,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source> The largest free range is {}.</source>
-        <translation> 最大的一块为 {}。</translation>
+        <translation> 最大的连续空闲为 {}。</translation>
     </message>
     <message>
         <source> empty_cache() would release {}. {}</source>
@@ -6457,19 +6421,19 @@ most of it allocated by {}</source>
         <translation> · 比最高峰值少 {}（{:.1f} %）</translation>
     </message>
     <message>
-        <source>"{}" is neither a file nor a command{}</source>
-        <translation>"{}" 既不是文件也不是命令{}</translation>
+        <source>&quot;{}&quot; is neither a file nor a command{}</source>
+        <translation>“{}”既不是文件也不是命令{}</translation>
     </message>
     <message>
-        <source>'{}' is not a host name that ssh accepts</source>
+        <source>&apos;{}&apos; is not a host name that ssh accepts</source>
         <translation>“{}”不是 ssh 可用的主机名</translation>
     </message>
     <message>
-        <source>'{}' is written, but may be lost if the computer fails now: {}</source>
-        <translation>“{}” 已写入，但若计算机此时发生故障可能会丢失：{}</translation>
+        <source>&apos;{}&apos; is written, but may be lost if the computer fails now: {}</source>
+        <translation>“{}”已写入，但若计算机此时发生故障可能会丢失：{}</translation>
     </message>
     <message>
-        <source>({} bytes of the worker's log were omitted)
+        <source>({} bytes of the worker&apos;s log were omitted)
 </source>
         <translation>（省略了工作进程日志的 {} 字节）
 </translation>
@@ -6495,12 +6459,12 @@ most of it allocated by {}</source>
         <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
     </message>
     <message>
-        <source>--lang: "{}" is not one of en, zh_CN</source>
-        <translation>--lang："{}" 不是 en、zh_CN 之一</translation>
+        <source>--lang: &quot;{}&quot; is not one of en, zh_CN</source>
+        <translation>--lang：“{}”不是 en、zh_CN 之一</translation>
     </message>
     <message>
-        <source>--page: "{}" is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
-        <translation>--page："{}" 不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
+        <source>--page: &quot;{}&quot; is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
+        <translation>--page：“{}”不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
     </message>
     <message>
         <source>--preset, --model, --config and --set apply to built-in models, not to a program after --</source>
@@ -6519,28 +6483,28 @@ most of it allocated by {}</source>
         <translation>--scale：应为 0.5 到 4 的数</translation>
     </message>
     <message>
-        <source>--theme: "{}" is not one of dark, light, system</source>
-        <translation>--theme："{}" 不是 dark、light、system 之一</translation>
+        <source>--theme: &quot;{}&quot; is not one of dark, light, system</source>
+        <translation>--theme：“{}”不是 dark、light、system 之一</translation>
     </message>
     <message>
-        <source>--with: '{}' is not on the PATH</source>
-        <translation>--with：PATH 中没有 '{}'</translation>
+        <source>--with: &apos;{}&apos; is not on the PATH</source>
+        <translation>--with：PATH 中没有“{}”</translation>
     </message>
     <message>
         <source>--with: the program keeps its own PyTorch; to plan with another version, use a Python that has it: -- /path/to/python train.py</source>
-        <translation>--with：程序保留自己的 PyTorch；要用其他版本规划，请使用装有它的 Python：-- /path/to/python train.py</translation>
+        <translation>--with：程序使用自己的 PyTorch；要用其他版本规划，请使用装有该版本的 Python：-- /path/to/python train.py</translation>
     </message>
     <message>
         <source>16-bit weights halve parameters, gradients and optimizer state. Autocast keeps fp32 weights, computes most operators in 16 bits, and keeps a 16-bit copy of the weights until the end of backward.</source>
-        <translation>16 位权重使参数、梯度和优化器状态减半；autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
+        <translation>16 位权重使参数、梯度和优化器状态减半。Autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
     </message>
     <message>
         <source>7/8 of the {} that the loss has allocated{}</source>
-        <translation>损失所产生的存活 {} 的 7/8{}</translation>
+        <translation>损失所分配的 {} 的 7/8{}</translation>
     </message>
     <message>
         <source>; changes the training</source>
-        <translation>；训练语义改变</translation>
+        <translation>；会改变训练</translation>
     </message>
     <message>
         <source>; empty_cache() releases it</source>
@@ -6551,15 +6515,15 @@ most of it allocated by {}</source>
         <translation>；训练不变，精度更低</translation>
     </message>
     <message>
-        <source>A decoder's cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
-        <translation>除非 use_cache=False，解码器的缓存是开启的：所有层的键和值保留到损失算出。没有检查点时反向传播本来就保留它们；有检查点时它们正是可以释放的部分。</translation>
+        <source>A decoder&apos;s cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
+        <translation>除非设置 use_cache=False，解码器的缓存默认开启：所有层的键和值保留到损失算出为止。不用检查点时，反向传播本来就会保留它们；使用检查点则本可释放它们。</translation>
     </message>
     <message>
         <source>A new one is being started.</source>
         <translation>正在启动新的进程。</translation>
     </message>
     <message>
-        <source>Adam uses the operators of PyTorch 2.0, executed by this build's PyTorch</source>
+        <source>Adam uses the operators of PyTorch 2.0, executed by this build&apos;s PyTorch</source>
         <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
     </message>
     <message>
@@ -6576,34 +6540,34 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Autocast keeps the 16-bit copy of each weight until the end of forward, in case it is used again. Where no graph keeps the copies anyway (evaluation, re-entrant checkpoints), the cache holds all of them at once. Without the cache, each copy is freed after its product.</source>
-        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在没有计算图持有副本的地方（评估、可重入检查点），它们会同时存在；不用缓存时，每个副本在其乘法之后即释放。</translation>
+        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在没有计算图持有副本的地方（评估、可重入检查点），缓存会同时持有全部副本；不用缓存时，每个副本在其乘法之后即释放。</translation>
     </message>
     <message>
         <source>Batches are in page-locked host memory, so their copies are asynchronous. GPU memory does not change.</source>
-        <translation>批位于主机的锁页内存中，拷贝无需等待。GPU 内存不变。</translation>
+        <translation>批次位于锁页主机内存中，因此其拷贝是异步的。显存不变。</translation>
     </message>
     <message>
-        <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch's samples are in one row, without padding.</source>
-        <translation>各批填充到自身最长的样本，因此长度不同：前一批的块不适合下一批，预留内存会超过峰值。grouped：长度相近的样本组成一批，填充很少。packed：一批的样本连成一行，没有填充。</translation>
+        <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch&apos;s samples are in one row, without padding.</source>
+        <translation>各批次填充到自身最长的样本，因此长度不同：一个批次的块不适合下一个批次，预留显存会超过峰值。grouped：每个批次由长度相近的样本组成，填充很少。packed：一个批次的样本连成一行，没有填充。</translation>
     </message>
     <message>
         <source>BigBird has its own block-sparse attention</source>
-        <translation>BigBird 自行在块之间计算注意力</translation>
+        <translation>BigBird 有自己的块稀疏注意力</translation>
     </message>
     <message>
         <source>Block sizes: requested sizes, rounded up</source>
         <translation>按块计：取整后的请求大小</translation>
     </message>
     <message>
-        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
+        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
         <translation>两个矩都是 bfloat16，没有缩放因子，大小为 fp32 矩的一半，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
     </message>
     <message>
         <source>Both peaks are the same, call site by call site.</source>
-        <translation>两个峰值的内容按调用点完全相同。</translation>
+        <translation>两个峰值在每个调用点上都相同。</translation>
     </message>
     <message>
-        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer's part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
+        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer&apos;s part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
         <translation>FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload：权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行。收集时将一层的分片拷贝到 GPU，散布时将其梯度拷回。单个 GPU 也适用（shard.ranks=1）。</translation>
     </message>
     <message>
@@ -6612,7 +6576,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Change of allocated memory from begin to end</source>
-        <translation>已分配内存从开始到结束的变化</translation>
+        <translation>已分配显存从开始到结束的变化</translation>
     </message>
     <message>
         <source>Create weights on the GPU</source>
@@ -6628,15 +6592,15 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Do not split large blocks</source>
-        <translation>大块不切分</translation>
+        <translation>不切分大块</translation>
     </message>
     <message>
-        <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer's heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
-        <translation>每个 GPU 训练各自的批，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，额外占用等于全部梯度，除非梯度是桶的视图。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只保留其参数份额的状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
+        <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer&apos;s heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
+        <translation>每个 GPU 训练各自的批次，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，除非梯度是桶的视图，否则要再占用与全部梯度同样多的显存。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只持有其参数份额的优化器状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
     </message>
     <message>
-        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers' Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
-        <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。每个张量一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，没有时在主机上，每一步经总线取回。</translation>
+        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers&apos; Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
+        <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。优化器步对每个张量运行一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，否则在主机上，每一步经总线取回。</translation>
     </message>
     <message>
         <source>Each parameter is updated when its gradient is complete, and the gradient is then freed. Gradients need only the memory of the largest parameter instead of all parameters.</source>
@@ -6654,12 +6618,12 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Excludes</source>
-        <translation>不能同时使用</translation>
+        <translation>互斥</translation>
     </message>
     <message>
         <source>Exit status: 1 if a decision differs; with other settings, if the run still runs out
 of memory.</source>
-        <translation>退出状态：有决策不同时为 1；给出其他设置时，运行仍然内存不足
+        <translation>退出状态：有决策不同时为 1；给出其他设置时，运行仍然显存不足
 则为 1。</translation>
     </message>
     <message>
@@ -6674,10 +6638,10 @@ of memory.</source>
     </message>
     <message>
         <source>Explicit attention keeps a tokens x tokens matrix of scores for each head. A fused kernel keeps only its output and one number per row, and recomputes the scores in backward.</source>
-        <translation>显式注意力为每个头保留一个 词元数 × 词元数 的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
+        <translation>显式注意力为每个头保留一个“词元数 × 词元数”的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
     </message>
     <message>
-        <source>FSDP and tensor parallelism can't be combined: shard.strategy is one of them</source>
+        <source>FSDP and tensor parallelism can&apos;t be combined: shard.strategy is one of them</source>
         <translation>FSDP 和张量并行无法组合：shard.strategy 只能取其一</translation>
     </message>
     <message>
@@ -6702,43 +6666,43 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Forward passes without a graph: memory holds the weights, the activations of one layer at a time, and the logits.</source>
-        <translation>没有计算图的前向：权重，以及一层所需的激活值和 logits。</translation>
+        <translation>没有计算图的前向：显存中有权重、一次一层的激活值，以及 logits。</translation>
     </message>
     <message>
         <source>Frees</source>
         <translation>可释放</translation>
     </message>
     <message>
-        <source>From 4.49 on, a decoder's labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
-        <translation>从 4.49 起，解码器的标签移动一位，logits 以 fp32 原样使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此旁边没有 16 位副本。损失相同。</translation>
+        <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
+        <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
     </message>
     <message>
         <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained one keep nothing for backward.</source>
         <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
     </message>
     <message>
-        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer's gradients, trained or not, are also one tensor until they are scattered. This GPU's gradients stay in memory until the next forward, even if they are released earlier.</source>
-        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，每个 GPU 占均等的一部分。它整体收集到参数视图所在的内存中；该层的梯度在散布之前是一个张量（无论是否训练）；本 GPU 的梯度保留到下一次前向，不管何时释放。</translation>
+        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer&apos;s gradients, trained or not, are also one tensor until they are scattered. This GPU&apos;s gradients stay in memory until the next forward, even if they are released earlier.</source>
+        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，在各 GPU 之间均分。它作为整体收集，参数是它的视图。该层的梯度（无论是否训练）在散布之前也是一个张量。本 GPU 的梯度在显存中留到下一次前向，即使更早释放也是如此。</translation>
     </message>
     <message>
         <source>Gradients of 16-bit weights are accumulated in fp32 tensors that exist for the whole run. This needs 4 more bytes per trained weight, and small gradients are not lost in the sums.</source>
         <translation>16 位权重的梯度累加到在整个运行期间保留的 fp32 张量中：每个可训练权重多 4 字节，累加时不会丢失小梯度。</translation>
     </message>
     <message>
-        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch's default), they use no memory when activations peak.</source>
-        <translation>梯度填零时会保留到下一次前向之后；释放时（PyTorch 默认），激活值达到峰值时它们不在内存中。</translation>
+        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch&apos;s default), they use no memory when activations peak.</source>
+        <translation>填零的梯度在下一次前向期间仍留在显存中。若释放梯度（PyTorch 的默认行为），激活值达到峰值时它们不占显存。</translation>
     </message>
     <message>
         <source>If weights are cast on the GPU, the fp32 weights are there first, and their segments stay reserved. If they are created on the GPU, or cast before they are moved, they use only the memory that they need.</source>
-        <translation>在 GPU 上转换类型时，fp32 权重先到达 GPU：它们的段保持预留。直接在 GPU 上创建，或移动前先转换，则权重只占所需的内存。</translation>
+        <translation>在 GPU 上转换类型时，fp32 权重先到达 GPU，其段保持预留。直接在 GPU 上创建，或移动前先转换，则权重只占所需的显存。</translation>
     </message>
     <message>
         <source>Instead of allocating another segment, a segment grows by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.</source>
-        <translation>段在需要时在末尾以 2 或 20 MiB 的页增长，而不是申请新的段：块之间滞留的内存更少。</translation>
+        <translation>段按 2 或 20 MiB 的页增长，而不是再申请一个段：因块间空洞而浪费的显存更少。</translation>
     </message>
     <message>
         <source>Lengths of batches</source>
-        <translation>批的长度</translation>
+        <translation>批次的长度</translation>
     </message>
     <message>
         <source>Limit to a part of the GPU</source>
@@ -6758,7 +6722,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Logits of a large vocabulary, their fp32 copy and their gradient are often the peak. With c chunks, only 1/c of them exists at a time. The output layer runs once more in backward.</source>
-        <translation>大词表的 logits、其 32 位副本和梯度往往就是峰值；分成 c 块后一次只有 1/c。输出层在反向传播中再运行一次。</translation>
+        <translation>大词表的 logits、其 fp32 副本和梯度往往就是峰值；分成 c 块后一次只有 1/c。输出层在反向传播中再运行一次。</translation>
     </message>
     <message>
         <source>MiB per bucket</source>
@@ -6766,22 +6730,22 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Moments are in host memory, and the step runs on the host. Gradients are copied to the host and new weights back. The GPU keeps weights, gradients and activations. nvme: the state is on disk between steps, which makes no difference for the GPU.</source>
-        <translation>矩和优化器步位于主机内存；梯度经总线传过去，新权重传回来。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘；对 GPU 来说相同。</translation>
+        <translation>矩位于主机内存，优化器步在主机上运行。梯度拷贝到主机，新权重拷回。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘，对 GPU 没有区别。</translation>
     </message>
     <message>
         <source>Muon updates every matrix, including embeddings; AdamW (foreach) updates the other parameters</source>
-        <translation>Muon 处理每个矩阵，包括嵌入；不是矩阵的由 AdamW（foreach）处理</translation>
+        <translation>Muon 更新每个矩阵，包括嵌入；其他参数由 AdamW（foreach）更新</translation>
     </message>
     <message>
         <source>NF4, as in QLoRA: with adapters or for inference</source>
         <translation>NF4，如 QLoRA：配合适配器，或用于推理</translation>
     </message>
     <message>
-        <source>NVML's figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
-        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的内存</translation>
+        <source>NVML&apos;s figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
+        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的显存</translation>
     </message>
     <message>
-        <source>NVML's figure {} at the first query (at {}), minus the parts above</source>
+        <source>NVML&apos;s figure {} at the first query (at {}), minus the parts above</source>
         <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
     </message>
     <message>
@@ -6794,7 +6758,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>No isolation: the program changes real files.</source>
-        <translation>未隔离：程序的写入、重命名和删除都会真实生效。</translation>
+        <translation>未隔离：程序会更改真实文件。</translation>
     </message>
     <message>
         <source>No leak: everything that {} steps allocated was freed or replaced.</source>
@@ -6802,11 +6766,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>No memory is in use.</source>
-        <translation>内存中没有内容。</translation>
+        <translation>没有占用显存。</translation>
     </message>
     <message>
         <source>Nothing is reserved at this time.</source>
-        <translation>此刻没有预留。</translation>
+        <translation>此刻没有预留显存。</translation>
     </message>
     <message>
         <source>OPTIONS</source>
@@ -6814,15 +6778,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>One adapter for each whole layer instead of its linear modules. With an adapter inside each layer, the frozen trunk still needs a backward for its inputs. A tower passes nothing back to the layers, so the trunk keeps no activations.</source>
-        <translation>在每层旁边而不是线性部分旁边加适配器。在每层内时，冻结的主干仍需对其输入做反向传播；作为不向各层回传的塔时，主干不保留任何激活值。</translation>
+        <translation>每个整层一个适配器，而不是每个线性模块一个。适配器在每层之内时，冻结的主干仍需对其输入做反向传播；适配器塔不向各层回传，因此主干不保留任何激活值。</translation>
     </message>
     <message>
         <source>Only the inputs of a segment of layers are kept. Backward runs the segment again, which takes the time of one more forward. The peak then often moves to the loss.</source>
-        <translation>只保留进入一段层的内容；反向传播重新运行该段，时间上多一次前向。峰值往往因此移到损失处。</translation>
+        <translation>只保留一段层的输入。反向传播重新运行该段，多花一次前向的时间。峰值往往因此移到损失处。</translation>
     </message>
     <message>
         <source>OpenGL has no vertex arrays; OpenGL 3.3 is needed</source>
-        <translation>没有顶点数组：需要 OpenGL 3.3</translation>
+        <translation>OpenGL 没有顶点数组；需要 OpenGL 3.3</translation>
     </message>
     <message>
         <source>Options</source>
@@ -6842,19 +6806,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Products of fp32 matrices round their factors to 10 bits and run on tensor cores. This saves no memory, but makes the remaining fp32 products faster.</source>
-        <translation>fp32 矩阵乘法将因子舍入到 10 位并在张量核心上运行。不减小任何内容；fp32 的部分更快。</translation>
+        <translation>fp32 矩阵乘将因子舍入到 10 位并在张量核心上运行。不节省显存，但使其余的 fp32 乘法更快。</translation>
     </message>
     <message>
         <source>REQUIRED</source>
         <translation>必需</translation>
     </message>
     <message>
-        <source>RMS norms and silu(gate) * up as in the model's code (eager), or as one kernel each</source>
+        <source>RMS norms and silu(gate) * up as in the model&apos;s code (eager), or as one kernel each</source>
         <translation>按模型原样的 RMS 归一化和 silu(gate) * up（eager），或各用一个内核</translation>
     </message>
     <message>
         <source>Release unused cached segments</source>
-        <translation>释放未使用的缓存段</translation>
+        <translation>归还未使用的缓存段</translation>
     </message>
     <message>
         <source>Resume through the GPU</source>
@@ -6874,35 +6838,35 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Saved activations are copied to pinned host memory in forward and back in backward. They use no GPU memory in between, but their bytes cross the bus twice.</source>
-        <translation>反向传播所需的内容在前向中拷贝到锁页主机内存，需要时拷回：激活值离开 GPU，其字节数两次经过总线。</translation>
+        <translation>保存的激活值在前向中拷贝到锁页主机内存，在反向中拷回。其间不占显存，但其字节要两次经过总线。</translation>
     </message>
     <message>
         <source>Saved activations are kept as one byte per element and a scale for each 256 elements: a quarter of fp32. Gradients become slightly inaccurate.</source>
-        <translation>反向传播所需的内容以每元素一字节保留，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
+        <translation>保存的激活值每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
     </message>
     <message>
         <source>Scales all gradients in place if their norm is too large. Needs one additional number per tensor.</source>
-        <translation>当梯度范数过大时就地缩放所有梯度；每个张量另加一个数。</translation>
+        <translation>当梯度范数过大时原地缩放所有梯度。每个张量另需一个数。</translation>
     </message>
     <message>
         <source>Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, sizes rounded and cached segments released. The requested sizes stay the same, but the reserved memory changes.</source>
-        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求不变；为其预留的内存改变。</translation>
+        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求的大小不变，但预留显存改变。</translation>
     </message>
     <message>
-        <source>Settings: --set optimizer.lr=0.1, or in a run.json {"optimizer.lr": 0.1} or
-{"optimizer": {"lr": 0.1}}
+        <source>Settings: --set optimizer.lr=0.1, or in a run.json {&quot;optimizer.lr&quot;: 0.1} or
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
 </source>
-        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {"optimizer.lr": 0.1} 或
-{"optimizer": {"lr": 0.1}}
+        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {&quot;optimizer.lr&quot;: 0.1} 或
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
 </translation>
     </message>
     <message>
         <source>Share of all bytes allocated at this time</source>
-        <translation>占当时全部已分配内存的比例</translation>
+        <translation>占此刻全部已分配字节的比例</translation>
     </message>
     <message>
         <source>Share of the total duration in this table</source>
-        <translation>占此表总时间的比例</translation>
+        <translation>占此表总时长的比例</translation>
     </message>
     <message>
         <source>Subcommands</source>
@@ -6917,7 +6881,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>T5 自行为注意力分数加偏置</translation>
     </message>
     <message>
-        <source>T5's activations overflow in fp16; the workaround of transformers is not supported</source>
+        <source>T5&apos;s activations overflow in fp16; the workaround of transformers is not supported</source>
         <translation>T5 的激活值在 fp16 下会溢出；不支持 transformers 对此的处理</translation>
     </message>
     <message>
@@ -6929,39 +6893,31 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>下方的“状态”页显示它们。</translation>
     </message>
     <message>
-        <source>The model is created on the GPU (with torch.device("cuda")) instead of the host, so there is no host copy to move. A tied output layer's own weight exists until it is tied, and its segment stays reserved.</source>
-        <translation>模型直接在 GPU 上创建（torch.device("cuda")），而不是在主机上：主机没有副本，也无需移动。绑定的输出层自身的权重在绑定之前存在，其段会保留。</translation>
+        <source>The model is created on the GPU (with torch.device(&quot;cuda&quot;)) instead of the host, so there is no host copy to move. A tied output layer&apos;s own weight exists until it is tied, and its segment stays reserved.</source>
+        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上，因此没有需要移动的主机副本。绑定的输出层在绑定之前有自己的权重，其段保持预留。</translation>
     </message>
     <message>
         <source>The model is frozen. Every layer attends to a few additional keys and values, and only these are trained. Activations of the whole trunk are still needed, and attention needs a mask.</source>
         <translation>模型被冻结；每层额外关注少量键和值，只训练它们。仍需要整个主干的激活值，且注意力带有掩码。</translation>
     </message>
     <message>
-        <source>The program runs on this computer's GPU and its allocator's history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host's.</source>
-        <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核与拷贝，时间为主机时间。</translation>
-    </message>
-    <message>
-        <source>The program's changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: copy on write in libc's functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
-        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：写时复制，通过 libc 函数和系统调用过滤器实现（限制见 docs/security.md，包括静态链接的程序）。</translation>
-    </message>
-    <message>
-        <source>The program's changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
-        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
+        <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host&apos;s.</source>
+        <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间为主机时间。</translation>
     </message>
     <message>
         <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop as large as the largest one, fused none.</source>
-        <translation>其状态从第一步起存在：Adam 为两个与可训练参数同样大的张量，SGD 没有。foreach 产生同样大的临时张量，loop 为最大参数的大小，fused 没有。</translation>
+        <translation>状态从第一步起存在：Adam 为两个与全部可训练参数同样大的张量，SGD 没有。foreach 的临时张量与全部可训练参数同样大，loop 的与最大的参数同样大，fused 没有。</translation>
     </message>
     <message>
         <source>The worker ended with exit status {}</source>
-        <translation>工作进程自行结束，退出状态为 {}</translation>
+        <translation>工作进程结束，退出状态为 {}</translation>
     </message>
     <message>
-        <source>The worker's events are inconsistent: {}</source>
+        <source>The worker&apos;s events are inconsistent: {}</source>
         <translation>工作进程的事件互相矛盾：{}</translation>
     </message>
     <message>
-        <source>The worker's events could not be decoded: {}</source>
+        <source>The worker&apos;s events could not be decoded: {}</source>
         <translation>无法解读工作进程的事件：{}</translation>
     </message>
     <message>
@@ -6969,12 +6925,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>步数太少，无法区分泄漏与暂时的增长：录制了 {} 步，需要 {} 步。</translation>
     </message>
     <message>
-        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer's input is not kept for the adapter.</source>
-        <translation>在每个选定的线性层旁训练两个小矩阵，其余冻结：只有它们有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会以 fp32 生成与权重同样大的适配器乘积来测量长度。LoRA-FA 只训练上侧矩阵：可训练数减半，且不为适配器保留层的输入。</translation>
+        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
+        <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练升维矩阵：可训练的数减半，且不为适配器保留层的输入。</translation>
     </message>
     <message>
         <source>Unused segments are released to the driver after each step. The peak does not change. Other processes can use the memory in between; the next step allocates from the driver again, which waits for the GPU.</source>
-        <translation>每步之后将不含内容的段归还驱动。峰值不变；其他进程在此期间看到空闲内存，下一步再向驱动申请，会等待 GPU。</translation>
+        <translation>每步之后将未使用的段归还驱动。峰值不变。其间其他进程可以使用这些显存；下一步再向驱动申请，要等待 GPU。</translation>
     </message>
     <message>
         <source>Usage</source>
@@ -6982,23 +6938,23 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>With a batch in k passes, only 1/k of the activations is kept at a time. Gradients stay in memory during all passes.</source>
-        <translation>分 k 次处理一个批只保留 1/k 的激活值；梯度在各次之间一直留在内存中。</translation>
+        <translation>分 k 次处理一个批次时，一次只保留 1/k 的激活值。梯度在各次之间一直留在显存中。</translation>
     </message>
     <message>
-        <source>a .trace or CUDA memory snapshot ('-': standard input)</source>
-        <translation>.trace 文件或 CUDA 内存快照（'-'：标准输入）</translation>
+        <source>a .trace or CUDA memory snapshot (&apos;-&apos;: standard input)</source>
+        <translation>.trace 文件或 CUDA 内存快照（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
         <source>a .trace or CUDA memory snapshot; with --requests also the output file of `vramscope requests`</source>
         <translation>.trace 文件或 CUDA 内存快照；给出 --requests 时，也可以是 `vramscope requests` 的输出文件</translation>
     </message>
     <message>
-        <source>a Hugging Face config.json ('-': standard input)</source>
-        <translation>Hugging Face 的 config.json（'-'：标准输入）</translation>
+        <source>a Hugging Face config.json (&apos;-&apos;: standard input)</source>
+        <translation>Hugging Face 的 config.json（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
-        <source>a batch of {batch} can't be split into 2 to 4 equal passes</source>
-        <translation>大小为 {batch} 的批无法切成 2 到 4 个相等的部分</translation>
+        <source>a batch of {batch} can&apos;t be split into 2 to 4 equal passes</source>
+        <translation>大小为 {batch} 的批次无法分成 2 到 4 个相等的部分</translation>
     </message>
     <message>
         <source>a kill signal (from another process, or because the system ran out of memory)</source>
@@ -7006,7 +6962,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>a list of frames also contains {}</source>
-        <translation>帧列表还包含{}</translation>
+        <translation>栈帧列表还包含{}</translation>
     </message>
     <message>
         <source>a list of traces also contains {}</source>
@@ -7017,8 +6973,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>训练与每层并行的低秩适配器</translation>
     </message>
     <message>
-        <source>a memory timeline as HTML (export_memory_timeline("x.html")), which contains an image but no numbers. Export it with export_memory_timeline("x.raw.json.gz"), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
-        <translation> HTML 形式的内存时间线（export_memory_timeline("x.html")），只有图像而没有数值。请用 export_memory_timeline("x.raw.json.gz") 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+        <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation> HTML 形式的内存时间线（export_memory_timeline(&quot;x.html&quot;)），只有图像而没有数值。请用 export_memory_timeline(&quot;x.raw.json.gz&quot;) 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
     </message>
     <message>
         <source>a model preset (see `vramscope presets`)</source>
@@ -7033,8 +6989,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>参数中的引号（{}）没有闭合</translation>
     </message>
     <message>
-        <source>a run.json ('-': standard input), with nested keys or dots</source>
-        <translation>run.json（'-'：标准输入），键可嵌套或用点号分隔</translation>
+        <source>a run.json (&apos;-&apos;: standard input), with nested keys or dots</source>
+        <translation>run.json（&apos;-&apos;：标准输入），键可嵌套或用点号分隔</translation>
     </message>
     <message>
         <source>a setting, such as batch=4 or optimizer.name=adamw; repeatable</source>
@@ -7046,11 +7002,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>a value that the publication does not state could not be found</source>
-        <translation>未能求出其出版物没有给出的值</translation>
+        <translation>未能求出论文未给出的值</translation>
     </message>
     <message>
         <source>a variable refers to the loaded checkpoint until the run ends</source>
-        <translation>加载的检查点在运行结束前一直被引用</translation>
+        <translation>有变量在运行结束前一直引用加载的检查点</translation>
     </message>
     <message>
         <source>activations of a forward pass, but no backward pass in the whole run</source>
@@ -7066,7 +7022,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>all sequences of a run have the same length, because a sequence that is too short for its blocks would switch the model to full attention permanently</source>
-        <translation>一次运行的所有序列长度相同：对块来说太短的序列会使模型永久改用完整注意力</translation>
+        <translation>一次运行的所有序列长度相同，因为对块来说太短的序列会使模型永久改用完整注意力</translation>
     </message>
     <message>
         <source>allocated by</source>
@@ -7078,7 +7034,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>allocated in each step and live at the end</source>
-        <translation>每步中创建且结束时存活</translation>
+        <translation>每步中分配且结束时存活</translation>
     </message>
     <message>
         <source>allocations inside torch.utils.checkpoint, but no recomputation</source>
@@ -7090,7 +7046,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>an allocation beyond it fails, as on a smaller GPU</source>
-        <translation>超出的请求会失败，如同在较小的 GPU 上</translation>
+        <translation>超出的分配会失败，如同在较小的 GPU 上</translation>
     </message>
     <message>
         <source>append the verdict and the tables of the peak to this file as Markdown ($GITHUB_STEP_SUMMARY)</source>
@@ -7098,7 +7054,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>at least 10 % of the trainable parameters in optimizers got no gradient in any step</source>
-        <translation>优化器中可训练参数的十分之一或更多在任何一步都没有得到梯度</translation>
+        <translation>优化器中至少 10 % 的可训练参数在任何一步都没有得到梯度</translation>
     </message>
     <message>
         <source>at most 20 % of the weights are trained, and each weight takes 4 bytes</source>
@@ -7110,7 +7066,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>at the peak, temporaries whose sizes match at least 80 % of the gradients</source>
-        <translation>峰值处有临时张量，其大小与至少五分之四的梯度相同</translation>
+        <translation>峰值处有临时张量，其大小与至少 80 % 的梯度相同</translation>
     </message>
     <message>
         <source>at the start</source>
@@ -7129,12 +7085,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位权重使 autocast 不起作用</translation>
     </message>
     <message>
-        <source>autocast keeps its casts of weights until the end of forward (torch.autocast's cache_enabled)</source>
+        <source>autocast keeps its casts of weights until the end of forward (torch.autocast&apos;s cache_enabled)</source>
         <translation>autocast 将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
     </message>
     <message>
         <source>avoid record_stream: wait for the other stream before the tensor is freed</source>
-        <translation>不用 record_stream：释放张量之前先等待该流</translation>
+        <translation>不用 record_stream：释放张量之前先等待另一个流</translation>
     </message>
     <message>
         <source>backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in a virtual environment and name its Python with --python VENV/bin/python</source>
@@ -7146,7 +7102,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>blocks from before the first step whose sizes match at least 80 % of the weights</source>
-        <translation>第一步之前分配的块，其大小与至少五分之四的权重相同</translation>
+        <translation>第一步之前分配的块，其大小与至少 80 % 的权重相同</translation>
     </message>
     <message>
         <source>blocks of at least this size are not split, in MiB; empty: all are split</source>
@@ -7154,15 +7110,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>blocks that were freed but are still in use by another stream</source>
-        <translation>已释放但仍在等待另一个流的块</translation>
+        <translation>已释放但仍被另一个流使用的块</translation>
     </message>
     <message>
         <source>buffers take at least 5 % of the peak</source>
-        <translation>缓冲区占峰值的二十分之一或更多</translation>
+        <translation>缓冲区至少占峰值的 5 %</translation>
     </message>
     <message>
         <source>bytes allocated in each step and live at the end</source>
-        <translation>每步中创建且结束时存活的字节</translation>
+        <translation>每步中分配且结束时存活的字节</translation>
     </message>
     <message>
         <source>bytes live when the last step ends</source>
@@ -7170,11 +7126,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>call requires_grad_(False) on weights that are not to be trained; for the others, remove detach() or no_grad() between them and the loss</source>
-        <translation>不需训练之处使用 requires_grad_(False)；否则在参数与损失之间不要使用 detach() 或 no_grad()</translation>
+        <translation>对不需训练的权重调用 requires_grad_(False)；对其余权重，去掉它们与损失之间的 detach() 或 no_grad()</translation>
     </message>
     <message>
-        <source>cast unquantized 16-bit weights to fp32, like PEFT's prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
-        <translation>将未量化的部分从 16 位转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时本来就是 fp32</translation>
+        <source>cast unquantized 16-bit weights to fp32, like PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
+        <translation>将未量化的 16 位权重转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时它们本来就是 fp32</translation>
     </message>
     <message>
         <source>casts of weights are freed after their product</source>
@@ -7202,7 +7158,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, which for shards is only supported with FSDP1; use amp-bf16, or shard.implementation=fsdp1</source>
-        <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，分片中只支持规划 FSDP1；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
+        <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，对分片只有 FSDP1 支持；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
     </message>
     <message>
         <source>compare every figure of a file or run across all commands</source>
@@ -7234,7 +7190,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>cuBLAS workspaces take at least 5 % of the peak and at least 64 MiB</source>
-        <translation>cuBLAS 工作区占峰值的二十分之一或更多，且至少 64 MiB</translation>
+        <translation>cuBLAS 工作区至少占峰值的 5 %，且至少 64 MiB</translation>
     </message>
     <message>
         <source>dark, light or system</source>
@@ -7245,12 +7201,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>数据并行，每个 GPU 更新其参数份额</translation>
     </message>
     <message>
-        <source>ddp: find parameters that a forward does not use (find_unused_parameters), which models with unused parts need; the model's outputs are copied</source>
-        <translation>ddp：查找前向未使用的参数（find_unused_parameters），用于并非所有部分都被使用的模型；模型的返回值会被复制</translation>
+        <source>ddp: find parameters that a forward does not use (find_unused_parameters), which models with unused parts need; the model&apos;s outputs are copied</source>
+        <translation>ddp：查找前向未使用的参数（find_unused_parameters），有未用部分的模型需要它；模型的输出会被复制</translation>
     </message>
     <message>
         <source>del tensors that only the first step needs, or keep them on the CPU</source>
-        <translation>用 del 释放只有第一步需要的内容，或将其放在 CPU 上</translation>
+        <translation>用 del 释放只有第一步需要的张量，或将其放在 CPU 上</translation>
     </message>
     <message>
         <source>delete everything that was downloaded, and the environments of plan --with</source>
@@ -7265,7 +7221,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>device：{} 不是本机的文件</translation>
     </message>
     <message>
-        <source>dora: the lengths of the weight's rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
+        <source>dora: the lengths of the weight&apos;s rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
         <translation>dora：权重行的长度与方向分开训练；lora-fa：与输入相乘的矩阵保持初始值；rslora：缩放 alpha / sqrt(rank)</translation>
     </message>
     <message>
@@ -7289,12 +7245,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>梯度用后立即释放</translation>
     </message>
     <message>
-        <source>each layer's parameters are one tensor, divided evenly</source>
+        <source>each layer&apos;s parameters are one tensor, divided evenly</source>
         <translation>一层的参数为一个张量，均等切分</translation>
     </message>
     <message>
         <source>each layer, except operators that are slow to recompute</source>
-        <translation>每一层，但不含计算慢的部分</translation>
+        <translation>每一层，但不含重新计算较慢的算子</translation>
     </message>
     <message>
         <source>each layer, except what fits into a budget</source>
@@ -7330,7 +7286,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>estimate memory with closed formulas</source>
-        <translation>用解析公式估算内存</translation>
+        <translation>用解析公式估算显存</translation>
     </message>
     <message>
         <source>eval_keeps_logits has no effect without an evaluation</source>
@@ -7350,7 +7306,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>every layer has a mask, which flash kernels do not accept: use attention=efficient, which keeps no scores either</source>
-        <translation>每层都有掩码，flash 内核不支持：attention=efficient 同样不保留分数</translation>
+        <translation>每层都有掩码，flash 内核不支持：请用 attention=efficient，它同样不保留分数</translation>
     </message>
     <message>
         <source>evidence</source>
@@ -7361,7 +7317,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>应为从 1 起的整数区间，较小者在前</translation>
     </message>
     <message>
-        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch's default</source>
+        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch&apos;s default</source>
         <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
     </message>
     <message>
@@ -7370,7 +7326,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>expected one JSON object without nested lists or objects</source>
-        <translation>应为一个不含列表和对象的 JSON 对象</translation>
+        <translation>应为一个不含嵌套列表或对象的 JSON 对象</translation>
     </message>
     <message>
         <source>experiments (A1-vanilla, A1, or C for a whole document); default: all</source>
@@ -7378,7 +7334,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>explain memory use: fragmentation, unused memory, leaks, out of memory</source>
-        <translation>分析内存使用：碎片、未使用的内存、泄漏、内存不足</translation>
+        <translation>分析显存使用：碎片、未使用的显存、泄漏、显存不足</translation>
     </message>
     <message>
         <source>feed-forward parts are not checkpointed</source>
@@ -7386,11 +7342,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fewer different sizes: blocks are slightly larger but reused sooner</source>
-        <translation>不同大小更少：块更快被重用，略大一些</translation>
+        <translation>不同大小更少：块略大，但更快被重用</translation>
     </message>
     <message>
-        <source>file to write ('-': stdout)</source>
-        <translation>要写入的文件（'-'：标准输出）</translation>
+        <source>file to write (&apos;-&apos;: stdout)</source>
+        <translation>要写入的文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
         <source>first used by</source>
@@ -7422,15 +7378,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>for a tower: its frozen trunk runs for each batch, or only in the first step, which stores the outputs of its layers in host memory (later steps represent later epochs)</source>
-        <translation>关于塔：其冻结的主干对每个批运行，或只在第一步运行并将各层结果放入主机内存（之后的步代表后续轮次）</translation>
+        <translation>用于塔：其冻结的主干对每个批次都运行，或只在第一步运行并将各层的输出存入主机内存（之后的步代表后续轮次）</translation>
     </message>
     <message>
         <source>for loss=chunked: each chunk is recomputed in a nested backward (use_reentrant), or in a second run</source>
-        <translation>关于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
+        <translation>用于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
     </message>
     <message>
-        <source>for loss=chunked: keep nothing (a chunk's logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
-        <translation>关于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
+        <source>for loss=chunked: keep nothing (a chunk&apos;s logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
+        <translation>用于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
     </message>
     <message>
         <source>for one GPU: print it as a device file, which can be edited and passed to --device</source>
@@ -7449,12 +7405,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位梯度之外另有 fp32 累加和</translation>
     </message>
     <message>
-        <source>fraction of the GPU's memory that may be used; empty: all</source>
-        <translation>可使用的 GPU 显存比例；留空：全部</translation>
+        <source>fraction of the GPU&apos;s memory that may be used; empty: all</source>
+        <translation>可使用的显存比例；留空：全部</translation>
     </message>
     <message>
         <source>fraction of the allowed memory above which cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
-        <translation>长期未用的缓存段从允许内存的这一比例起归还（需要 per_process_memory_fraction）；留空：从不</translation>
+        <translation>已用显存超过允许显存的这一比例时，归还长期未用的缓存段（需要 per_process_memory_fraction）；留空：从不</translation>
     </message>
     <message>
         <source>free bytes in partly used segments at the peak of reserved memory</source>
@@ -7462,7 +7418,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>free, but in segments with live blocks: it cannot be released</source>
-        <translation>空闲，但位于含有存活块的段中：无法释放</translation>
+        <translation>空闲，但位于含有存活块的段中：无法归还</translation>
     </message>
     <message>
         <source>free, in segments with live blocks</source>
@@ -7474,7 +7430,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>freed by the program, but still in use by another stream</source>
-        <translation>已被程序释放；另一个流尚未用完</translation>
+        <translation>已被程序释放，但仍被另一个流使用</translation>
     </message>
     <message>
         <source>fsdp1: gradients of all micro-batches but the last are accumulated unsharded (no_sync)</source>
@@ -7482,10 +7438,10 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fsdp1: number of groups of GPUs, which each split one copy of the model (HYBRID_SHARD); gradients are scattered within a group and summed over the groups; 1: all GPUs form one group</source>
-        <translation>fsdp1：GPU 分组，每组以分片持有整个模型（HYBRID_SHARD）；梯度在组内散布并在组间求和；1：所有 GPU 为一组</translation>
+        <translation>fsdp1：GPU 的组数，每组切分一份模型副本（HYBRID_SHARD）；梯度在组内散布，并在组间求和；1：所有 GPU 为一组</translation>
     </message>
     <message>
-        <source>fsdp1: the optimizer gets this GPU's part of each parameter (use_orig_params); false: the flat parameters</source>
+        <source>fsdp1: the optimizer gets this GPU&apos;s part of each parameter (use_orig_params); false: the flat parameters</source>
         <translation>fsdp1：优化器得到本 GPU 持有的各参数部分（use_orig_params）；false：扁平参数</translation>
     </message>
     <message>
@@ -7493,80 +7449,80 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>fsdp1：收集权重和散布梯度所用的类型（MixedPrecision(param_dtype=...)）；分片保持各自的类型</translation>
     </message>
     <message>
-        <source>fsdp1: when backward gathers the next layer: before a layer's gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
-        <translation>fsdp1：反向中，下一层在本层梯度计算之前（BACKWARD_PRE）、之后（BACKWARD_POST）或需要时（None）收集</translation>
+        <source>fsdp1: when backward gathers the next layer: before a layer&apos;s gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
+        <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要时（None）</translation>
     </message>
     <message>
         <source>galore.rank: GaLore is a form of AdamW: set optimizer.name=adamw</source>
-        <translation>galore.rank：它是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
+        <translation>galore.rank：GaLore 是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
     </message>
     <message>
         <source>galore.rank: GaLore supports only fp32 moments here: set optimizer.bits=32</source>
-        <translation>galore.rank：其矩在这里是 fp32：请设 optimizer.bits=32</translation>
+        <translation>galore.rank：GaLore 在这里只支持 fp32 的矩：请设 optimizer.bits=32</translation>
     </message>
     <message>
-        <source>galore.rank: GaLore's state is on the GPU: set offload.optimizer=none</source>
-        <translation>galore.rank：其状态位于 GPU：请设 offload.optimizer=none</translation>
+        <source>galore.rank: GaLore&apos;s state is on the GPU: set offload.optimizer=none</source>
+        <translation>galore.rank：GaLore 的状态位于 GPU：请设 offload.optimizer=none</translation>
     </message>
     <message>
         <source>galore.rank: a part of a gradient has different singular vectors: use shard.strategy=ddp, or none</source>
         <translation>galore.rank：梯度的一部分有不同的奇异向量：请用 shard.strategy=ddp 或 none</translation>
     </message>
     <message>
-        <source>galore.rank: loading GaLore's state is not supported: set resume.map_location=none</source>
+        <source>galore.rank: loading GaLore&apos;s state is not supported: set resume.map_location=none</source>
         <translation>galore.rank：不支持加载 GaLore 的状态：请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>galore.rank: the basics model's script has its own optimizer: set galore.rank=0</source>
+        <source>galore.rank: the basics model&apos;s script has its own optimizer: set galore.rank=0</source>
         <translation>galore.rank：基础模型的脚本自带优化器：请设 galore.rank=0</translation>
     </message>
     <message>
-        <source>galore.rank: transformers' GaLore skips GPT-2's Conv1D layers: set galore.rank=0</source>
+        <source>galore.rank: transformers&apos; GaLore skips GPT-2&apos;s Conv1D layers: set galore.rank=0</source>
         <translation>galore.rank：transformers 的 GaLore 跳过 GPT-2 的 Conv1D 层：请设 galore.rank=0</translation>
     </message>
     <message>
         <source>generate.cache=static and sliding use a mask, which flash kernels do not accept: use attention=efficient</source>
-        <translation>generate.cache=static 和 sliding 通过掩码计算注意力，flash 内核不支持：请用 attention=efficient</translation>
+        <translation>generate.cache=static 和 sliding 使用掩码，flash 内核不支持：请用 attention=efficient</translation>
     </message>
     <message>
         <source>generate.cache=static and sliding: {model} has no such cache in transformers 4.51, or it is not supported; set generate.cache=dynamic</source>
-        <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或不支持规划；请设 generate.cache=dynamic</translation>
+        <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或尚不支持；请设 generate.cache=dynamic</translation>
     </message>
     <message>
-        <source>generate.cache=static has the weights' type, but autocast's keys have another; use generate.cache=dynamic</source>
+        <source>generate.cache=static has the weights&apos; type, but autocast&apos;s keys have another; use generate.cache=dynamic</source>
         <translation>generate.cache=static 使用权重的类型，而 autocast 的键不是该类型；请用 generate.cache=dynamic</translation>
     </message>
     <message>
         <source>generate.lengths needs generated tokens, but generate.tokens is 0: set generate.tokens=64</source>
-        <translation>generate.lengths 是生成词元的长度，而其数量为 0：请设 generate.tokens=64</translation>
+        <translation>generate.lengths 需要生成的词元，但 generate.tokens 为 0：请设 generate.tokens=64</translation>
     </message>
     <message>
         <source>generate.lengths: where values are computed, the tokens determine the end of a sequence; use backend=plan</source>
-        <translation>generate.lengths：真正计算数值时，序列在其词元指示处结束；请用 backend=plan</translation>
+        <translation>generate.lengths：真正计算数值时，序列的结束由词元决定；请用 backend=plan</translation>
     </message>
     <message>
         <source>generate.tokens is only supported on one GPU: set shard.strategy=none</source>
-        <translation>generate.tokens 只规划单个 GPU：请设 shard.strategy=none</translation>
+        <translation>generate.tokens 只支持单个 GPU：请设 shard.strategy=none</translation>
     </message>
     <message>
         <source>generate.tokens is only supported with weights on the GPU: set offload.parameters=none</source>
-        <translation>generate.tokens 只规划权重在 GPU 上的情况：请设 offload.parameters=none</translation>
+        <translation>generate.tokens 只支持权重在 GPU 上的情况：请设 offload.parameters=none</translation>
     </message>
     <message>
         <source>generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and similar models; other models have caches of their own, which are not supported</source>
-        <translation>generate.tokens：支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 等的键值缓存；其他模型有自己的缓存，不支持规划</translation>
+        <translation>generate.tokens 支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 等模型；其他模型有自己的缓存，尚不支持</translation>
     </message>
     <message>
         <source>generate.tokens with attention=flash-2 uses other functions of the package, which are not supported; use attention=flash</source>
-        <translation>generate.tokens 配合 attention=flash-2 走其软件包的另一路径，不支持规划；请用 attention=flash</translation>
+        <translation>generate.tokens 配合 attention=flash-2 时使用该软件包的其他函数，尚不支持；请用 attention=flash</translation>
     </message>
     <message>
         <source>generate.tokens: generation follows transformers 4.51; set loss_path=labels-shifted</source>
-        <translation>generate.tokens：生成按 transformers 4.51 规划；请设 loss_path=labels-shifted</translation>
+        <translation>generate.tokens：生成遵循 transformers 4.51；请设 loss_path=labels-shifted</translation>
     </message>
     <message>
         <source>generate.tokens: mode=inference runs only forward passes; set mode=generate</source>
-        <translation>generate.tokens：mode=inference 是普通前向；请设 mode=generate</translation>
+        <translation>generate.tokens：mode=inference 只运行前向；请设 mode=generate</translation>
     </message>
     <message>
         <source>gradients of amp-fp16 are unscaled before their norm is computed, as by GradScaler.unscale_</source>
@@ -7578,11 +7534,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>gradients.dtype=fp32: only one GPU is supported: set shard.strategy=none</source>
-        <translation>gradients.dtype=fp32：只规划单个 GPU：请设 shard.strategy=none</translation>
+        <translation>gradients.dtype=fp32：只支持单个 GPU：请设 shard.strategy=none</translation>
     </message>
     <message>
         <source>gradients.dtype=fp32: only the sums would be filled with zeros; set zero_grad=none</source>
-        <translation>gradients.dtype=fp32：填零的是累加和；请设 zero_grad=none</translation>
+        <translation>gradients.dtype=fp32：只会将累加和填零；请设 zero_grad=none</translation>
     </message>
     <message>
         <source>half a byte per moment element, a scale for each 128</source>
@@ -7606,7 +7562,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>how the loss is computed from logits and labels: as in transformers 4.49 and later (labels-shifted), 4.46 to 4.48 (logits-cut), or before (upcast-in-model)</source>
-        <translation>到损失途中的 logits 和标签，按 transformers 4.49 起（labels-shifted）、4.46 到 4.48（logits-cut）或更早（upcast-in-model）</translation>
+        <translation>如何由 logits 和标签计算损失：与 transformers 4.49 及以后（labels-shifted）、4.46 到 4.48（logits-cut）或更早（upcast-in-model）相同</translation>
     </message>
     <message>
         <source>ids decrease</source>
@@ -7614,7 +7570,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>in a run of at least five steps, the peak of one step exceeds the median by at least 10 %</source>
-        <translation>在五步或更多步中，某一步的峰值高出中位数十分之一或更多</translation>
+        <translation>在至少五步的运行中，某一步的峰值比中位数至少高 10 %</translation>
     </message>
     <message>
         <source>in completely free segments</source>
@@ -7629,7 +7585,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>被另一个流使用</translation>
     </message>
     <message>
-        <source>init_on_device: a rank's part is made from weights on the host; use shard.strategy=ddp</source>
+        <source>init_on_device: a rank&apos;s part is made from weights on the host; use shard.strategy=ddp</source>
         <translation>init_on_device：rank 的份额由主机上的权重得到；请用 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -7662,39 +7618,39 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>its output could not be decoded ({})</source>
-        <translation>无法解读它发送的内容（{}）</translation>
+        <translation>无法解读其输出（{}）</translation>
     </message>
     <message>
         <source>its torch is built for ROCm: install the build for CUDA (pip install torch), which needs no GPU</source>
-        <translation>其 torch 是为 ROCm 构建的：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
+        <translation>其 torch 是 ROCm 构建：请安装 CUDA 构建（pip install torch），它不需要 GPU</translation>
     </message>
     <message>
         <source>its torch is built for the CPU only: install the build for CUDA (pip install torch), which needs no GPU</source>
-        <translation>其 torch 为仅 CPU 构建：需要 CUDA 构建，且不需要 GPU（pip install torch）</translation>
+        <translation>其 torch 是仅支持 CPU 的构建：请安装 CUDA 构建（pip install torch），它不需要 GPU</translation>
     </message>
     <message>
         <source>its torch is older than 2.0, the first version that records a memory history</source>
-        <translation>其 torch 早于 2.0，即最早提供内存历史的版本</translation>
+        <translation>其 torch 早于 2.0，即首个可记录显存历史的版本</translation>
     </message>
     <message>
         <source>keep keys and values of every layer during forward and loss (use_cache=True in training)</source>
-        <translation>每层的键和值在前向和损失期间保留（训练模型的 use_cache=True）</translation>
+        <translation>在前向和损失期间保留每层的键和值（训练时 use_cache=True）</translation>
     </message>
     <message>
         <source>keeps the products with the highest cost per byte</source>
-        <translation>保留单位字节代价最大的乘法</translation>
+        <translation>保留单位字节代价最大的矩阵乘</translation>
     </message>
     <message>
         <source>kernels=fused is not supported with split layers: set kernels=eager</source>
-        <translation>不支持在切分的层旁规划 kernels=fused：请设 kernels=eager</translation>
+        <translation>切分的层不支持 kernels=fused：请设 kernels=eager</translation>
     </message>
     <message>
         <source>kernels=fused is only supported for RMS norms and silu(gate) * up of Llama, Qwen, Mistral and Mixtral; set kernels=eager</source>
-        <translation>kernels=fused 用于 Llama、Qwen、Mistral 和 Mixtral 的 RMS 归一化和 silu(gate) * up；请设 kernels=eager</translation>
+        <translation>kernels=fused 只支持 Llama、Qwen、Mistral 和 Mixtral 的 RMS 归一化和 silu(gate) * up；请设 kernels=eager</translation>
     </message>
     <message>
         <source>keys and values are kept until the loss</source>
-        <translation>键和值在损失之前一直被引用</translation>
+        <translation>键和值保留到损失</translation>
     </message>
     <message>
         <source>language: en or zh_CN; default: $LANG, or in the window the last choice</source>
@@ -7721,12 +7677,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>省略所有需要重放的内容</translation>
     </message>
     <message>
-        <source>lengths of samples: a file of lines "length,count", from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
-        <translation>样本长度：由 "length,count" 行组成的文件，每个微批次从中抽取样本：由 seq=FILE 设置；超过数值 seq 的会被截断</translation>
+        <source>lengths of samples: a file of lines &quot;length,count&quot;, from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
+        <translation>样本长度：由 &quot;length,count&quot; 行组成的文件，每个微批次从中抽取样本（由 seq=FILE 设置）；若 seq 是数，超过它的样本会被截断</translation>
     </message>
     <message>
-        <source>lengths of the micro-batches in turn, such as "400,1536,400", or a range to draw from, such as "256-1024" (seq=LIST sets this); empty: all have the length seq</source>
-        <translation>各微批次的长度依次为 "400,1536,400"，或从范围 "256-1024" 中抽取：由 seq=LIST 设置；留空：都与 seq 相同</translation>
+        <source>lengths of the micro-batches in turn, such as &quot;400,1536,400&quot;, or a range to draw from, such as &quot;256-1024&quot; (seq=LIST sets this); empty: all have the length seq</source>
+        <translation>各微批次依次的长度，例如 &quot;400,1536,400&quot;，或从中抽取长度的范围，例如 &quot;256-1024&quot;（由 seq=LIST 设置）；留空：长度均为 seq</translation>
     </message>
     <message>
         <source>library of the optimizer with 8-bit moments</source>
@@ -7738,11 +7694,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lifetime: born in backward, live when it ends</source>
-        <translation>生命周期：在反向中创建，反向结束时存在</translation>
+        <translation>生命周期：在反向中创建，反向结束时存活</translation>
     </message>
     <message>
         <source>lifetime: born in forward, live when the recording ends</source>
-        <translation>生命周期：在前向中创建，录制结束时存在</translation>
+        <translation>生命周期：在前向中创建，录制结束时存活</translation>
     </message>
     <message>
         <source>lifetime: replaced in every pass by one that is larger by the same amount, layer by layer</source>
@@ -7754,11 +7710,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>limit memory as on a smaller device</source>
-        <translation>限制内存，如同在较小的设备上</translation>
+        <translation>限制显存，如同在较小的设备上</translation>
     </message>
     <message>
-        <source>linear layers that get an adapter, such as "q_proj,v_proj"</source>
-        <translation>获得适配器的线性层，如 "q_proj,v_proj"</translation>
+        <source>linear layers that get an adapter, such as &quot;q_proj,v_proj&quot;</source>
+        <translation>获得适配器的线性层，如 &quot;q_proj,v_proj&quot;</translation>
     </message>
     <message>
         <source>list only GPUs of this architecture (turing, ampere, ...) or product line (geforce, laptop, workstation, datacenter, integrated)</source>
@@ -7766,15 +7722,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>list only GPUs with all of these words in key, name, family or architecture; or one GPU in the form of --device (a MIG slice, a file, figures)</source>
-        <translation>只列出键、名称、系列或架构中包含所有这些词的 GPU；或按 --device 的形式给出一个 GPU（MIG 切片、文件、数值）</translation>
+        <translation>只列出标识、名称、系列或架构中包含所有这些词的 GPU；或按 --device 的形式给出一个 GPU（MIG 切片、文件、数值）</translation>
     </message>
     <message>
-        <source>list only GPUs with this compute capability, such as 8.6 or '&gt;=8.0'</source>
-        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 '&gt;=8.0'</translation>
+        <source>list only GPUs with this compute capability, such as 8.6 or &apos;&gt;=8.0&apos;</source>
+        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
     </message>
     <message>
-        <source>list only GPUs with this much memory, such as '&gt;=16GiB'</source>
-        <translation>只列出具有这么多显存的 GPU，例如 '&gt;=16GiB'</translation>
+        <source>list only GPUs with this much memory, such as &apos;&gt;=16GiB&apos;</source>
+        <translation>只列出具有这么多显存的 GPU，例如 &apos;&gt;=16GiB&apos;</translation>
     </message>
     <message>
         <source>list only techniques with all of these words in name, explanation, group, keys or values</source>
@@ -7790,11 +7746,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>list the techniques that save memory, with their settings and exclusions</source>
-        <translation>列出节省内存的技术，及其设置和互斥关系</translation>
+        <translation>列出节省显存的技术，及其设置和互斥关系</translation>
     </message>
     <message>
         <source>live after the range</source>
-        <translation>之后仍在</translation>
+        <translation>区间之后仍存活</translation>
     </message>
     <message>
         <source>live at the end of the trace or of the selected range</source>
@@ -7806,11 +7762,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>load a checkpoint before the first step, to the host (cpu) or to the GPU (cuda), as with map_location</source>
-        <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），由 map_location 决定</translation>
+        <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），如同 map_location</translation>
     </message>
     <message>
-        <source>load with map_location="cpu" or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
-        <translation>map_location="cpu"、load_state_dict(assign=True)，或在 from_pretrained 中指定 dtype</translation>
+        <source>load with map_location=&quot;cpu&quot; or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
+        <translation>加载时使用 map_location=&quot;cpu&quot; 或 load_state_dict(assign=True)，或向 from_pretrained 传入 dtype</translation>
     </message>
     <message>
         <source>load=cast-on-device has no effect: these weights stay fp32</source>
@@ -7818,27 +7774,27 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because it dequantizes them in each forward to measure their rows; use lora.kind=lora</source>
-        <translation>不支持在 4 或 8 位权重旁规划 lora.kind=dora：它每次前向都展开权重以测量各行；请用 lora.kind=lora</translation>
+        <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重：它每次前向都反量化权重以测量各行；请用 lora.kind=lora</translation>
     </message>
     <message>
         <source>lora.placement has no effect without adapters, and lora.rank is 0: set lora.rank=8</source>
-        <translation>没有适配器时 lora.placement 不起作用，而 lora.rank 为 0：请设 lora.rank=8</translation>
+        <translation>lora.placement 没有适配器时不起作用，而 lora.rank 为 0：请设 lora.rank=8</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and tower are only supported for unquantized weights: set quantization=none</source>
-        <translation>lora.placement=layer-parallel 和 tower 只规划未量化的权重：请设 quantization=none</translation>
+        <translation>lora.placement=layer-parallel 和 tower 只支持未量化的权重：请设 quantization=none</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and tower are only supported on one GPU: set shard.strategy=none</source>
-        <translation>lora.placement=layer-parallel 和 tower 只规划单个 GPU：请设 shard.strategy=none</translation>
+        <translation>lora.placement=layer-parallel 和 tower 只支持单个 GPU：请设 shard.strategy=none</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and tower require a model with one stack of layers over tokens; the torch.nn.Transformer presets have built-in adapters</source>
-        <translation>lora.placement=layer-parallel 和 tower 用于对词元只有一个层栈的模型；torch.nn.Transformer 预设已内置</translation>
+        <translation>lora.placement=layer-parallel 和 tower 需要只有一个词元层栈的模型；torch.nn.Transformer 预设已内置适配器</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and tower support only one kind of adapter: set lora.kind=lora</source>
-        <translation>lora.placement=layer-parallel 和 tower 只有一种适配器：请设 lora.kind=lora</translation>
+        <translation>lora.placement=layer-parallel 和 tower 只支持一种适配器：请设 lora.kind=lora</translation>
     </message>
     <message>
         <source>lora.trunk=cached can only be planned, because the data of a second epoch differ here from those of the first; use backend=plan</source>
@@ -7862,11 +7818,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lora.trunk=cached needs a trunk that does not depend on the adapters: set lora.placement=tower</source>
-        <translation>lora.trunk=cached 需要适配器不回传的主干：请设 lora.placement=tower</translation>
+        <translation>lora.trunk=cached 需要不依赖适配器的主干：请设 lora.placement=tower</translation>
     </message>
     <message>
-        <source>loss=chunked: the basics model's script computes its loss as a whole</source>
-        <translation>loss=chunked：基础模型的脚本一次计算损失</translation>
+        <source>loss=chunked: the basics model&apos;s script computes its loss as a whole</source>
+        <translation>loss=chunked：基础模型的脚本整体计算损失</translation>
     </message>
     <message>
         <source>loss_path has no effect with loss=chunked; set loss_path=labels-shifted</source>
@@ -7874,19 +7830,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>loss_path: transformers before 4.49 did not have {model}; set loss_path=labels-shifted</source>
-        <translation>loss_path：{model} 不在 transformers 4.49 之前的解码器之列；请设 loss_path=labels-shifted</translation>
+        <translation>loss_path：4.49 之前的 transformers 没有 {model}；请设 loss_path=labels-shifted</translation>
     </message>
     <message>
         <source>loss_path=upcast-in-model: GPT-2 never converted its logits and computed the loss in their type, which is not supported; set loss_path=logits-cut</source>
-        <translation>loss_path=upcast-in-model：GPT-2 从未如此，其损失使用 logits 的类型，不支持规划；请设 loss_path=logits-cut</translation>
+        <translation>loss_path=upcast-in-model：GPT-2 从不转换其 logits，而是以其类型计算损失，这不受支持；请设 loss_path=logits-cut</translation>
     </message>
     <message>
         <source>low-rank adapters, all other weights frozen</source>
-        <translation>低秩适配器，其余冻结</translation>
+        <translation>低秩适配器，其他权重全部冻结</translation>
     </message>
     <message>
         <source>lower per_device_eval_batch_size, set eval_accumulation_steps=1, or evaluate smaller batches</source>
-        <translation>per_device_eval_batch_size、eval_accumulation_steps=1，或在评估中使用更小的批</translation>
+        <translation>减小 per_device_eval_batch_size，设置 eval_accumulation_steps=1，或用更小的批次评估</translation>
     </message>
     <message>
         <source>maximum GPU memory, such as 24GiB; default for a RUN or a program with --device: the memory of that GPU</source>
@@ -7902,7 +7858,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>mode=generate needs a number of tokens, but generate.tokens is 0: set generate.tokens=64</source>
-        <translation>mode=generate 生成 generate.tokens 个词元，而其为 0：请设 generate.tokens=64</translation>
+        <translation>mode=generate 需要词元数，但 generate.tokens 为 0：请设 generate.tokens=64</translation>
     </message>
     <message>
         <source>modules of the model, outermost first</source>
@@ -7922,15 +7878,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>more frames than can be stored</source>
-        <translation>帧超过可容纳的数量</translation>
+        <translation>栈帧超过可容纳的数量</translation>
     </message>
     <message>
         <source>more values than the memory limit allows</source>
-        <translation>值超过内存可容纳的数量</translation>
+        <translation>值超过内存上限容许的数量</translation>
     </message>
     <message>
         <source>moved in fp32 first: reserved memory stays twice as large</source>
-        <translation>先以 fp32 移动：预留保持两倍大</translation>
+        <translation>先以 fp32 移动：预留显存保持两倍大</translation>
     </message>
     <message>
         <source>name, op, module, phase, step, stream or kind</source>
@@ -7954,10 +7910,10 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>no memory is allocated here</source>
-        <translation>此处内存中没有内容</translation>
+        <translation>此处没有分配显存</translation>
     </message>
     <message>
-        <source>no permission to read '{}'</source>
+        <source>no permission to read &apos;{}&apos;</source>
         <translation>没有读取“{}”的权限</translation>
     </message>
     <message>
@@ -7965,12 +7921,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>之后没有向设备申请</translation>
     </message>
     <message>
-        <source>no score matrices, with cuDNN's kernels</source>
+        <source>no score matrices, with cuDNN&apos;s kernels</source>
         <translation>没有分数矩阵，使用 cuDNN 的内核</translation>
     </message>
     <message>
-        <source>no stack while other entries have one: autograd's thread</source>
-        <translation>其他有栈之处没有栈：自动求导的线程</translation>
+        <source>no stack while other entries have one: autograd&apos;s thread</source>
+        <translation>其他条目有调用栈而此处没有：自动求导的线程</translation>
     </message>
     <message>
         <source>no state; with momentum, one tensor as large as the trained parameters</source>
@@ -7990,11 +7946,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>number of chunks for loss=chunked</source>
-        <translation>loss=chunked 将词元切成的份数</translation>
+        <translation>loss=chunked 的分块数</translation>
     </message>
     <message>
-        <source>number of new tokens of each sequence up to its end token, such as "40,120" in turn, or a range, whose maximum is used; generation ends with the longest sequence; empty: no end token</source>
-        <translation>每个序列到其结束词元的新词元数，依次 "40,120"，或一个范围，取其最大值：生成随最长者结束；留空：没有结束词元</translation>
+        <source>number of new tokens of each sequence up to its end token, such as &quot;40,120&quot; in turn, or a range, whose maximum is used; generation ends with the longest sequence; empty: no end token</source>
+        <translation>每个序列到结束词元为止的新词元数，例如依次为 &quot;40,120&quot;，或一个范围（取其最大值）；生成随最长的序列结束；留空：没有结束词元</translation>
     </message>
     <message>
         <source>number of steps between two computations of the projection</source>
@@ -8010,7 +7966,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>number of trained keys and values before the sequence in each layer; 0: none</source>
-        <translation>每层在序列之前的可训练键和值；0：无</translation>
+        <translation>每层中置于序列之前的可训练键和值的数量；0：无</translation>
     </message>
     <message>
         <source>offload.activations and activation_compression both change how saved activations are kept; choose one</source>
@@ -8058,19 +8014,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>one call, but scores are still in memory</source>
-        <translation>一次调用，分数仍在内存中</translation>
+        <translation>一次调用，分数仍在显存中</translation>
     </message>
     <message>
-        <source>one moment for each matrix, half of Adam's state; the step multiplies each matrix fifteen times in 16 bits</source>
+        <source>one moment for each matrix, half of Adam&apos;s state; the step multiplies each matrix fifteen times in 16 bits</source>
         <translation>每个矩阵一个矩，为 Adam 状态的一半；其优化器步以 16 位将每个矩阵乘十五次</translation>
     </message>
     <message>
-        <source>one moment for each trained element and one number per row; half of Adam's state</source>
+        <source>one moment for each trained element and one number per row; half of Adam&apos;s state</source>
         <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
     </message>
     <message>
         <source>one process represents one rank of shard.ranks; batch is that of one GPU (with shard.strategy=tensor, all GPUs have the same batch)</source>
-        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批（shard.strategy=tensor 时所有 GPU 的批相同）</translation>
+        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批大小（shard.strategy=tensor 时所有 GPU 使用相同的批次）</translation>
     </message>
     <message>
         <source>only findings, fragmentation, segments, reclaim, leaks, sites or oom</source>
@@ -8082,15 +8038,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>optimizer without foreach (foreach=False)</source>
-        <translation>逐个更新的优化器（foreach=False）</translation>
+        <translation>不用 foreach 的优化器（foreach=False）</translation>
     </message>
     <message>
         <source>optimizer.bits=4 requires Adam: set optimizer.name to adam or adamw</source>
-        <translation>optimizer.bits=4 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
+        <translation>optimizer.bits=4 需要 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
     </message>
     <message>
         <source>optimizer.bits=8 requires Adam: set optimizer.name to adam or adamw</source>
-        <translation>optimizer.bits=8 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
+        <translation>optimizer.bits=8 需要 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
     </message>
     <message>
         <source>optimizer.in_backward frees gradients; set zero_grad=none</source>
@@ -8101,16 +8057,16 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>optimizer.in_backward：按所有梯度的范数裁剪需要全部梯度；请设 clip_grad_norm=0</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: gradients that are used immediately can't be accumulated over micro-batches; set micro_batches=1</source>
+        <source>optimizer.in_backward: gradients that are used immediately can&apos;t be accumulated over micro-batches; set micro_batches=1</source>
         <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
     </message>
     <message>
         <source>optimizer.paged is only supported for 8-bit moments: set optimizer.bits=8</source>
-        <translation>optimizer.paged 只规划 8 位矩：请设 optimizer.bits=8</translation>
+        <translation>optimizer.paged 只支持 8 位矩：请设 optimizer.bits=8</translation>
     </message>
     <message>
         <source>optimizer.paged requires bitsandbytes: set optimizer.library=bitsandbytes</source>
-        <translation>optimizer.paged 属于 bitsandbytes：请设 optimizer.library=bitsandbytes</translation>
+        <translation>optimizer.paged 需要 bitsandbytes：请设 optimizer.library=bitsandbytes</translation>
     </message>
     <message>
         <source>order of call sites: held (bytes times time), count, bytes, life or peak</source>
@@ -8130,7 +8086,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>page-locked host memory; GPU memory does not change</source>
-        <translation>锁页主机内存；GPU 内存不变</translation>
+        <translation>锁页主机内存；显存不变</translation>
     </message>
     <message>
         <source>part of allocated: remainders that are too small to be split off</source>
@@ -8142,19 +8098,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>pass fused=True or foreach=False to the optimizer</source>
-        <translation>在优化器中设置 fused=True 或 foreach=False</translation>
+        <translation>向优化器传入 fused=True 或 foreach=False</translation>
     </message>
     <message>
         <source>pass torch_dtype=torch.bfloat16 to from_pretrained</source>
-        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16</translation>
+        <translation>向 from_pretrained 传入 torch_dtype=torch.bfloat16</translation>
     </message>
     <message>
         <source>pass torch_dtype=torch.bfloat16 to from_pretrained, or call model.to(torch.bfloat16)</source>
-        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16，或 model.to(torch.bfloat16)</translation>
+        <translation>向 from_pretrained 传入 torch_dtype=torch.bfloat16，或调用 model.to(torch.bfloat16)</translation>
     </message>
     <message>
         <source>peak during it</source>
-        <translation>其中峰值</translation>
+        <translation>期间峰值</translation>
     </message>
     <message>
         <source>plan published experiments, and compare predicted with published figures</source>
@@ -8166,7 +8122,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>plans of built-in models need LibTorch {}, which is not installed; `vramscope setup` downloads it ({})</source>
-        <translation>内置模型由 LibTorch {} 规划，它尚未安装；`vramscope setup` 可下载（{}）</translation>
+        <translation>规划内置模型需要 LibTorch {}，但它尚未安装；`vramscope setup` 可下载（{}）</translation>
     </message>
     <message>
         <source>prefix.tokens: PEFT refuses checkpointing, which would create the cache again: set checkpointing.mode=none</source>
@@ -8178,15 +8134,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>prefix.tokens: generation from a prefix is not supported: set generate.tokens=0</source>
-        <translation>prefix.tokens：不支持规划带前缀的生成：请设 generate.tokens=0</translation>
+        <translation>prefix.tokens：不支持从前缀生成：请设 generate.tokens=0</translation>
     </message>
     <message>
         <source>prefix.tokens: only Llama, Qwen, Mistral, Mixtral and Phi are supported, whose attention reads keys from a cache; set prefix.tokens=0</source>
-        <translation>prefix.tokens：只规划从缓存取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
+        <translation>prefix.tokens：只支持从缓存读取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
     </message>
     <message>
         <source>prefix.tokens: only one GPU is supported: set shard.strategy=none</source>
-        <translation>prefix.tokens：只规划单个 GPU：请设 shard.strategy=none</translation>
+        <translation>prefix.tokens：只支持单个 GPU：请设 shard.strategy=none</translation>
     </message>
     <message>
         <source>prefix.tokens: only one kind of adapter is allowed: set lora.rank=0</source>
@@ -8194,11 +8150,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>prefix.tokens: only unquantized weights are supported: set quantization=none</source>
-        <translation>prefix.tokens：只规划未量化的权重：请设 quantization=none</translation>
+        <translation>prefix.tokens：只支持未量化的权重：请设 quantization=none</translation>
     </message>
     <message>
         <source>prefix.tokens: the prefix uses the cache: set use_cache=false</source>
-        <translation>prefix.tokens：缓存用于前缀：请设 use_cache=false</translation>
+        <translation>prefix.tokens：前缀使用该缓存：请设 use_cache=false</translation>
     </message>
     <message>
         <source>prefix.tokens: the weights are already frozen: set trainable=all</source>
@@ -8221,11 +8177,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>输出 LibTorch 的位置；退出状态为 1 表示未安装</translation>
     </message>
     <message>
-        <source>process {} failed ({}), but the program ended with status 0: that process's work is missing</source>
+        <source>process {} failed ({}), but the program ended with status 0: that process&apos;s work is missing</source>
         <translation>进程 {} 失败（{}），但程序以状态 0 结束：缺少该进程本应完成的部分</translation>
     </message>
     <message>
-        <source>quantization: 4-bit and 8-bit weights can't be trained; set lora.rank, or mode=inference</source>
+        <source>quantization: 4-bit and 8-bit weights can&apos;t be trained; set lora.rank, or mode=inference</source>
         <translation>quantization：4 或 8 位权重无法训练；请设置 lora.rank 或 mode=inference</translation>
     </message>
     <message>
@@ -8246,27 +8202,27 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>recomputed forward within backward: freed in it</source>
-        <translation>反向中的再次前向：在其中释放</translation>
+        <translation>反向中重新计算的前向：在其中释放</translation>
     </message>
     <message>
         <source>recomputed forward within backward: kept for backward</source>
-        <translation>反向中的再次前向：为反向保留</translation>
+        <translation>反向中重新计算的前向：为反向保留</translation>
     </message>
     <message>
         <source>releases segments unused for long when memory is short</source>
-        <translation>长期闲置且内存不足时归还</translation>
+        <translation>显存紧张时归还长期未用的段</translation>
     </message>
     <message>
-        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; "": the defaults</source>
-        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；""：默认设置</translation>
+        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; &quot;&quot;: the defaults</source>
+        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；&quot;&quot;：默认设置</translation>
     </message>
     <message>
-        <source>replay with this fraction of the device's memory</source>
-        <translation>按设备显存的此比例重放</translation>
+        <source>replay with this fraction of the device&apos;s memory</source>
+        <translation>以设备显存的此比例重放</translation>
     </message>
     <message>
         <source>replay with this much memory for segments, such as 24GiB; or with the memory of a GPU (a name in `vramscope devices`, a file or figures) without its CUDA context</source>
-        <translation>按这么多用于段的显存重放，例如 24GiB；或按某个 GPU 的显存（`vramscope devices` 中的名称、文件或数值）减去其 CUDA 上下文</translation>
+        <translation>以这么多可用于段的显存重放，例如 24GiB；或以某个 GPU 的显存（`vramscope devices` 中的名称、文件或数值）减去其 CUDA 上下文</translation>
     </message>
     <message>
         <source>reserved and not allocated; the trace has only this total, not the segments</source>
@@ -8274,27 +8230,27 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>resume is not supported for the basics model, whose script has its own optimizer</source>
-        <translation>不支持规划基础模型的 resume，其脚本自带优化器</translation>
+        <translation>不支持基础模型的 resume，其脚本自带优化器</translation>
     </message>
     <message>
         <source>resume is only supported for complete state dicts: use shard.strategy=ddp, or none</source>
-        <translation>resume 只规划完整的状态字典：请用 shard.strategy=ddp 或 none</translation>
+        <translation>resume 只支持完整的状态字典：请用 shard.strategy=ddp 或 none</translation>
     </message>
     <message>
         <source>resume is only supported for one optimizer: set optimizer.in_backward=false</source>
-        <translation>resume 只规划一个优化器：请设 optimizer.in_backward=false</translation>
+        <translation>resume 只支持一个优化器：请设 optimizer.in_backward=false</translation>
     </message>
     <message>
-        <source>resume is only supported for state in the weights' type: set optimizer.bits=32</source>
-        <translation>resume 只规划与权重同类型的状态：请设 optimizer.bits=32</translation>
+        <source>resume is only supported for state in the weights&apos; type: set optimizer.bits=32</source>
+        <translation>resume 只支持与权重同类型的状态：请设 optimizer.bits=32</translation>
     </message>
     <message>
         <source>resume is only supported for state on the GPU: set offload.optimizer=none</source>
-        <translation>resume 只规划 GPU 上的状态：请设 offload.optimizer=none</translation>
+        <translation>resume 只支持 GPU 上的状态：请设 offload.optimizer=none</translation>
     </message>
     <message>
         <source>resume is only supported for the state of Adam and SGD: use optimizer.name=adamw</source>
-        <translation>resume 只规划 Adam 和 SGD 的状态：请用 optimizer.name=adamw</translation>
+        <translation>resume 只支持 Adam 和 SGD 的状态：请用 optimizer.name=adamw</translation>
     </message>
     <message>
         <source>resume is only supported for unquantized weights: set quantization=none</source>
@@ -8302,7 +8258,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>resume is only supported for weights on the GPU: set offload.parameters=none</source>
-        <translation>resume 只规划 GPU 上的权重：请设 offload.parameters=none</translation>
+        <translation>resume 只支持 GPU 上的权重：请设 offload.parameters=none</translation>
     </message>
     <message>
         <source>resume.keeps has no effect without resume.map_location</source>
@@ -8310,7 +8266,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>round sizes up, so that blocks are reused</source>
-        <translation>将请求向上取整，使块可被重用</translation>
+        <translation>将大小向上取整，使块可被重用</translation>
     </message>
     <message>
         <source>run it under torch.no_grad() or torch.inference_mode()</source>
@@ -8330,15 +8286,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>samples.batches=packed: explicit attention would compute the scores of a whole row; use attention=efficient or flash</source>
-        <translation>samples.batches=packed：显式注意力会产生整行的分数；请用 attention=efficient 或 flash</translation>
+        <translation>samples.batches=packed：显式注意力会计算整行的分数；请用 attention=efficient 或 flash</translation>
     </message>
     <message>
-        <source>samples.file has lengths of token sequences, which are not this model's input</source>
-        <translation>samples.file 针对词元序列，此模型不使用</translation>
+        <source>samples.file has lengths of token sequences, which are not this model&apos;s input</source>
+        <translation>samples.file 是词元序列的长度，而此模型的输入不是词元序列</translation>
     </message>
     <message>
         <source>samples.file sets lengths of samples, lengths those of batches: set only one of them</source>
-        <translation>samples.file 是样本的长度，lengths 是批的长度：只能设置其一</translation>
+        <translation>samples.file 设置样本的长度，lengths 设置批次的长度：只能设置其一</translation>
     </message>
     <message>
         <source>save the state of model and optimizer with torch.save</source>
@@ -8346,15 +8302,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>save=step is only supported for complete state dicts, not for those of sharded runs: set save=none</source>
-        <translation>save=step 只规划完整的状态字典；分片运行的不支持：请设 save=none</translation>
+        <translation>save=step 只支持完整的状态字典，不支持分片运行的：请设 save=none</translation>
     </message>
     <message>
         <source>save=step is only supported for weights on the GPU: set save=none</source>
-        <translation>save=step 只规划 GPU 上的权重：请设 save=none</translation>
+        <translation>save=step 只支持 GPU 上的权重：请设 save=none</translation>
     </message>
     <message>
         <source>scores are capped only with attention=eager, because SDPA has no cap</source>
-        <translation>只有 attention=eager 会限制分数上限：SDPA 没有上限</translation>
+        <translation>只有 attention=eager 会限制分数上限，因为 SDPA 没有上限</translation>
     </message>
     <message>
         <source>segment needed</source>
@@ -8362,23 +8318,23 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>segments grow, with fewer holes between blocks</source>
-        <translation>段可增长：块之间滞留更少</translation>
+        <translation>段可增长，块之间的空洞更少</translation>
     </message>
     <message>
         <source>serve agents over the Model Context Protocol, on standard input and output</source>
-        <translation>通过标准输入和输出，以 Model Context Protocol 为代理提供服务</translation>
+        <translation>通过标准输入和输出，以 Model Context Protocol 为智能体提供服务</translation>
     </message>
     <message>
         <source>set CUBLAS_WORKSPACE_CONFIG=:4096:2, and use fewer streams</source>
-        <translation>CUBLAS_WORKSPACE_CONFIG=:4096:2，并减少流的数量</translation>
+        <translation>设置 CUBLAS_WORKSPACE_CONFIG=:4096:2，并减少流的数量</translation>
     </message>
     <message>
         <source>set group_by_length=True, lower max_length, or run the longest batch first</source>
-        <translation>group_by_length=True、更小的 max_length，或先处理最长的批</translation>
+        <translation>设置 group_by_length=True、减小 max_length，或先运行最长的批次</translation>
     </message>
     <message>
         <source>set use_reentrant=False, or call model.enable_input_require_grads()</source>
-        <translation>use_reentrant=False，或 model.enable_input_require_grads()</translation>
+        <translation>设置 use_reentrant=False，或调用 model.enable_input_require_grads()</translation>
     </message>
     <message>
         <source>settings to replay with, in the syntax of PYTORCH_CUDA_ALLOC_CONF (repeatable)</source>
@@ -8390,27 +8346,27 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.implementation=fsdp1: FSDP1 gathers at most one layer ahead; set shard.forward_prefetch=1</source>
-        <translation>shard.implementation=fsdp1：最多提前收集一层；请设 shard.forward_prefetch=1</translation>
+        <translation>shard.implementation=fsdp1：FSDP1 最多提前收集一层；请设 shard.forward_prefetch=1</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: FSDP1 gathers one layer ahead in backward, at the time of shard.backward_prefetch_at; set shard.backward_prefetch=1</source>
-        <translation>shard.implementation=fsdp1：反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
+        <translation>shard.implementation=fsdp1：FSDP1 在反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: FSDP1 on one GPU is NO_SHARD, which is not supported; use shard.implementation=fsdp2</source>
-        <translation>shard.implementation=fsdp1：单个 GPU 上即为 NO_SHARD，不支持规划；请用 shard.implementation=fsdp2</translation>
+        <translation>shard.implementation=fsdp1：单个 GPU 上的 FSDP1 即 NO_SHARD，不受支持；请用 shard.implementation=fsdp2</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1's load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
-        <translation>shard.implementation=fsdp1：其 load_state_dict 会收集模型，不支持规划；请设 resume.map_location=none</translation>
+        <source>shard.implementation=fsdp1: FSDP1&apos;s load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
+        <translation>shard.implementation=fsdp1：FSDP1 的 load_state_dict 会收集模型，不受支持；请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1's state_dict gathers the model, which is not supported; set save=none</source>
-        <translation>shard.implementation=fsdp1：其 state_dict 会收集模型，不支持规划；请设 save=none</translation>
+        <source>shard.implementation=fsdp1: FSDP1&apos;s state_dict gathers the model, which is not supported; set save=none</source>
+        <translation>shard.implementation=fsdp1：FSDP1 的 state_dict 会收集模型，不受支持；请设 save=none</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: GaLore projects matrices, but a part of a flat parameter is one-dimensional; set galore.rank=0</source>
-        <translation>shard.implementation=fsdp1：GaLore 投影矩阵，而扁平参数的一部分是一行；请设 galore.rank=0</translation>
+        <translation>shard.implementation=fsdp1：GaLore 投影矩阵，而扁平参数的一部分是一维的；请设 galore.rank=0</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: PyTorch does not accumulate gradients on the host; set shard.no_sync=true</source>
@@ -8418,19 +8374,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.implementation=fsdp1: PyTorch refuses to flatten fp32 adapters and 16-bit weights into one tensor; set lora.dtype=weights</source>
-        <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个；请设 lora.dtype=weights</translation>
+        <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个张量；请设 lora.dtype=weights</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit's weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
+        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit&apos;s weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
         <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在自身反向完成时释放该单元的权重，PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: gradients arrive at flat parameters, so no hook of a parameter is called; set gradients.dtype=weights</source>
-        <translation>shard.implementation=fsdp1：梯度进入扁平参数，参数的钩子看不到；请设 gradients.dtype=weights</translation>
+        <translation>shard.implementation=fsdp1：梯度到达扁平参数，因此不会调用参数的钩子；请设 gradients.dtype=weights</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: units are moved to the GPU one by one; set load=device</source>
-        <translation>shard.implementation=fsdp1：单元逐个到达 GPU；请设 load=device</translation>
+        <translation>shard.implementation=fsdp1：单元逐个移动到 GPU；请设 load=device</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: with use_orig_params=False, PyTorch refuses units that are only partly trained; set shard.original_parameters=true</source>
@@ -8438,18 +8394,18 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.replicas requires FSDP1 (HYBRID_SHARD); set shard.implementation=fsdp1</source>
-        <translation>shard.replicas 是 FSDP1 的分组（HYBRID_SHARD）；请设 shard.implementation=fsdp1</translation>
+        <translation>shard.replicas 需要 FSDP1（HYBRID_SHARD）；请设 shard.implementation=fsdp1</translation>
     </message>
     <message>
         <source>shard.replicas: groups that split the model require shard.strategy=zero3 or zero2</source>
-        <translation>shard.replicas：每组以分片持有模型，由 shard.strategy=zero3 和 zero2 实现</translation>
+        <translation>shard.replicas：切分模型的组需要 shard.strategy=zero3 或 zero2</translation>
     </message>
     <message>
         <source>shard.strategy applies only to training, not to inference and generation</source>
         <translation>shard.strategy 只适用于训练，不适用于推理和生成</translation>
     </message>
     <message>
-        <source>shard.strategy can't be run by one process on this computer's GPU; use backend=plan</source>
+        <source>shard.strategy can&apos;t be run by one process on this computer&apos;s GPU; use backend=plan</source>
         <translation>shard.strategy 无法由本机 GPU 上的一个进程运行；请用 backend=plan</translation>
     </message>
     <message>
@@ -8457,7 +8413,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy 至少需要两个 GPU；请设 shard.ranks=2 或更多</translation>
     </message>
     <message>
-        <source>shard.strategy: the basics model's script has its own optimizer; use shard.strategy=ddp</source>
+        <source>shard.strategy: the basics model&apos;s script has its own optimizer; use shard.strategy=ddp</source>
         <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -8466,39 +8422,39 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.strategy=tensor: PyTorch refuses a common norm of split and unsplit gradients; set clip_grad_norm=0</source>
-        <translation>shard.strategy=tensor：PyTorch 拒绝同时对切分和完整的梯度求范数；请设 clip_grad_norm=0</translation>
+        <translation>shard.strategy=tensor：PyTorch 拒绝对切分和未切分的梯度求共同的范数；请设 clip_grad_norm=0</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: PyTorch refuses lists of split and unsplit parameters and uses the loop by default; set optimizer.impl=loop</source>
-        <translation>shard.strategy=tensor：PyTorch 不支持切分和完整参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
+        <translation>shard.strategy=tensor：PyTorch 不支持切分和未切分参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: infinite gradients are not detected over all ranks; use precision=amp-bf16</source>
-        <translation>shard.strategy=tensor：不会向所有 rank 查询梯度是否为无穷；请用 precision=amp-bf16</translation>
+        <translation>shard.strategy=tensor：不会检测所有 rank 上的无穷梯度；请用 precision=amp-bf16</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: moments in fewer bits are not supported for split parameters; set optimizer.bits=32</source>
-        <translation>shard.strategy=tensor：不支持规划切分参数的低位矩；请设 optimizer.bits=32</translation>
+        <translation>shard.strategy=tensor：切分的参数不支持位数更少的矩；请设 optimizer.bits=32</translation>
     </message>
     <message>
-        <source>shard.strategy=tensor: other ranks' parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=tensor：这里不计算其他 rank 加到和中的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+        <source>shard.strategy=tensor: other ranks&apos; parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=tensor：不计算其他 rank 对和的贡献；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: saved distributed tensors are not compressed; set activation_compression=none</source>
-        <translation>shard.strategy=tensor：分布式张量保存的内容不压缩；请设 activation_compression=none</translation>
+        <translation>shard.strategy=tensor：保存的分布式张量不压缩；请设 activation_compression=none</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: saved distributed tensors are not offloaded; set offload.activations=none</source>
-        <translation>shard.strategy=tensor：分布式张量保存的内容不卸载；请设 offload.activations=none</translation>
+        <translation>shard.strategy=tensor：保存的分布式张量不卸载；请设 offload.activations=none</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: this optimizer is only supported for complete matrices; use adamw</source>
-        <translation>shard.strategy=tensor：此优化器只规划完整矩阵；请用 adamw</translation>
+        <translation>shard.strategy=tensor：此优化器只支持完整矩阵；请用 adamw</translation>
     </message>
     <message>
         <source>shard.strategy=zero1: updates by other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero1：这里不计算其他 rank 更新的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+        <translation>shard.strategy=zero1：不计算其他 rank 的更新；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: gathered weights would be treated as activations; set activation_compression=none</source>
@@ -8510,19 +8466,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: the state of shards is on the same device as the shards; also set offload.parameters=cpu, or set offload.optimizer=none</source>
-        <translation>shard.strategy=zero2 或 zero3：分片的状态与分片在同一处；请同时设 offload.parameters=cpu，或设 offload.optimizer=none</translation>
+        <translation>shard.strategy=zero2 或 zero3：分片的状态与分片在同一设备上；请同时设 offload.parameters=cpu，或设 offload.optimizer=none</translation>
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: this optimizer is only supported for complete matrices; use adamw, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero2 或 zero3：此优化器只规划完整矩阵；请用 adamw 或 shard.strategy=ddp</translation>
+        <translation>shard.strategy=zero2 或 zero3：此优化器只支持完整矩阵；请用 adamw 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: values of other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero2 或 zero3：这里不计算其他 rank 持有的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+        <translation>shard.strategy=zero2 或 zero3：不计算其他 rank 的值；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.vocabulary is only supported if everything is trained: set trainable=all</source>
-        <translation>shard.vocabulary 只规划全部训练的情况：请设 trainable=all</translation>
+        <translation>shard.vocabulary 只支持训练全部参数的情况：请设 trainable=all</translation>
     </message>
     <message>
         <source>shard.vocabulary=loss computes the loss of all logits together: set loss=full</source>
@@ -8542,7 +8498,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>show memory at the peak, or at another time</source>
-        <translation>显示峰值处或其他时刻的内存</translation>
+        <translation>显示峰值处或其他时刻的显存</translation>
     </message>
     <message>
         <source>show one kernel by its number: its call, op, module, the allocations of that op, and the blocks that the kernel uses</source>
@@ -8557,8 +8513,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>窗口大小（1680x1050）</translation>
     </message>
     <message>
-        <source>sizes are rounded up to a fraction of their power of two: "4", or by size "[256:1,512:2,&gt;:8]"; empty: to 512 bytes</source>
-        <translation>大小向上取整到其 2 的幂的一部分："4"，或按大小 "[256:1,512:2,&gt;:8]"；留空：取整到 512 字节</translation>
+        <source>sizes are rounded up to a fraction of their power of two: &quot;4&quot;, or by size &quot;[256:1,512:2,&gt;:8]&quot;; empty: to 512 bytes</source>
+        <translation>大小向上取整到其 2 的幂的一部分：&quot;4&quot;，或按大小 &quot;[256:1,512:2,&gt;:8]&quot;；留空：取整到 512 字节</translation>
     </message>
     <message>
         <source>snapshot without history</source>
@@ -8570,15 +8526,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>split embedding and output layer</source>
-        <translation>嵌入和输出层分片</translation>
+        <translation>切分嵌入和输出层</translation>
     </message>
     <message>
         <source>split loss, too</source>
-        <translation>损失也分片</translation>
+        <translation>也切分损失</translation>
     </message>
     <message>
         <source>split the batch into smaller passes</source>
-        <translation>将批分成较小的几次处理</translation>
+        <translation>将批次分成较小的几次处理</translation>
     </message>
     <message>
         <source>stack: a model is built, moved or loaded</source>
@@ -8593,8 +8549,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>stack：比较两个峰值处的调用点</translation>
     </message>
     <message>
-        <source>stack: made in a module's forward, and live</source>
-        <translation>调用栈：在模块的前向中创建并存在</translation>
+        <source>stack: made in a module&apos;s forward, and live</source>
+        <translation>调用栈：在模块的前向中创建且存活</translation>
     </message>
     <message>
         <source>standard input is not a terminal, so no question can be asked; run `vramscope setup --yes` to download without one</source>
@@ -8602,7 +8558,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>state: the number of blocks of every size is a multiple of four (parameter, gradient, two moments); their categories follow from addresses alone</source>
-        <translation>状态：每种大小出现四的倍数次（参数、梯度、两个矩）；哪个块是哪个只由地址推断</translation>
+        <translation>状态：每种大小的块数都是四的倍数（参数、梯度、两个矩）；其类别只由地址推断</translation>
     </message>
     <message>
         <source>sum GPU time by kernel, op or module, or show one kernel or allocation</source>
@@ -8614,11 +8570,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>tensor: embedding and output layer are complete on every GPU, split with gathered logits, or split with a loss over the parts (loss_parallel)</source>
-        <translation>tensor：嵌入和输出层在每个 GPU 上完整、分片并收集 logits，或分片并由其计算损失（loss_parallel）</translation>
+        <translation>tensor：嵌入和输出层在每个 GPU 上完整，切分并收集 logits，或切分并按各部分计算损失（loss_parallel）</translation>
     </message>
     <message>
         <source>the CPU has no caching allocator</source>
-        <translation>缓存分配器属于 CUDA：CPU 没有</translation>
+        <translation>CPU 没有缓存分配器</translation>
     </message>
     <message>
         <source>the GPU that is planned, counted from 0</source>
@@ -8634,7 +8590,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the PDF could not be created</source>
-        <translation>无法开始写入 PDF</translation>
+        <translation>无法创建 PDF</translation>
     </message>
     <message>
         <source>the adapters have already frozen the weights</source>
@@ -8645,12 +8601,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>基础模型用基本算子计算注意力</translation>
     </message>
     <message>
-        <source>the basics model's script has its own optimizer: set offload.optimizer=none</source>
+        <source>the basics model&apos;s script has its own optimizer: set offload.optimizer=none</source>
         <translation>基础模型的脚本自带优化器：请设 offload.optimizer=none</translation>
     </message>
     <message>
         <source>the call that launched the next work began after the start of the gap</source>
-        <translation>间隙开始之后才发起下一个运行的调用</translation>
+        <translation>启动下一项工作的调用在空闲开始之后才开始</translation>
     </message>
     <message>
         <source>the category of most of its bytes</source>
@@ -8674,14 +8630,14 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the host spent at least a quarter of the gap in cudaMalloc or cudaFree</source>
-        <translation>主机有四分之一以上的时间在 cudaMalloc 或 cudaFree 中</translation>
+        <translation>主机在空闲期间有至少四分之一的时间用于 cudaMalloc 或 cudaFree</translation>
     </message>
     <message>
         <source>the image has a side of {} pixels; {} to {} are allowed</source>
-        <translation>边长为 {} 像素：图像边长应在 {} 到 {} 之间</translation>
+        <translation>图像的一边为 {} 像素；应在 {} 到 {} 之间</translation>
     </message>
     <message>
-        <source>the interpreter '{}' no longer exists</source>
+        <source>the interpreter &apos;{}&apos; no longer exists</source>
         <translation>解释器“{}”已不存在</translation>
     </message>
     <message>
@@ -8698,11 +8654,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the next work was queued before the gap, or its call was not recorded</source>
-        <translation>下一个已提前排队，或其调用没有记录</translation>
+        <translation>下一项工作在空闲之前已排队，或其调用未记录</translation>
     </message>
     <message>
         <source>the next work was queued, and began when work of another stream ended</source>
-        <translation>下一个已排队，另一个流在其开始时结束</translation>
+        <translation>下一项工作已排队，在另一个流的工作结束时开始</translation>
     </message>
     <message>
         <source>the optimizer that updates the weights</source>
@@ -8718,27 +8674,27 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the peak is in the optimizer step and includes its temporaries</source>
-        <translation>峰值在优化器步中，且有其自身的临时张量</translation>
+        <translation>峰值在优化器步中，并包含其临时张量</translation>
     </message>
     <message>
-        <source>the program's changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it changes real files</source>
-        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会真正写入、重命名和删除文件</translation>
+        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it changes real files</source>
+        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会更改真实文件</translation>
     </message>
     <message>
-        <source>the program's history is incomplete: {}</source>
+        <source>the program&apos;s history is incomplete: {}</source>
         <translation>程序的历史不完整：{}</translation>
     </message>
     <message>
-        <source>the program's stack frame and the operator</source>
-        <translation>调用点：程序的帧和算子</translation>
+        <source>the program&apos;s stack frame and the operator</source>
+        <translation>程序的栈帧和算子</translation>
     </message>
     <message>
-        <source>the projected linear layers: layers (all in the model's layers, like transformers' optim_target_modules=["attn", "mlp"] for Llama and similar models), parts of their paths, or all-linear (including the output layer if it is not tied to the embedding)</source>
-        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=["attn", "mlp"]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
+        <source>the projected linear layers: layers (all in the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), parts of their paths, or all-linear (including the output layer if it is not tied to the embedding)</source>
+        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
     </message>
     <message>
-        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop's settings</source>
-        <translation>代理 {} 拒绝放行（{}）；代理在 $https_proxy、$http_proxy、$all_proxy 或桌面设置中指定</translation>
+        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
+        <translation>代理 {} 不允许该连接（{}）；代理由 $https_proxy、$http_proxy、$all_proxy 或桌面设置指定</translation>
     </message>
     <message>
         <source>the request needed more than was ever reserved</source>
@@ -8746,7 +8702,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the request passes; later requests were not checked</source>
-        <translation>该请求能通过；其后的内容未检查</translation>
+        <translation>该请求能通过；其后的请求未检查</translation>
     </message>
     <message>
         <source>the run produced no trace</source>
@@ -8758,7 +8714,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the share of steps that left bytes behind</source>
-        <translation>按留下内容的步所占比例</translation>
+        <translation>留下字节的步所占的比例</translation>
     </message>
     <message>
         <source>the snapshot: the state at one time, without a history</source>
@@ -8773,12 +8729,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
     </message>
     <message>
-        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam's state</source>
+        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam&apos;s state</source>
         <translation>每个可训练元素的梯度平方和，为 Adam 状态的一半，从一开始就存在</translation>
     </message>
     <message>
-        <source>the sum of the caching allocator's segments</source>
-        <translation>由缓存分配器占有：其所有段之和</translation>
+        <source>the sum of the caching allocator&apos;s segments</source>
+        <translation>缓存分配器的段之和</translation>
     </message>
     <message>
         <source>the timeline as the window draws it</source>
@@ -8786,11 +8742,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the weights and their gradients are already fp32</source>
-        <translation>权重为 fp32，其梯度也是</translation>
+        <translation>权重及其梯度已经是 fp32</translation>
     </message>
     <message>
         <source>there is no display; `vramscope plan` works without one</source>
-        <translation>没有显示环境；`vramscope plan` 无需显示环境即可使用</translation>
+        <translation>没有显示器；`vramscope plan` 无需显示器</translation>
     </message>
     <message>
         <source>there is no process to join</source>
@@ -8802,11 +8758,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>this worker does not support the backend of the run</source>
-        <translation>此工作进程不提供该运行所用的后端</translation>
+        <translation>此工作进程不支持该运行的后端</translation>
     </message>
     <message>
         <source>time in the baseline divided by the time in the shown run</source>
-        <translation>基线的时间除以当前的时间</translation>
+        <translation>基线的时间除以当前运行的时间</translation>
     </message>
     <message>
         <source>title of the image or page</source>
@@ -8822,23 +8778,23 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>tokens are distributed evenly over the experts (each expert gets tokens x chosen / experts)</source>
-        <translation>词元均匀分配给专家（每个专家得到 词元数 × 选中数 / 专家数）</translation>
+        <translation>词元均匀分配给专家（每个专家得到“词元数 × 选中数 / 专家数”个）</translation>
     </message>
     <message>
         <source>torch {} in {} has no usable {}</source>
-        <translation>torch {}（位于 {}）没有此处可用的 {}</translation>
+        <translation>torch {}（位于 {}）没有可用的 {}</translation>
     </message>
     <message>
-        <source>torch.load(map_location="cpu"): nothing exists twice</source>
-        <translation>torch.load(map_location="cpu")：没有两份</translation>
+        <source>torch.load(map_location=&quot;cpu&quot;): nothing exists twice</source>
+        <translation>torch.load(map_location=&quot;cpu&quot;)：没有两份</translation>
     </message>
     <message>
         <source>torch.save of model and optimizer after each step: the tensors are copied to the host one after another. The GPU needs no memory for this, but waits until all bytes have been copied.</source>
-        <translation>每步之后用 torch.save 保存模型和优化器：每个张量依次拷贝到主机。GPU 无需额外内存，但要等待所有字节经过总线。</translation>
+        <translation>每步之后用 torch.save 保存模型和优化器：张量依次拷贝到主机。GPU 无需为此额外占用显存，但要等待所有字节拷贝完成。</translation>
     </message>
     <message>
-        <source>torch.utils.checkpoint's use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
-        <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后所需张量时结束的第二次运行（false）；selective 和 budget 总是后者</translation>
+        <source>torch.utils.checkpoint&apos;s use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
+        <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后一个所需张量时结束的第二次运行（false）；selective 和 budget 总是使用 false</translation>
     </message>
     <message>
         <source>traces to open in the window</source>
@@ -8850,34 +8806,34 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>trained keys and values, all other weights frozen</source>
-        <translation>可训练的键和值，其余冻结</translation>
+        <translation>可训练的键和值，其他权重全部冻结</translation>
     </message>
     <message>
         <source>transformers disables the cache with checkpointing, because it would undo its effect</source>
         <translation>transformers 在使用检查点时关闭缓存，否则会抵消其效果</translation>
     </message>
     <message>
-        <source>transformers' generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer's cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
-        <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值：dynamic 每个词元都将各层的缓存重建长一个词元；static 从一开始就为全部留出空间，并屏蔽尚不存在的部分；sliding 保留一个窗口；none 对每个词元重新计算整个序列。</translation>
+        <source>transformers&apos; generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer&apos;s cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
+        <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值。dynamic 为每个词元重新分配各层的缓存，长度加一。static 一开始就为所有词元分配空间，并屏蔽未用的位置。sliding 只保留一个窗口。none 对每个词元重新计算整个序列。</translation>
     </message>
     <message>
         <source>tries the remedy without editing the program: vramscope plan --toggle NAME -- python train.py</source>
-        <translation>不改代码即可试验：vramscope plan --toggle NAME -- python train.py</translation>
+        <translation>无需修改程序即可试用改法：vramscope plan --toggle NAME -- python train.py</translation>
     </message>
     <message>
         <source>two moments for each trained element, in its type</source>
         <translation>每个可训练元素两个矩，类型与其相同</translation>
     </message>
     <message>
-        <source>two moments, and two temporaries of the weights' size in the step, where current versions need one</source>
+        <source>two moments, and two temporaries of the weights&apos; size in the step, where current versions need one</source>
         <translation>两个矩，优化器步中还有两份权重大小的临时张量，而当前版本只需一份</translation>
     </message>
     <message>
-        <source>type in which gradients are accumulated: the weights' type, or fp32</source>
+        <source>type in which gradients are accumulated: the weights&apos; type, or fp32</source>
         <translation>累加梯度所用的类型：权重自身的类型，或 fp32</translation>
     </message>
     <message>
-        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT's autocast_adapter_dtype=False, torchtune)</source>
+        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT&apos;s autocast_adapter_dtype=False, torchtune)</source>
         <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
     </message>
     <message>
@@ -8886,11 +8842,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>unmarked: blocks saved for backward accumulate, until the loss</source>
-        <translation>无标记：为反向保存的内容增长，直到损失</translation>
+        <translation>无标记：为反向保存的块不断累积，直到损失</translation>
     </message>
     <message>
         <source>unmarked: from the loss until all saved blocks are freed</source>
-        <translation>无标记：从损失到所有保存内容释放</translation>
+        <translation>无标记：从损失到所有保存的块释放</translation>
     </message>
     <message>
         <source>unused</source>
@@ -8909,28 +8865,28 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在反向传播中，梯度一完整就更新每个参数</translation>
     </message>
     <message>
-        <source>use F.scaled_dot_product_attention, or attn_implementation="sdpa"</source>
-        <translation>F.scaled_dot_product_attention，或 attn_implementation="sdpa"</translation>
+        <source>use F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
+        <translation>使用 F.scaled_dot_product_attention 或 attn_implementation=&quot;sdpa&quot;</translation>
     </message>
     <message>
         <source>use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype of the weights (autocast_adapter_dtype=False), no .float() on activations</source>
-        <translation>整个模型使用一种类型：model.to(torch.bfloat16)，适配器使用权重的类型（autocast_adapter_dtype=False），不对激活值调用 .float()</translation>
+        <translation>整个模型使用一种 dtype：model.to(torch.bfloat16)，适配器使用权重的 dtype（autocast_adapter_dtype=False），不对激活值调用 .float()</translation>
     </message>
     <message>
         <source>use the window that is already open, if there is one</source>
         <translation>如有已打开的窗口，则使用该窗口</translation>
     </message>
     <message>
-        <source>use this GPU instead of the publications': a name in `vramscope devices`, a MIG slice, a file or figures; figures are then not judged</source>
+        <source>use this GPU instead of the publications&apos;: a name in `vramscope devices`, a MIG slice, a file or figures; figures are then not judged</source>
         <translation>使用此 GPU 代替论文中的 GPU：`vramscope devices` 中的名称、MIG 切片、文件或数值；此时不评判数值</translation>
     </message>
     <message>
         <source>use_cache: the cache of {model} is not supported in training; set use_cache=false</source>
-        <translation>use_cache：{model} 没有支持在训练中规划的键值缓存；请设 use_cache=false</translation>
+        <translation>use_cache：训练中不支持 {model} 的缓存；请设 use_cache=false</translation>
     </message>
     <message>
         <source>used by</source>
-        <translation>用于</translation>
+        <translation>使用者</translation>
     </message>
     <message>
         <source>vramscope COMMAND --help shows details. Exit status: 0 done, 1 the answer is no,
@@ -8945,7 +8901,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>vramscope: shows the contents of GPU memory while a neural network trains.
 Without a command, opens the FILEs in the window.</source>
-        <translation>vramscope：显示神经网络训练时 GPU 显存中的内容。
+        <translation>vramscope：显示神经网络训练期间显存中的内容。
 不带命令时，在窗口中打开各个 FILE。</translation>
     </message>
     <message>
@@ -8966,7 +8922,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>what is kept of the previous tokens</source>
-        <translation>保留之前词元的内容</translation>
+        <translation>为之前的词元保留的内容</translation>
     </message>
     <message>
         <source>where saved activations are kept</source>
@@ -8974,7 +8930,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>where the adapters of lora.rank are: on selected linear layers (weight), in each layer of the model, or in a separate tower</source>
-        <translation>lora.rank 的适配器位置：在选定的线性层旁（weight）、在模型的每层内，或作为旁边的塔</translation>
+        <translation>lora.rank 的适配器位置：在选定的线性层旁（weight）、在模型的每层内，或在单独的塔中</translation>
     </message>
     <message>
         <source>where the optimizer state is kept</source>
@@ -8990,7 +8946,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with -- PROGRAM: a folder or file that it may really write to; repeatable</source>
-        <translation>用于 -- PROGRAM：它可以真实写入的文件夹或文件；可重复给出</translation>
+        <translation>用于 -- PROGRAM：它可以真正写入的文件夹或文件；可重复给出</translation>
     </message>
     <message>
         <source>with -- PROGRAM: also record C++ frames (slow)</source>
@@ -9005,7 +8961,7 @@ Without a command, opens the FILEs in the window.</source>
         <translation>用于 -- PROGRAM：不允许它访问此计算机以外的网络</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (libc's functions), none, or auto: the first that works</source>
+        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (libc&apos;s functions), none, or auto: the first that works</source>
         <translation>用于 -- PROGRAM：如何隔离它对文件的更改：overlay（挂载命名空间）、copy（libc 的函数）、none，或 auto（第一个可用的）</translation>
     </message>
     <message>
@@ -9014,7 +8970,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with -- PROGRAM: let it really write, rename and delete files</source>
-        <translation>用于 -- PROGRAM：允许它真实写入、重命名和删除文件</translation>
+        <translation>用于 -- PROGRAM：允许它真正写入、重命名和删除文件</translation>
     </message>
     <message>
         <source>with -- PROGRAM: number of GPUs that the program sees (torchrun needs several)</source>
@@ -9030,10 +8986,10 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with -- PROGRAM: record only memory, without kernels, memcpys and API calls</source>
-        <translation>用于 -- PROGRAM：只记录内存，不记录内核、拷贝和 API 调用</translation>
+        <translation>用于 -- PROGRAM：只记录显存，不记录内核、拷贝和 API 调用</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step's CPU time)</source>
+        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step&apos;s CPU time)</source>
         <translation>用于 -- PROGRAM：记录每个内核由哪个 PyTorch 算子启动（占用一步 CPU 时间的五分之一）</translation>
     </message>
     <message>
@@ -9062,7 +9018,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with --gpu: check the emulated platform with this GPU, in the form of `plan --device`: a name in the device table, a MIG slice, a file or figures</source>
-        <translation>配合 --gpu：用此 GPU 检查模拟的平台，形式同 `plan --device`：设备表中的名称、MIG 切片、文件或数值</translation>
+        <translation>配合 --gpu：用此 GPU 检查模拟平台，形式同 `plan --device`：设备表中的名称、MIG 切片、文件或数值</translation>
     </message>
     <message>
         <source>with --gpu: use the PyTorch of this Python</source>
@@ -9078,19 +9034,19 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with 16-bit weights there are no fp32 products to speed up</source>
-        <translation>16 位权重没有可加速的 fp32 乘法</translation>
+        <translation>16 位权重没有可加速的 fp32 矩阵乘</translation>
     </message>
     <message>
         <source>with a copy of the fp32 logits</source>
         <translation>fp32 logits 的副本</translation>
     </message>
     <message>
-        <source>with cuda: use the CUDA libraries of this Python's PyTorch; default: the first Python found that has them</source>
+        <source>with cuda: use the CUDA libraries of this Python&apos;s PyTorch; default: the first Python found that has them</source>
         <translation>用于 cuda：使用此 Python 的 PyTorch 中的 CUDA 库；默认：找到的第一个带有这些库的 Python</translation>
     </message>
     <message>
         <source>with weights and optimizer state in memory</source>
-        <translation>内存中有权重和优化器状态</translation>
+        <translation>显存中有权重和优化器状态</translation>
     </message>
     <message>
         <source>without autocast there are no casts: set precision=amp-bf16</source>
@@ -9098,7 +9054,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>write a report with pictures</source>
-        <translation>写入带图片的报告</translation>
+        <translation>生成带图片的报告</translation>
     </message>
     <message>
         <source>write a trace in another format</source>
@@ -9109,23 +9065,19 @@ Without a command, opens the FILEs in the window.</source>
         <translation>将跟踪的每次分配和释放写为 CSV</translation>
     </message>
     <message>
-        <source>write the trace to this file ('-': stdout)</source>
-        <translation>将跟踪写入此文件（'-'：标准输出）</translation>
+        <source>write the trace to this file (&apos;-&apos;: stdout)</source>
+        <translation>将跟踪写入此文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
-        <source>write to this file ('-': stdout)</source>
-        <translation>写入此文件（'-'：标准输出）</translation>
+        <source>write to this file (&apos;-&apos;: stdout)</source>
+        <translation>写入此文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
         <source>write what the window shows as JSON, and exit</source>
         <translation>将窗口显示的内容写为 JSON，然后退出</translation>
     </message>
     <message>
-        <source>yes: the free memory would have sufficed in one piece</source>
-        <translation>是：空闲内存若连续即足够</translation>
-    </message>
-    <message>
-        <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2's default, more need set_modules_to_backward_prefetch</source>
+        <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2&apos;s default, more need set_modules_to_backward_prefetch</source>
         <translation>zero2 和 zero3：反向中提前收集的层数；1 为 FSDP2 默认，更多由 set_modules_to_backward_prefetch 设置</translation>
     </message>
     <message>
@@ -9156,11 +9108,11 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} are allocated; the reserved bytes are not known.</source>
-        <translation>已分配 {}；不知道预留了多少。</translation>
+        <translation>已分配 {}；预留的字节数未知。</translation>
     </message>
     <message>
         <source>{} are attention scores (tokens x tokens) that are kept for backward</source>
-        <translation>{} 是为反向传播保留的注意力分数（每个 token 对其他每个 token）</translation>
+        <translation>{} 是为反向传播保留的注意力分数（词元数 × 词元数）</translation>
     </message>
     <message>
         <source>{} are cached keys and values, which training does not need (use_cache)</source>
@@ -9168,7 +9120,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} are copies of tensors in another dtype, most of them made in {}</source>
-        <translation>{} 是张量的另一类型的副本，大部分在 {} 中创建</translation>
+        <translation>{} 是张量的另一种 dtype 的副本，大部分在 {} 中创建</translation>
     </message>
     <message>
         <source>{} are gradients of an earlier step: they were set to zero instead of freed, or freed too late</source>
@@ -9176,7 +9128,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} at the peak were allocated in step {} and are still live</source>
-        <translation>峰值时有 {} 是在第 {} 步创建的，并且仍被持有</translation>
+        <translation>峰值处有 {} 在第 {} 步分配，且仍然存活</translation>
     </message>
     <message>
         <source>{} entries and the data that they refer to</source>
@@ -9184,11 +9136,11 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} in {} blocks belong to the autograd graph of an earlier step: a variable or a list still holds its loss or outputs</source>
-        <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表持有其损失或输出</translation>
+        <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表仍持有其损失或输出</translation>
     </message>
     <message>
         <source>{} is a link and is not deleted: delete its target by hand</source>
-        <translation>{} 是链接，因此保留：请手动删除它指向的内容</translation>
+        <translation>{} 是链接，不会删除：请手动删除其目标</translation>
     </message>
     <message>
         <source>{} look like a second copy of the weights: their blocks have the same sizes</source>
@@ -9204,15 +9156,15 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} of activations are kept during evaluation for a backward pass that never runs</source>
-        <translation>评估中有 {} 激活值为从不执行的反向传播而保留</translation>
+        <translation>评估中有 {} 的激活值为从不执行的反向传播而保留</translation>
     </message>
     <message>
         <source>{} of {} highlighted; Esc clears</source>
-        <translation>突出显示 {1} 中的 {0}；按 Esc 结束</translation>
+        <translation>{1} 中有 {0} 突出显示；按 Esc 清除</translation>
     </message>
     <message>
         <source>{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not where, so holes and free segments cannot be told apart.</source>
-        <translation>预留 {1} 中有 {0} 未使用（{2:.1f} %）。跟踪说明了预留多少，但没有说明位置：无法区分空洞和完全空闲的段。</translation>
+        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）。跟踪记录了预留多少，但没有记录位置，因此无法区分空洞和空闲的段。</translation>
     </message>
     <message>
         <source>{} of {} trainable parameters got no gradient: the optimizer never changes {} of weights</source>
@@ -9220,7 +9172,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} per step are never freed, from {} call site{}.</source>
-        <translation>每步 {0} 来自 {1} 个调用点的内存未释放。</translation>
+        <translation>每步有 {0} 从未释放，来自 {1} 个调用点。</translation>
     </message>
     <message>
         <source>{} values of torch.cuda.memory_stats(), no blocks and no segments</source>
@@ -9228,27 +9180,27 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} were allocated before the first step and are still live, but are not training state</source>
-        <translation>{} 在第一步之前分配，不属于训练状态，但仍被持有</translation>
+        <translation>{} 在第一步之前分配，不属于训练状态，但仍然存活</translation>
     </message>
     <message>
         <source>{} were freed but are still in use by another stream (record_stream)</source>
-        <translation>{} 已释放，但仍在等待另一个流（record_stream）</translation>
+        <translation>{} 已释放，但仍被另一个流使用（record_stream）</translation>
     </message>
     <message>
         <source>{} · driver memory</source>
-        <translation>{} · 驱动的内存</translation>
+        <translation>{} · 驱动显存</translation>
     </message>
     <message>
-        <source>{}: "{}" is not a time such as 1.5 s or 200 ms</source>
+        <source>{}: &quot;{}&quot; is not a time such as 1.5 s or 200 ms</source>
         <translation>{}：“{}”不是 1.5 s 或 200 ms 这样的时间</translation>
     </message>
     <message>
-        <source>{}: "{}" is not an entry number such as 100,000 or 2 M</source>
+        <source>{}: &quot;{}&quot; is not an entry number such as 100,000 or 2 M</source>
         <translation>{}：“{}”不是 100,000 或 2 M 这样的条目编号</translation>
     </message>
     <message>
         <source>{}: the memory at one time, without a history.</source>
-        <translation>{}：内存中的内容，没有历史。</translation>
+        <translation>{}：某一时刻的显存，没有历史。</translation>
     </message>
     <message>
         <source>{}: the screenshot could not be written</source>
@@ -9273,7 +9225,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
   After an allocation that fails, the replay continues as if it had succeeded.
 </source>
         <translation>
-  分配失败之后，重放按其成功继续进行。
+  分配失败之后，重放会当作分配成功继续进行。
 </translation>
     </message>
     <message>
@@ -9281,12 +9233,12 @@ vramscope：`vramscope{} --help` 显示用法</translation>
   Assumed:
 </source>
         <translation>
-  假设：
+  假定：
 </translation>
     </message>
     <message>
         <source>
-  The GPU's memory is {}.
+  The GPU&apos;s memory is {}.
 </source>
         <translation>
   GPU 的显存为 {}。
@@ -9305,7 +9257,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
   Times are modelled.
 </source>
         <translation>
-  时间为模型估算。
+  时间为建模值。
 </translation>
     </message>
     <message>
@@ -9354,12 +9306,6 @@ under {}{}{}
         <source>   the same: {}
 </source>
         <translation>   没有变化：{}
-</translation>
-    </message>
-    <message>
-        <source>   watching {}{}; saving one starts a new plan, Ctrl-C ends
-</source>
-        <translation>   正在监视 {}{}；保存其中之一即开始新的规划，Ctrl-C 结束
 </translation>
     </message>
     <message>
@@ -9421,7 +9367,7 @@ under {}{}{}
     <message>
         <source>  the blocks that it uses are not recorded
 </source>
-        <translation>  它使用的块未被录制
+        <translation>  它使用的块未记录
 </translation>
     </message>
     <message>
@@ -9474,11 +9420,11 @@ under {}{}{}
     </message>
     <message>
         <source>, reserved memory is not recorded</source>
-        <translation>，预留的显存未录制</translation>
+        <translation>，未记录预留显存</translation>
     </message>
     <message>
         <source>, the first of {}</source>
-        <translation>，共 {} 次中的第一次</translation>
+        <translation>，共 {} 次中的首次</translation>
     </message>
     <message>
         <source>, without imports</source>
@@ -9518,7 +9464,7 @@ under {}{}{}
     </message>
     <message>
         <source>; reserved memory is not recorded</source>
-        <translation>；预留的显存未录制</translation>
+        <translation>；未记录预留显存</translation>
     </message>
     <message>
         <source>; {} must have one)
@@ -9540,7 +9486,7 @@ under {}{}{}
     </message>
     <message>
         <source>Alone</source>
-        <translation>单独使用</translation>
+        <translation>单独</translation>
     </message>
     <message>
         <source>Applies</source>
@@ -9552,7 +9498,7 @@ under {}{}{}
     </message>
     <message>
         <source>Changes</source>
-        <translation>更改</translation>
+        <translation>变化</translation>
     </message>
     <message>
         <source>Default</source>
@@ -9564,11 +9510,11 @@ under {}{}{}
     </message>
     <message>
         <source>Does not fit on {}: {} ({}).</source>
-        <translation>{} 放不下：{}（{}）。</translation>
+        <translation>在 {} 上放不下：{}（{}）。</translation>
     </message>
     <message>
         <source>Does not fit on {}: {} too much ({}).</source>
-        <translation>{} 放不下：超出 {}（{}）。</translation>
+        <translation>在 {} 上放不下：超出 {}（{}）。</translation>
     </message>
     <message>
         <source>Download it? [y/N] </source>
@@ -9580,7 +9526,7 @@ under {}{}{}
     </message>
     <message>
         <source>Fits on {}: {} to spare ({}).{}</source>
-        <translation>{} 放得下：剩余 {}（{}）。{}</translation>
+        <translation>在 {} 上放得下：剩余 {}（{}）。{}</translation>
     </message>
     <message>
         <source>Forward</source>
@@ -9638,7 +9584,7 @@ under {}{}{}
         <source>No tried combination fits. The smallest:
 
 </source>
-        <translation>尝试过的组合都放不下。最小的是：
+        <translation>尝试过的组合都放不下。最小的组合：
 
 </translation>
     </message>
@@ -9671,12 +9617,12 @@ under {}{}{}
         <translation>进程</translation>
     </message>
     <message>
-        <source>PyTorch's defaults</source>
+        <source>PyTorch&apos;s defaults</source>
         <translation>PyTorch 的默认值</translation>
     </message>
     <message>
         <source>Rank</source>
-        <translation>秩</translation>
+        <translation>rank</translation>
     </message>
     <message>
         <source>Read by the program</source>
@@ -9716,11 +9662,11 @@ under {}{}{}
     </message>
     <message>
         <source>The {} largest changes of each kind; --json prints all.</source>
-        <translation>每类最大的 {} 项变化；--json 打印全部。</translation>
+        <translation>每类最大的 {} 项变化；--json 输出全部。</translation>
     </message>
     <message>
         <source>These</source>
-        <translation>这些设置</translation>
+        <translation>这些</translation>
     </message>
     <message>
         <source>Times</source>
@@ -9739,16 +9685,12 @@ under {}{}{}
         <translation>取值</translation>
     </message>
     <message>
-        <source>While plans are made, a process that has imported the program's modules uses {} of host memory.</source>
+        <source>While plans are made, a process that has imported the program&apos;s modules uses {} of host memory.</source>
         <translation>规划期间，一个已导入程序各模块的进程占用 {} 主机内存。</translation>
     </message>
     <message>
         <source>`vramscope setup` downloads {} and unpacks {} into {}</source>
         <translation>`vramscope setup` 下载 {}，并解压 {} 到 {}</translation>
-    </message>
-    <message>
-        <source>`vramscope toggles -- python train.py` shows which of them apply to a program, `vramscope plan --toggle NAME -- python train.py` plans it with one, and `vramscope fit --budget 24GiB -- python train.py` searches for toggles with which it fits.</source>
-        <translation>`vramscope toggles -- python train.py` 显示哪些开关适用于某个程序，`vramscope plan --toggle NAME -- python train.py` 使用其中一个进行规划，`vramscope fit --budget 24GiB -- python train.py` 搜索使其放得下的开关。</translation>
     </message>
     <message>
         <source>a recording</source>
@@ -9800,7 +9742,7 @@ under {}{}{}
     </message>
     <message>
         <source>another one</source>
-        <translation>有所不同</translation>
+        <translation>改变</translation>
     </message>
     <message>
         <source>applied</source>
@@ -9816,7 +9758,7 @@ under {}{}{}
     </message>
     <message>
         <source>batch {} x seq {}</source>
-        <translation>批大小 {} x 序列长度 {}</translation>
+        <translation>批大小 {} × 序列 {}</translation>
     </message>
     <message>
         <source>before training</source>
@@ -9879,7 +9821,7 @@ under {}{}{}
         <translation>失败，见下文</translation>
     </message>
     <message>
-        <source>importing the program's modules takes too long</source>
+        <source>importing the program&apos;s modules takes too long</source>
         <translation>导入程序的模块耗时过长</translation>
     </message>
     <message>
@@ -9888,7 +9830,7 @@ under {}{}{}
     </message>
     <message>
         <source>made by</source>
-        <translation>产生者</translation>
+        <translation>分配者</translation>
     </message>
     <message>
         <source>maximum number of rows of a table ({})</source>
@@ -9918,7 +9860,7 @@ under {}{}{}
     </message>
     <message>
         <source>no display: printing what the files contain</source>
-        <translation>没有显示器：打印文件内容</translation>
+        <translation>没有显示器：输出文件内容</translation>
     </message>
     <message>
         <source>no effect</source>
@@ -9933,7 +9875,7 @@ under {}{}{}
     <message>
         <source>no kernels or copies are in this file
 </source>
-        <translation>该文件中没有内核或复制
+        <translation>该文件中没有内核或拷贝
 </translation>
     </message>
     <message>
@@ -9972,11 +9914,11 @@ under {}{}{}
     </message>
     <message>
         <source>of blocks (multiples of 512 bytes), because requested sizes are not recorded</source>
-        <translation>为块的大小（512 字节的倍数），因为请求的大小未录制</translation>
+        <translation>为块的大小（512 字节的倍数），因为未记录请求的大小</translation>
     </message>
     <message>
         <source>only the total is recorded, without the segments</source>
-        <translation>只录制了总量，没有各个段</translation>
+        <translation>只记录了总量，没有各个段</translation>
     </message>
     <message>
         <source>operands {}, </source>
@@ -9989,10 +9931,6 @@ under {}{}{}
     <message>
         <source>out of memory: an allocation fails on this GPU</source>
         <translation>显存不足：在该 GPU 上有一次分配失败</translation>
-    </message>
-    <message>
-        <source>out of memory: an allocation fails on this GPU, so the program needs more than these figures; --gpu-memory gives it more</source>
-        <translation>显存不足：在该 GPU 上有一次分配失败，因此程序所需多于这些数据；用 --gpu-memory 提供更多显存</translation>
     </message>
     <message>
         <source>outside the steps</source>
@@ -10064,11 +10002,11 @@ under {}{}{}
     </message>
     <message>
         <source>split off</source>
-        <translation>已拆分</translation>
+        <translation>已切分</translation>
     </message>
     <message>
         <source>starting the worker</source>
-        <translation>正在启动 worker</translation>
+        <translation>正在启动工作进程</translation>
     </message>
     <message>
         <source>stays</source>
@@ -10076,11 +10014,11 @@ under {}{}{}
     </message>
     <message>
         <source>step {}</source>
-        <translation>步 {}</translation>
+        <translation>第 {} 步</translation>
     </message>
     <message>
         <source>step {}/{} {}</source>
-        <translation>步 {}/{} {}</translation>
+        <translation>第 {}/{} 步 {}</translation>
     </message>
     <message>
         <source>streams {}</source>
@@ -10091,7 +10029,7 @@ under {}{}{}
         <translation>不完整的跟踪位于 {}</translation>
     </message>
     <message>
-        <source>the program's own</source>
+        <source>the program&apos;s own</source>
         <translation>程序自带</translation>
     </message>
     <message>
@@ -10111,7 +10049,7 @@ under {}{}{}
     <message>
         <source>used by {} kernels, memcpys and memsets
 </source>
-        <translation>被 {} 个内核、memcpy 和 memset 使用
+        <translation>被 {} 个内核、拷贝和填充使用
 </translation>
     </message>
     <message>
@@ -10158,15 +10096,15 @@ under {}{}{}
     </message>
     <message>
         <source>{} ({} allocations, {} ranges), {} activities</source>
-        <translation>{}（{} 次分配，{} 个范围），{} 个活动</translation>
+        <translation>{}（{} 次分配，{} 个区间），{} 个活动</translation>
     </message>
     <message>
         <source>{} ({} allocations, {} segments, {} ranges)</source>
-        <translation>{}（{} 次分配，{} 个段，{} 个范围）</translation>
+        <translation>{}（{} 次分配，{} 个段，{} 个区间）</translation>
     </message>
     <message>
         <source>{} + {} CUDA context, of {}</source>
-        <translation>{} + {} CUDA 上下文，共 {}</translation>
+        <translation>{} + CUDA 上下文 {}，共 {}</translation>
     </message>
     <message>
         <source>{} allocated</source>
@@ -10186,7 +10124,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} entries, {} stream{}, {} different stacks; {} older</source>
-        <translation>{0} 条记录，{1} 个流，{3} 个不同的调用栈；{4}更早</translation>
+        <translation>{0} 个条目，{1} 个流，{3} 个不同的调用栈；{4}早于录制</translation>
     </message>
     <message>
         <source>{} failed{}</source>
@@ -10281,17 +10219,9 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>
-  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi shows a few percent more). Assumed: figures without a source for this GPU. `vramscope devices NAME` shows details of one GPU, --json all sources.
-</source>
-        <translation>
-  {} 个 GPU，共 {} 个。稠密速率以 TFLOP/s 为单位。显存为 CUDA 报告的值（nvidia-smi 显示的值高百分之几）。假定：此 GPU 没有来源的数值。`vramscope devices NAME` 显示单个 GPU 的详细信息，--json 显示全部来源。
-</translation>
-    </message>
-    <message>
         <source>           ({} more frames)
 </source>
-        <translation>           （另外 {} 帧）
+        <translation>           （另外 {} 个栈帧）
 </translation>
     </message>
     <message>
@@ -10413,7 +10343,7 @@ under {}{}{}
         <translation>A 预留</translation>
     </message>
     <message>
-        <source>A's peak</source>
+        <source>A&apos;s peak</source>
         <translation>A 的峰值</translation>
     </message>
     <message>
@@ -10438,7 +10368,7 @@ under {}{}{}
     </message>
     <message>
         <source>Assumed</source>
-        <translation>假设</translation>
+        <translation>假定</translation>
     </message>
     <message>
         <source>At that time</source>
@@ -10467,7 +10397,7 @@ under {}{}{}
         <translation>B 预留</translation>
     </message>
     <message>
-        <source>B's peak</source>
+        <source>B&apos;s peak</source>
         <translation>B 的峰值</translation>
     </message>
     <message>
@@ -10503,7 +10433,7 @@ under {}{}{}
         <translation>原因</translation>
     </message>
     <message>
-        <source>Changes are relative to the row "as recorded".</source>
+        <source>Changes are relative to the row &quot;as recorded&quot;.</source>
         <translation>变化均相对于“与录制相同”一行。</translation>
     </message>
     <message>
@@ -10516,11 +10446,11 @@ under {}{}{}
     </message>
     <message>
         <source>Confidence</source>
-        <translation>确定度</translation>
+        <translation>置信度</translation>
     </message>
     <message>
         <source>Dense rates</source>
-        <translation>稠密速率</translation>
+        <translation>稠密算力</translation>
     </message>
     <message>
         <source>Family</source>
@@ -10528,7 +10458,7 @@ under {}{}{}
     </message>
     <message>
         <source>Findings</source>
-        <translation>发现</translation>
+        <translation>问题</translation>
     </message>
     <message>
         <source>Formulas. `estimate --plan` adds the figures of a plan, `estimate --formulas` explains every letter.</source>
@@ -10548,35 +10478,35 @@ under {}{}{}
     </message>
     <message>
         <source>Kept by all layers</source>
-        <translation>所有层保留的内存</translation>
+        <translation>所有层保留的显存</translation>
     </message>
     <message>
         <source>Kept by flash attention</source>
-        <translation>Flash attention 保留的内存</translation>
+        <translation>Flash attention 保留的显存</translation>
     </message>
     <message>
         <source>Kept by math attention</source>
-        <translation>math 注意力保留的内存</translation>
+        <translation>math 注意力保留的显存</translation>
     </message>
     <message>
         <source>Kept by memory-efficient attention</source>
-        <translation>内存高效注意力保留的内存</translation>
+        <translation>内存高效注意力保留的显存</translation>
     </message>
     <message>
         <source>Kept by one layer</source>
-        <translation>一层保留的内存</translation>
+        <translation>一层保留的显存</translation>
     </message>
     <message>
         <source>Kept by the last norm</source>
-        <translation>最后的归一化保留的内存</translation>
+        <translation>最后的归一化保留的显存</translation>
     </message>
     <message>
         <source>Kept by the last norm and the output layer, autocast</source>
-        <translation>最后的归一化和输出层保留的内存，autocast</translation>
+        <translation>最后的归一化和输出层保留的显存，autocast</translation>
     </message>
     <message>
         <source>Kept by the loss</source>
-        <translation>损失保留的内存</translation>
+        <translation>损失保留的显存</translation>
     </message>
     <message>
         <source>Kernels</source>
@@ -10794,7 +10724,7 @@ under {}{}{}
     </message>
     <message>
         <source>Use</source>
-        <translation>使用情况</translation>
+        <translation>占用</translation>
     </message>
     <message>
         <source>Weights</source>
@@ -10845,7 +10775,7 @@ under {}{}{}
         <translation>每个元素的字节数</translation>
     </message>
     <message>
-        <source>bytes of one layer's input</source>
+        <source>bytes of one layer&apos;s input</source>
         <translation>一层输入的字节数</translation>
     </message>
     <message>
@@ -10866,7 +10796,7 @@ under {}{}{}
     </message>
     <message>
         <source>completely free: empty_cache() releases it; {} of {} segments</source>
-        <translation>完全空闲，empty_cache() 可将其释放：{} 个段，共 {} 个</translation>
+        <translation>完全空闲，empty_cache() 可归还：{} / {} 个段</translation>
     </message>
     <message>
         <source>compressed key-value size</source>
@@ -10914,7 +10844,7 @@ under {}{}{}
     </message>
     <message>
         <source>heads x head size</source>
-        <translation>头数 x 头大小</translation>
+        <translation>头数 × 头大小</translation>
     </message>
     <message>
         <source>hidden size</source>
@@ -10950,7 +10880,7 @@ under {}{}{}
     </message>
     <message>
         <source>maximum in {}</source>
-        <translation>{}阶段最大</translation>
+        <translation>{}阶段的最大值</translation>
     </message>
     <message>
         <source>mean lifetime</source>
@@ -10974,7 +10904,7 @@ under {}{}{}
     </message>
     <message>
         <source>no gradients, no optimizer state, no activations kept: the memory of inference, two passes per step</source>
-        <translation>没有梯度、优化器状态，也不保留激活值：与推理的内存相同，每步两次前向</translation>
+        <translation>没有梯度、优化器状态，也不保留激活值：与推理的显存相同，每步两次前向</translation>
     </message>
     <message>
         <source>number of allocations</source>
@@ -10993,7 +10923,7 @@ under {}{}{}
         <translation>每个词元、头和层各一个键和一个值</translation>
     </message>
     <message>
-        <source>one moment of the weight's type</source>
+        <source>one moment of the weight&apos;s type</source>
         <translation>一个与权重类型相同的矩</translation>
     </message>
     <message>
@@ -11001,7 +10931,7 @@ under {}{}{}
         <translation>一个完整的段，加上所有段保留的输入</translation>
     </message>
     <message>
-        <source>only the outputs of the last layer are kept; each layer's inputs are computed from them</source>
+        <source>only the outputs of the last layer are kept; each layer&apos;s inputs are computed from them</source>
         <translation>只保留最后一层的输出；各层的输入由输出计算得到</translation>
     </message>
     <message>
@@ -11030,7 +10960,7 @@ under {}{}{}
     </message>
     <message>
         <source>parameters x bytes of a parameter</source>
-        <translation>参数数 x 每个参数的字节数</translation>
+        <translation>参数数 × 每个参数的字节数</translation>
     </message>
     <message>
         <source>peak of allocated bytes</source>
@@ -11074,7 +11004,7 @@ under {}{}{}
     </message>
     <message>
         <source>sizes of blocks, because requested sizes are not recorded</source>
-        <translation>块的大小，因为没有录制请求大小</translation>
+        <translation>块的大小，因为未记录请求的大小</translation>
     </message>
     <message>
         <source>sliding window</source>
@@ -11083,10 +11013,6 @@ under {}{}{}
     <message>
         <source>step times are modelled with a roofline of the chosen GPU</source>
         <translation>步时间按所选 GPU 的 roofline 模型建模</translation>
-    </message>
-    <message>
-        <source>tensors between the split parts are divided too, by tokens</source>
-        <translation>切分部分之间的张量也按词元均分</translation>
     </message>
     <message>
         <source>the gradients of log-softmax and of the fp32 logits</source>
@@ -11109,7 +11035,7 @@ under {}{}{}
         <translation>每个样本的词元数</translation>
     </message>
     <message>
-        <source>torch.profiler's raw.json.gz: HolisticTraceAnalysis</source>
+        <source>torch.profiler&apos;s raw.json.gz: HolisticTraceAnalysis</source>
         <translation>torch.profiler 的 raw.json.gz：HolisticTraceAnalysis</translation>
     </message>
     <message>
@@ -11133,7 +11059,7 @@ under {}{}{}
         <translation>两个各占半字节的矩，每块另有一个 fp32 缩放因子</translation>
     </message>
     <message>
-        <source>two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in fp32, and so do embeddings under transformers' Trainer</source>
+        <source>two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in fp32, and so do embeddings under transformers&apos; Trainer</source>
         <translation>两个各占一字节的矩，每块另有一个 fp32 缩放因子；少于 4096 个元素的张量保持 fp32，使用 transformers 的 Trainer 时嵌入也保持 fp32</translation>
     </message>
     <message>
@@ -11141,7 +11067,7 @@ under {}{}{}
         <translation>线性层的权重和偏置</translation>
     </message>
     <message>
-        <source>what autograd saves, operator by operator; equal to PyTorch's own requests</source>
+        <source>what autograd saves, operator by operator; equal to PyTorch&apos;s own requests</source>
         <translation>自动求导逐算子保存的内容；等于 PyTorch 自己的请求</translation>
     </message>
     <message>
@@ -11168,7 +11094,7 @@ under {}{}{}
     </message>
     <message>
         <source>{}  {}: {} allocated at {}; {} reserved at most</source>
-        <translation>{}  {}：已分配 {}，{}；最多预留 {}</translation>
+        <translation>{}  {}：已分配 {}（{}）；最多预留 {}</translation>
     </message>
     <message>
         <source>{} ({}, {} layers): {} weights, {} in {}
@@ -11220,7 +11146,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} x {} threads</source>
-        <translation>{} x {} 线程</translation>
+        <translation>{} × {} 线程</translation>
     </message>
     <message>
         <source>{}, compute capability {}</source>
@@ -11245,8 +11171,8 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（“-”：标准输入）</translation>
+        <source>a .trace, CUDA memory snapshot or Kineto trace (&apos;-&apos;: standard input)</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
         <source>   a process that keeps the imported modules for later plans uses {} of host memory
@@ -11260,7 +11186,7 @@ under {}{}{}
     </message>
     <message>
         <source>Kept by checkpointing every k layers</source>
-        <translation>每 k 层一个检查点时保留的内存</translation>
+        <translation>每 k 层一个检查点时保留的显存</translation>
     </message>
     <message>
         <source>the file is not a vramscope notes file, or was written by another version</source>
@@ -11275,8 +11201,8 @@ under {}{}{}
         <translation>{0}（当前运行中名为 {1}；按算子和顺序匹配）</translation>
     </message>
     <message>
-        <source>{0} is a group of keys and cannot be {1}. Write "{0}.{2}": {3} or "{0}": {{"{2}": {3}}}. Its keys: {4}</source>
-        <translation>{0} 是一组键，不能是 {1}。请写 "{0}.{2}": {3} 或 "{0}": {{"{2}": {3}}}。其键有：{4}</translation>
+        <source>{0} is a group of keys and cannot be {1}. Write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}. Its keys: {4}</source>
+        <translation>{0} 是一组键，不能是 {1}。请写 &quot;{0}.{2}&quot;: {3} 或 &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}。其键有：{4}</translation>
     </message>
     <message>
         <source>
@@ -11293,8 +11219,8 @@ under {}{}{}
         <translation>按 {}</translation>
     </message>
     <message>
-        <source>compare the allocator's recorded decisions with the model, or replay them with other settings</source>
-        <translation>将分配器被录制的决策与模型对比，或在其他设置下重放</translation>
+        <source>compare the allocator&apos;s recorded decisions with the model, or replay them with other settings</source>
+        <translation>将录制的分配器决策与模型比较，或用其他设置重放</translation>
     </message>
     <message>
         <source>compiled</source>
@@ -11314,7 +11240,7 @@ under {}{}{}
     </message>
     <message>
         <source>figures</source>
-        <translation>数据</translation>
+        <translation>数值</translation>
     </message>
     <message>
         <source>find techniques with which a run fits; those that do not change the training come first</source>
@@ -11338,10 +11264,10 @@ under {}{}{}
     </message>
     <message>
         <source>ranks</source>
-        <translation>秩数</translation>
+        <translation>rank 数</translation>
     </message>
     <message>
-        <source>run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU memory</source>
+        <source>run a program (record -- PROGRAM ARGS...) on this computer&apos;s GPU and record its GPU memory</source>
         <translation>在本机 GPU 上运行程序（record -- PROGRAM ARGS...）并录制其显存</translation>
     </message>
     <message>
@@ -11397,31 +11323,31 @@ under {}{}{}
         <translation>（{} 字节）</translation>
     </message>
     <message>
-        <source>"not supported"</source>
+        <source>&quot;not supported&quot;</source>
         <translation>“不支持”</translation>
     </message>
     <message>
-        <source>"{}" after "{}:" is neither * nor a number from 1 to {}</source>
-        <translation>“{1}:” 之后的“{0}”既不是 * 也不是 1 到 {2} 之间的数字</translation>
+        <source>&quot;{}&quot; after &quot;{}:&quot; is neither * nor a number from 1 to {}</source>
+        <translation>“{1}:”之后的“{0}”既不是 * 也不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>"{}" after "{}:" is not a number from 1 to {}</source>
-        <translation>“{1}:” 之后的“{0}”不是 1 到 {2} 之间的数字</translation>
+        <source>&quot;{}&quot; after &quot;{}:&quot; is not a number from 1 to {}</source>
+        <translation>“{1}:”之后的“{0}”不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>"{}" is not switched on</source>
+        <source>&quot;{}&quot; is not switched on</source>
         <translation>“{}”未开启</translation>
     </message>
     <message>
         <source>(made before the profiler, not freed while it ran)</source>
-        <translation>（在分析器启动前分配，运行期间未释放）</translation>
+        <translation>（在性能分析器启动前分配，运行期间未释放）</translation>
     </message>
     <message>
         <source>, {} failed</source>
         <translation>，{} 次不一致</translation>
     </message>
     <message>
-        <source>8-bit activations are computed by a sequence of PyTorch's fp32 operators; a dedicated kernel would need fewer temporaries</source>
+        <source>8-bit activations are computed by a sequence of PyTorch&apos;s fp32 operators; a dedicated kernel would need fewer temporaries</source>
         <translation>8 位激活值由一系列 PyTorch 的 fp32 算子计算；专用内核需要的临时张量更少</translation>
     </message>
     <message>
@@ -11429,7 +11355,7 @@ under {}{}{}
         <translation>；{}：规划 {}，实际 {}</translation>
     </message>
     <message>
-        <source>API calls of the program's start are missing</source>
+        <source>API calls of the program&apos;s start are missing</source>
         <translation>缺少程序启动时的 API 调用</translation>
     </message>
     <message>
@@ -11454,7 +11380,7 @@ under {}{}{}
     </message>
     <message>
         <source>CUPTI dropped {} records for lack of space: kernels and memcpys are missing</source>
-        <translation>CUPTI 因空间不足丢弃了 {} 条记录：内核和 memcpy 有缺失</translation>
+        <translation>CUPTI 因空间不足丢弃了 {} 条记录：内核和拷贝有缺失</translation>
     </message>
     <message>
         <source>CUPTI finds no driver</source>
@@ -11469,11 +11395,11 @@ under {}{}{}
         <translation>CUPTI 没有记录到此程序的任何内容</translation>
     </message>
     <message>
-        <source>CUPTI's error {}</source>
+        <source>CUPTI&apos;s error {}</source>
         <translation>CUPTI 错误 {}</translation>
     </message>
     <message>
-        <source>CUPTI's own overhead is not shown</source>
+        <source>CUPTI&apos;s own overhead is not shown</source>
         <translation>不显示 CUPTI 自身的开销</translation>
     </message>
     <message>
@@ -11485,7 +11411,7 @@ under {}{}{}
         <translation>无法转换：{} = {}</translation>
     </message>
     <message>
-        <source>DeepSpeed's kernel allocates nothing, so it is not compiled</source>
+        <source>DeepSpeed&apos;s kernel allocates nothing, so it is not compiled</source>
         <translation>DeepSpeed 的内核不分配显存，因此不编译</translation>
     </message>
     <message>
@@ -11525,11 +11451,11 @@ under {}{}{}
         <translation>单 rank 通信器的 NCCL 显存，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
-        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {} depending on channels and algorithms; the maximum is used</source>
+        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28&apos;s rules: {} to {} depending on channels and algorithms; the maximum is used</source>
         <translation>按 NCCL 2.28 的规则，{} 个 rank 的通信器的 NCCL 显存：{} 到 {}，取决于通道和算法；采用最大值</translation>
     </message>
     <message>
-        <source>NCCL's kernels, as measured on an H200 with NCCL 2.28</source>
+        <source>NCCL&apos;s kernels, as measured on an H200 with NCCL 2.28</source>
         <translation>NCCL 的内核，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
@@ -11561,7 +11487,7 @@ under {}{}{}
         <translation>值 {} 不能用于 {}</translation>
     </message>
     <message>
-        <source>Triton's autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
+        <source>Triton&apos;s autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
         <translation>假定 Triton 的自动调优选择 GPU 能运行的第一个配置；其余配置不编译</translation>
     </message>
     <message>
@@ -11573,7 +11499,7 @@ under {}{}{}
         <translation>值 {} 不在 {} 到 {} 的范围内</translation>
     </message>
     <message>
-        <source>a bucket as large as all gradients is freed when NCCL's watchdog runs, every 100 ms: in a run with another speed, the peak of the first steps may be higher or lower by this amount</source>
+        <source>a bucket as large as all gradients is freed when NCCL&apos;s watchdog runs, every 100 ms: in a run with another speed, the peak of the first steps may be higher or lower by this amount</source>
         <translation>与全部梯度一样大的桶在 NCCL 的 watchdog 运行时（每 100 ms）释放：运行速度不同时，最初几步的峰值可能高出或低于这个数</translation>
     </message>
     <message>
@@ -11601,12 +11527,12 @@ under {}{}{}
         <translation>假定计算出的张量不含给定的数</translation>
     </message>
     <message>
-        <source>a kernel's registers and shared memory</source>
+        <source>a kernel&apos;s registers and shared memory</source>
         <translation>内核的寄存器和共享内存</translation>
     </message>
     <message>
         <source>all computed classes are assumed to be equally frequent (tokens go to experts evenly)</source>
-        <translation>假定计算出的各类别出现次数相同（token 均匀分配给各专家）</translation>
+        <translation>假定计算出的各类别出现次数相同（词元均匀分配给各专家）</translation>
     </message>
     <message>
         <source>all rows in the decomposition of weights without initial values are equal; their clusters are assumed to be equally large</source>
@@ -11621,7 +11547,7 @@ under {}{}{}
         <translation>图中的分配在捕获时进行，而不是在其启动时</translation>
     </message>
     <message>
-        <source>an allocator of the program replaces PyTorch's</source>
+        <source>an allocator of the program replaces PyTorch&apos;s</source>
         <translation>程序的分配器会取代 PyTorch 的分配器</translation>
     </message>
     <message>
@@ -11630,26 +11556,26 @@ under {}{}{}
     </message>
     <message>
         <source>another profiler uses CUPTI in this process</source>
-        <translation>本进程中另一个 profiler 正在使用 CUPTI</translation>
+        <translation>本进程中另一个性能分析器正在使用 CUPTI</translation>
     </message>
     <message>
         <source>attention of a packed row allocates as for one sequence of its length; the start positions of samples (a few bytes) are not allocated</source>
         <translation>打包行的注意力按同样长度的一个序列分配；不分配各样本的起始位置（几个字节）</translation>
     </message>
     <message>
-        <source>bitsandbytes' 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input's type, even for few tokens, where newer versions need no copy</source>
-        <translation>对 bitsandbytes 的 4 位内核建模：乘法会分配 fp32 的缩放系数和一份输入类型的权重副本，token 很少时也如此，而较新版本此时不需要副本</translation>
+        <source>bitsandbytes&apos; 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input&apos;s type, even for few tokens, where newer versions need no copy</source>
+        <translation>对 bitsandbytes 的 4 位内核建模：乘法会分配 fp32 的缩放因子和一份输入类型的权重副本，词元很少时也如此，而较新版本此时不需要副本</translation>
     </message>
     <message>
-        <source>bitsandbytes' 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
+        <source>bitsandbytes&apos; 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
         <translation>对 bitsandbytes 的 8 位内核建模：每个张量一个，原地计算，没有临时张量，其梯度、权重和矩按显存带宽计</translation>
     </message>
     <message>
-        <source>bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
+        <source>bitsandbytes&apos; LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
         <translation>对 bitsandbytes 的 LLM.int8 建模时不含离群值（不小于 6 的激活值），否则其所在的列还会以 16 位相乘</translation>
     </message>
     <message>
-        <source>blocks larger than the file's settings allow; their size is derived from the next block: {}</source>
+        <source>blocks larger than the file&apos;s settings allow; their size is derived from the next block: {}</source>
         <translation>大于文件设置所允许的块，其大小由下一个块推得：{}</translation>
     </message>
     <message>
@@ -11705,11 +11631,11 @@ under {}{}{}
         <translation>卷积的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution's filter gradient</source>
+        <source>cuDNN workspace of a convolution&apos;s filter gradient</source>
         <translation>卷积核梯度的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution's input gradient</source>
+        <source>cuDNN workspace of a convolution&apos;s input gradient</source>
         <translation>卷积输入梯度的 cuDNN 工作区</translation>
     </message>
     <message>
@@ -11850,11 +11776,11 @@ under {}{}{}
     </message>
     <message>
         <source>kernels and copies are not recorded</source>
-        <translation>不记录内核和复制</translation>
+        <translation>不记录内核和拷贝</translation>
     </message>
     <message>
-        <source>kernels and copies are not recorded while the program's own profiler runs</source>
-        <translation>程序自己的 profiler 运行期间不记录内核和复制</translation>
+        <source>kernels and copies are not recorded while the program&apos;s own profiler runs</source>
+        <translation>程序自己的性能分析器运行期间不记录内核和拷贝</translation>
     </message>
     <message>
         <source>kernels of libraries are really compiled</source>
@@ -11862,7 +11788,7 @@ under {}{}{}
     </message>
     <message>
         <source>kernels, memcpys and calls are not shown</source>
-        <translation>不显示内核、memcpy 和调用</translation>
+        <translation>不显示内核、拷贝和调用</translation>
     </message>
     <message>
         <source>large checkpoints are written with their full size</source>
@@ -11898,11 +11824,11 @@ under {}{}{}
     </message>
     <message>
         <source>memcpys are not shown</source>
-        <translation>不显示 memcpy</translation>
+        <translation>不显示拷贝</translation>
     </message>
     <message>
         <source>memcpys between GPUs are not shown</source>
-        <translation>不显示 GPU 之间的 memcpy</translation>
+        <translation>不显示 GPU 之间的拷贝</translation>
     </message>
     <message>
         <source>memory is recorded incompletely</source>
@@ -11913,7 +11839,7 @@ under {}{}{}
         <translation>驱动保留的显存</translation>
     </message>
     <message>
-        <source>memory outside PyTorch's allocator is not itemized</source>
+        <source>memory outside PyTorch&apos;s allocator is not itemized</source>
         <translation>PyTorch 分配器之外的显存不逐项列出</translation>
     </message>
     <message>
@@ -11922,7 +11848,7 @@ under {}{}{}
     </message>
     <message>
         <source>memsets are not shown</source>
-        <translation>不显示 memset</translation>
+        <translation>不显示填充</translation>
     </message>
     <message>
         <source>model: {}</source>
@@ -11965,7 +11891,7 @@ under {}{}{}
         <translation>其他 rank 发送的对象缺失</translation>
     </message>
     <message>
-        <source>of a distributed checkpoint, only this rank's parts are written and read</source>
+        <source>of a distributed checkpoint, only this rank&apos;s parts are written and read</source>
         <translation>分布式检查点只写入和读取本 rank 的部分</translation>
     </message>
     <message>
@@ -11989,11 +11915,11 @@ under {}{}{}
         <translation>优化器：{}</translation>
     </message>
     <message>
-        <source>other ranks respond immediately and have the same values as this one; NCCL's own buffers are 16 channels of two neighbours, 4 MiB each</source>
+        <source>other ranks respond immediately and have the same values as this one; NCCL&apos;s own buffers are 16 channels of two neighbours, 4 MiB each</source>
         <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个相邻 rank 的 16 个通道，每个 4 MiB</translation>
     </message>
     <message>
-        <source>paged moments are not in the peak, because PyTorch's allocator does not see managed memory. The GPU keeps them where it has room; the step's time assumes that it does</source>
+        <source>paged moments are not in the peak, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps them where it has room; the step&apos;s time assumes that it does</source>
         <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们；步的时间假定如此</translation>
     </message>
     <message>
@@ -12065,7 +11991,7 @@ under {}{}{}
         <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
     </message>
     <message>
-        <source>the NVIDIA driver's libcuda.so.1 is not installed</source>
+        <source>the NVIDIA driver&apos;s libcuda.so.1 is not installed</source>
         <translation>未安装 NVIDIA 驱动的 libcuda.so.1</translation>
     </message>
     <message>
@@ -12073,8 +11999,8 @@ under {}{}{}
         <translation>活动文件已损坏：损坏处之后的记录缺失</translation>
     </message>
     <message>
-        <source>the allocator's default settings are assumed: {}</source>
-        <translation>按分配器的默认设置处理：{}</translation>
+        <source>the allocator&apos;s default settings are assumed: {}</source>
+        <translation>假定使用分配器的默认设置：{}</translation>
     </message>
     <message>
         <source>the blocks that a kernel accesses are unknown</source>
@@ -12093,7 +12019,7 @@ under {}{}{}
         <translation>启动内核的调用未知</translation>
     </message>
     <message>
-        <source>the compiled cross entropy of a chunk is modelled after Inductor's: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
+        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
         <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
     </message>
     <message>
@@ -12105,7 +12031,7 @@ under {}{}{}
         <translation>驱动未找到 GPU</translation>
     </message>
     <message>
-        <source>the driver is assumed to support the program's CUDA {}</source>
+        <source>the driver is assumed to support the program&apos;s CUDA {}</source>
         <translation>假定驱动支持程序的 CUDA {}</translation>
     </message>
     <message>
@@ -12141,7 +12067,7 @@ under {}{}{}
         <translation>历史提前结束：文件空间已用尽</translation>
     </message>
     <message>
-        <source>the kernel of silu(gate) * up is modelled after Liger's, whose gradients overwrite its inputs; the norm is PyTorch's own</source>
+        <source>the kernel of silu(gate) * up is modelled after Liger&apos;s, whose gradients overwrite its inputs; the norm is PyTorch&apos;s own</source>
         <translation>silu(gate) * up 的内核按 Liger 的建模，其梯度覆盖其输入；归一化用 PyTorch 自带的</translation>
     </message>
     <message>
@@ -12153,12 +12079,12 @@ under {}{}{}
         <translation>内核所属的算子未知</translation>
     </message>
     <message>
-        <source>the optimizer's step on the host processes 20 GB per second</source>
+        <source>the optimizer&apos;s step on the host processes 20 GB per second</source>
         <translation>主机上的优化器步每秒处理 20 GB</translation>
     </message>
     <message>
         <source>the producer stopped without ending the trace</source>
-        <translation>生成程序在结束 trace 之前停止</translation>
+        <translation>生成程序在结束跟踪之前停止</translation>
     </message>
     <message>
         <source>the program ended with {}</source>
@@ -12173,32 +12099,32 @@ under {}{}{}
         <translation>程序被强制终止</translation>
     </message>
     <message>
-        <source>the program's own allocator keeps no history, so PyTorch's is used instead, which reserves memory differently</source>
-        <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其保留显存的方式不同</translation>
+        <source>the program&apos;s own allocator keeps no history, so PyTorch&apos;s is used instead, which reserves memory differently</source>
+        <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其预留显存的方式不同</translation>
     </message>
     <message>
-        <source>the program's readings of PyTorch's memory counters are not recorded</source>
+        <source>the program&apos;s readings of PyTorch&apos;s memory counters are not recorded</source>
         <translation>不记录程序对 PyTorch 显存计数器的读取</translation>
     </message>
     <message>
-        <source>the recording's buffer of {} was full: its oldest entries are lost</source>
+        <source>the recording&apos;s buffer of {} was full: its oldest entries are lost</source>
         <translation>录制缓冲区（{}）已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the recording's buffer was full: its oldest entries are lost</source>
+        <source>the recording&apos;s buffer was full: its oldest entries are lost</source>
         <translation>录制缓冲区已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the run's checkpointing.mode determines checkpointing</source>
+        <source>the run&apos;s checkpointing.mode determines checkpointing</source>
         <translation>梯度检查点由运行的 checkpointing.mode 决定</translation>
     </message>
     <message>
-        <source>the run's configuration in the header cannot be used: {}</source>
+        <source>the run&apos;s configuration in the header cannot be used: {}</source>
         <translation>文件头中的运行配置无法使用：{}</translation>
     </message>
     <message>
-        <source>the step with 4-bit moments is modelled after Inductor's code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
-        <translation>使用 4 位矩的步按 Inductor 为 torchao 生成的代码建模：原地计算，每个张量的两个矩为 fp32，其编码为 64 位</translation>
+        <source>the step with 4-bit moments is modelled after Inductor&apos;s code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
+        <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，每个张量的两个矩为 fp32，其编码为 64 位</translation>
     </message>
     <message>
         <source>there</source>
@@ -12210,7 +12136,7 @@ under {}{}{}
     </message>
     <message>
         <source>these keys are unknown here and have no effect: {}</source>
-        <translation>这些键未知，不起作用：{}</translation>
+        <translation>这些键在这里未知，不起作用：{}</translation>
     </message>
     <message>
         <source>this GPU is not in the device table</source>
@@ -12237,8 +12163,8 @@ under {}{}{}
         <translation>torch.compile 使用其已有的缓存：没有缓存时，最初几步可能需要更多显存</translation>
     </message>
     <message>
-        <source>torchao's compiled step is modelled after Inductor's code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
-        <translation>torchao 编译后的步按 Inductor 的代码建模：原地计算，行数不是 256 倍数的张量的两个矩为 fp32</translation>
+        <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
+        <translation>torchao 编译后的优化器步按 Inductor 的代码建模：原地计算，行长不是 256 的倍数的张量的两个矩为 fp32</translation>
     </message>
     <message>
         <source>values read back through it may be 0</source>
@@ -12281,8 +12207,8 @@ under {}{}{}
         <translation>主机的工作不花时间</translation>
     </message>
     <message>
-        <source>writing files is assumed to take no time: torch.save's copies to the host are made, but no file is written</source>
-        <translation>假定写文件不花时间：会执行 torch.save 到主机的复制，但不写文件</translation>
+        <source>writing files is assumed to take no time: torch.save&apos;s copies to the host are made, but no file is written</source>
+        <translation>假定写文件不花时间：会执行 torch.save 到主机的拷贝，但不写文件</translation>
     </message>
     <message>
         <source>{:.1f} % of {} launches run known kernels</source>
@@ -12356,7 +12282,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} excludes {}</source>
-        <translation>{} 不能与 {} 同时使用</translation>
+        <translation>{} 与 {} 互斥</translation>
     </message>
     <message>
         <source>{} has version {}, older than that of CUDA 11.7 ({})</source>
@@ -12364,7 +12290,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} in the trace</source>
-        <translation>trace 中有 {} 个</translation>
+        <translation>跟踪中有 {} 个</translation>
     </message>
     <message>
         <source>{} invalid records of CUPTI are left out</source>
@@ -12392,7 +12318,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} marks are after the end of the recorded history</source>
-        <translation>{} 个标记位于所录历史结束之后</translation>
+        <translation>{} 个标记位于录制的历史结束之后</translation>
     </message>
     <message>
         <source>{} marks could not be read</source>
@@ -12404,7 +12330,7 @@ under {}{}{}
     </message>
     <message>
         <source>{} processes are left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
-        <translation>已略去 {} 个进程：一个 trace 最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
+        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
     </message>
     <message>
         <source>{} records from before the first use of a GPU were dropped</source>
@@ -12427,7 +12353,7 @@ under {}{}{}
         <translation>{} 个段</translation>
     </message>
     <message>
-        <source>{} segments, {} of them not among CUPTI's {} live allocations</source>
+        <source>{} segments, {} of them not among CUPTI&apos;s {} live allocations</source>
         <translation>{} 个段，其中 {} 个不在 CUPTI 的 {} 个存活分配之中</translation>
     </message>
     <message>
@@ -12443,7 +12369,7 @@ under {}{}{}
         <translation>{} 不接受值</translation>
     </message>
     <message>
-        <source>{} writes a real file with the plan's values: those that the GPU would compute are 0</source>
+        <source>{} writes a real file with the plan&apos;s values: those that the GPU would compute are 0</source>
         <translation>{} 以规划的值写入真实文件：本应由 GPU 计算的值为 0</translation>
     </message>
     <message>
@@ -12535,7 +12461,7 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>  Phases and Busy show the GPU time of the work launched in each phase; Total shows host time, which runs ahead of the GPU.
 </source>
-        <translation>  各阶段与忙碌为各阶段启动的工作所用的 GPU 时间；总计为主机时间，主机先于 GPU 运行。
+        <translation>  “阶段”和“忙碌”列为各阶段启动的工作所用的 GPU 时间；“总计”列为主机时间，主机先于 GPU 运行。
 </translation>
     </message>
     <message>
@@ -12547,7 +12473,7 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>  its API call was not recorded
 </source>
-        <translation>  其 API 调用未被录制
+        <translation>  其 API 调用未记录
 </translation>
     </message>
     <message>
@@ -12559,16 +12485,16 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>  {} of the allocated memory is in no recorded segment.
 </source>
-        <translation>  已分配的显存中有 {} 不在任何已录制的段中。
+        <translation>  已分配的显存中有 {} 不在任何已记录的段中。
 </translation>
     </message>
     <message>
         <source> (sizes of blocks, because requested sizes are not recorded)</source>
-        <translation>（按块的大小计，因为没有录制请求的大小）</translation>
+        <translation>（按块的大小计，因为未记录请求的大小）</translation>
     </message>
     <message>
         <source> At most {} of {} were reserved.</source>
-        <translation> 最多预留 {}，共 {}。</translation>
+        <translation> {1} 中最多预留 {0}。</translation>
     </message>
     <message>
         <source> The GPU has room for {} of segments ({}).</source>
@@ -12583,16 +12509,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation> · 显示 {} / {} 层</translation>
     </message>
     <message>
-        <source>'{}' has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
-        <translation>'{}' 没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
+        <source>&apos;{}&apos; has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
+        <translation>“{}”没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
     </message>
     <message>
-        <source>'{}' is cut off and has no index; omit --outline to read all of it</source>
-        <translation>'{}' 被截断且没有索引；去掉 --outline 以读取全部</translation>
+        <source>&apos;{}&apos; is cut off and has no index; omit --outline to read all of it</source>
+        <translation>“{}”被截断且没有索引；去掉 --outline 以读取全部</translation>
     </message>
     <message>
-        <source>'{}': its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
-        <translation>'{}'：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
+        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
+        <translation>“{}”：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
     </message>
     <message>
         <source>, allocated as {}</source>
@@ -12608,11 +12534,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>--host-budget checks the whole FILE; remove --device, --time and --entries</source>
-        <translation>--host-budget 判断整个 FILE；请去掉 --device、--time 和 --entries</translation>
+        <translation>--host-budget 检查整个 FILE；请去掉 --device、--time 和 --entries</translation>
     </message>
     <message>
-        <source>--order: no change is called "{}"; the changes are {}</source>
-        <translation>--order：没有名为 "{}" 的变化；变化有 {}</translation>
+        <source>--order: no change is called &quot;{}&quot;; the changes are {}</source>
+        <translation>--order：没有名为“{}”的变化；变化有 {}</translation>
     </message>
     <message>
         <source>--to {}: the window draws this format, but this vramscope was built without a window; use --to svg without --size</source>
@@ -12627,7 +12553,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，用于{}</translation>
     </message>
     <message>
-        <source>: the process reached its own limit, not the device's.</source>
+        <source>: the process reached its own limit, not the device&apos;s.</source>
         <translation>：进程达到的是自己设置的限制，而不是设备的。</translation>
     </message>
     <message>
@@ -12635,10 +12561,6 @@ the file does not mention {}, but with these settings every decision is as recor
 </source>
         <translation>；在程序中写：
 </translation>
-    </message>
-    <message>
-        <source>; not recorded: whether in holes or in free segments</source>
-        <translation>；未记录位于空洞中还是空闲段中</translation>
     </message>
     <message>
         <source>; replayed with these sizes: {}</source>
@@ -12657,10 +12579,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>适配器：相对全量训练的节省</translation>
     </message>
     <message>
-        <source>Baseline: {} kernels in {}; current run: {} in {}; kernels in both: {} and {}.</source>
-        <translation>基线：{} 个内核，共 {}；当前运行：{} 个，共 {}；两者共有的内核：{} 和 {}。</translation>
-    </message>
-    <message>
         <source>Bytes that memcpys, memsets and collectives move; not recorded for kernels</source>
         <translation>拷贝、填充和集合通信移动的字节；内核没有记录</translation>
     </message>
@@ -12673,34 +12591,20 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>对这些缓存的更改会保留：{}。</translation>
     </message>
     <message>
-        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown, because the run ran out of memory at an allocation that the budget allows, or because reserved memory (for --host-budget: the driver's allocations) was not recorded.
-</source>
-        <translation>退出状态：超出任一预算时为 1；无法判断时为 3，即运行在预算容许的一次分配处显存不足，或未录制预留显存（对于 --host-budget：驱动的分配）。
-</translation>
-    </message>
-    <message>
         <source>Formulas, compared with a plan of the same run.</source>
         <translation>公式，与同一运行的规划对比。</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
-        <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向 profiler 报告；显示的是 CPU 的内存</translation>
+        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
+        <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
         <source>It records neither order nor times, so there is no timeline.</source>
         <translation>它没有记录顺序和时间，因此没有时间线。</translation>
     </message>
     <message>
-        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; only programs whose PyTorch has them can be planned</source>
-        <translation>LibTorch 2.11（CUDA 13.0）没有用于此 GPU 的内核，只有用于 {} 的；只能规划其 PyTorch 含有这些内核的程序</translation>
-    </message>
-    <message>
         <source>NVML reported no memory of the GPU that this process uses, or an allocation failed</source>
-        <translation>NVML 没有报告本进程所用 GPU 的显存，或者一次分配失败</translation>
-    </message>
-    <message>
-        <source>NVML's total minus this process (at {}); without other processes, the driver's own memory</source>
-        <translation>NVML 的总量减去本进程（{}）；若没有其他进程，则为驱动自身的显存</translation>
+        <translation>NVML 没有报告本进程占用的显存，或有一次分配失败</translation>
     </message>
     <message>
         <source>Optimizer state, GaLore, one h x f matrix</source>
@@ -12711,7 +12615,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>峰值：以下各项中最大的</translation>
     </message>
     <message>
-        <source>PyTorch's allocator keeps no history without its cache, so the cache is on and reserves memory differently</source>
+        <source>PyTorch&apos;s allocator keeps no history without its cache, so the cache is on and reserves memory differently</source>
         <translation>PyTorch 的分配器没有缓存就不保留历史，因此启用缓存，其预留显存的方式不同</translation>
     </message>
     <message>
@@ -12719,25 +12623,17 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在 {0} 上运行：其 {2} 中最多预留 {1}，不含 CUDA 上下文。</translation>
     </message>
     <message>
-        <source>Sum of lifetimes (blocks) and durations (all else)</source>
-        <translation>存活时间（块）与时长（其余）之和</translation>
-    </message>
-    <message>
         <source>The recorded parameters ({}) are as large as those of {} in {}</source>
         <translation>录制的参数（{}）与 {}（{}）的参数一样大</translation>
     </message>
     <message>
-        <source>These toggles were not planned alone: {}.</source>
-        <translation>这些开关没有单独规划：{}。</translation>
-    </message>
-    <message>
         <source>This file does not record which memory a kernel used; the kernels above ran during these ops.
 </source>
-        <translation>该文件没有录制内核使用了哪些内存；以上内核在这些算子期间运行。
+        <translation>该文件未记录内核使用了哪些显存；以上内核在这些算子期间运行。
 </translation>
     </message>
     <message>
-        <source>This run's training, without activations</source>
+        <source>This run&apos;s training, without activations</source>
         <translation>本次运行的训练，不含激活值</translation>
     </message>
     <message>
@@ -12749,7 +12645,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>适用于训练全部参数的情况；冻结的线性层不保留输入。</translation>
     </message>
     <message>
-        <source>With other settings, the replay also allocates the blocks that are older than the recording; changes are relative to the row "as recorded, older blocks allocated anew". empty_cache() is called in the unchanged recording.</source>
+        <source>With other settings, the replay also allocates the blocks that are older than the recording; changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. empty_cache() is called in the unchanged recording.</source>
         <translation>使用其他设置时，早于录制的块也会重新分配；变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 在未更改的录制中调用。</translation>
     </message>
     <message>
@@ -12770,19 +12666,15 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>a computed number is assumed to be {}, because the program divides by it, takes its logarithm or trains by it</source>
-        <translation>计算出的数假定为 {}，因为程序用它作除数、取其对数或用它训练</translation>
-    </message>
-    <message>
-        <source>a computed number is assumed to be {}, or comparing it would make the program fail</source>
-        <translation>计算出的数假定为 {}，否则比较它会使程序失败</translation>
+        <translation>假定计算出的数为 {}，因为程序用它作除数、取其对数或用它训练</translation>
     </message>
     <message>
         <source>a list of blocks is used twice</source>
         <translation>一个块列表被使用两次</translation>
     </message>
     <message>
-        <source>a memory timeline of sums by category only; export allocations with export_memory_timeline("timeline.raw.json.gz"), or record a memory snapshot</source>
-        <translation>仅有按类别总和的内存时间线；请用 export_memory_timeline("timeline.raw.json.gz") 导出分配，或录制内存快照</translation>
+        <source>a memory timeline of sums by category only; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
+        <translation>仅有按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
     </message>
     <message>
         <source>a mixture of experts is not supported</source>
@@ -12809,12 +12701,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不能打开内存统计的一部分；请打开整个文件</translation>
     </message>
     <message>
-        <source>a pickled CUDA memory snapshot, for PyTorch's memory_viz</source>
-        <translation>序列化为 pickle 的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
+        <source>a pickled CUDA memory snapshot, for PyTorch&apos;s memory_viz</source>
+        <translation>pickle 格式的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
     </message>
     <message>
         <source>a projection of the shorter side; two moments of size rank x longer side</source>
-        <translation>较短边的投影，以及两个“秩 x 较长边”的矩</translation>
+        <translation>较短边的投影，以及两个“秩 × 较长边”的矩</translation>
     </message>
     <message>
         <source>a quantized checkpoint (4 or 8 bits) is not supported; remove this key to plan the model unquantized</source>
@@ -12845,10 +12737,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 的内存种类未知：从 {} 到 {}</translation>
     </message>
     <message>
-        <source>a {} uses string {}, but there are {}</source>
-        <translation>{} 使用字符串 {}，但只有 {} 个</translation>
-    </message>
-    <message>
         <source>allocations that overlap a block not yet freed (entries are missing): {}</source>
         <translation>与尚未释放的块重叠的分配（有条目缺失）：{}</translation>
     </message>
@@ -12874,27 +12762,19 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>at one time {} reserved + {} outside the allocator</source>
-        <translation>同时预留 {} + 分配器之外 {}</translation>
+        <translation>同一时刻预留 {} + 分配器之外 {}</translation>
     </message>
     <message>
-        <source>at that time, relative to the replay as recorded</source>
-        <translation>该时刻，相对于按录制的重放</translation>
-    </message>
-    <message>
-        <source>at the peak, results of the first step that also outlive the peak's step</source>
+        <source>at the peak, results of the first step that also outlive the peak&apos;s step</source>
         <translation>峰值时存在第一步的结果，且在峰值所在的步之后仍然存活</translation>
     </message>
     <message>
-        <source>at the peak, two or more tensors as large as log_softmax's result</source>
+        <source>at the peak, two or more tensors as large as log_softmax&apos;s result</source>
         <translation>峰值处有两个或更多与 log_softmax 的结果同样大的张量</translation>
     </message>
     <message>
         <source>bytes in the pool of captured CUDA graphs</source>
         <translation>已捕获 CUDA 图的内存池字节数</translation>
-    </message>
-    <message>
-        <source>bytes multiplied by history entries from allocation to free, because the file has no times</source>
-        <translation>字节数乘以从分配到释放的历史条目数，因为文件没有时间</translation>
     </message>
     <message>
         <source>caching allocator: cannot restore, because it already has segments</source>
@@ -12910,11 +12790,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>call stacks begin at frame {}, stack {} instead of frame {}, stack {}</source>
-        <translation>调用栈从帧 {}、栈 {} 开始，而不是帧 {}、栈 {}</translation>
-    </message>
-    <message>
-        <source>call stacks: frame {} is used, but there are {}</source>
-        <translation>调用栈：使用了帧 {}，但只有 {} 帧</translation>
+        <translation>调用栈从栈帧 {}、栈 {} 开始，而不是栈帧 {}、栈 {}</translation>
     </message>
     <message>
         <source>cannot read the current folder: {}</source>
@@ -12933,16 +12809,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不支持有上限的 logits</translation>
     </message>
     <message>
-        <source>casts in the forward pass, except autocast's, whose results take at least 5 % of the peak</source>
+        <source>casts in the forward pass, except autocast&apos;s, whose results take at least 5 % of the peak</source>
         <translation>前向传播中的类型转换（autocast 的除外），其结果至少占峰值的 5 %</translation>
     </message>
     <message>
-        <source>cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it and reserves memory differently</source>
+        <source>cudaMallocAsync keeps no history, so PyTorch&apos;s own allocator replaces it and reserves memory differently</source>
         <translation>cudaMallocAsync 不保留历史，因此由 PyTorch 自己的分配器代替，其预留显存的方式不同</translation>
     </message>
     <message>
         <source>device: {} has compute capability {}; LibTorch 2.11 (CUDA 13.0) has no kernels for it, only for {}. Choose another device, or plan a program whose PyTorch supports it: vramscope plan --device {} -- python train.py</source>
-        <translation>device：{} 的计算能力为 {}；LibTorch 2.11（CUDA 13.0）没有其内核，只有 {} 的内核。请选择其他设备，或规划一个 PyTorch 支持它的程序：vramscope plan --device {} -- python train.py</translation>
+        <translation>device：{} 的计算能力为 {}；LibTorch 2.11（CUDA 13.0）没有适用于它的内核，只有适用于 {} 的。请选择其他设备，或规划一个 PyTorch 支持它的程序：vramscope plan --device {} -- python train.py</translation>
     </message>
     <message>
         <source>device: {} is too large for a device file</source>
@@ -12977,24 +12853,24 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>应为 64 位整数</translation>
     </message>
     <message>
-        <source>expected a list ("400,1536,400") or ranges ("256-1024") of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
-        <translation>应为依次用于最多 4096 个微批次的长度列表（"400,1536,400"）或区间（"256-1024"），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
+        <source>expected a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
+        <translation>应为依次用于最多 4096 个微批次的长度列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
     </message>
     <message>
-        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
-        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
+        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
+        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
     </message>
     <message>
-        <source>expected a size up to 64 GiB and below the GPU's memory, such as 300MiB</source>
-        <translation>应为不超过 64 GiB 且小于显存的大小，例如 300MiB</translation>
+        <source>expected a size up to 64 GiB and below the GPU&apos;s memory, such as 300MiB</source>
+        <translation>应为不超过 64 GiB 且小于 GPU 显存的大小，例如 300MiB</translation>
     </message>
     <message>
         <source>expected the path of a file, at most 4096 characters</source>
         <translation>应为文件的路径，最多 4096 个字符</translation>
     </message>
     <message>
-        <source>expected the tokens of a sample, from 1 to 1048576; or a list ("400,1536,400") or ranges ("256-1024") for at most 4096 successive micro-batches; or a file with lines "length,count", from which each micro-batch draws its samples</source>
-        <translation>应为样本的 token 数，1 到 1048576；或依次用于最多 4096 个微批次的列表（"400,1536,400"）或区间（"256-1024"）；或由 "length,count" 行组成的文件，各微批次从中抽取样本</translation>
+        <source>expected the tokens of a sample, from 1 to 1048576; or a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) for at most 4096 successive micro-batches; or a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
+        <translation>应为样本的词元数，1 到 1048576；或依次用于最多 4096 个微批次的列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;）；或由 &quot;length,count&quot; 行组成的文件，各微批次从中抽取样本</translation>
     </message>
     <message>
         <source>expected true (GPU and processor share memory) or false</source>
@@ -13010,11 +12886,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>figures at one time, without blocks</source>
-        <translation>某一时刻的数据，不含块</translation>
+        <translation>某一时刻的数值，不含块</translation>
     </message>
     <message>
         <source>for a GPU with room for {} of segments ({})</source>
-        <translation>按可容纳 {} 段的 GPU（{}）</translation>
+        <translation>按可容纳 {} 的段的 GPU（{}）</translation>
     </message>
     <message>
         <source>for a GPU with {}, the smallest that holds the peak, because the file names no GPU</source>
@@ -13022,7 +12898,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>foreach copies the trained weights once; fused and for-loop optimizers need hardly any memory</source>
-        <translation>foreach 会复制一份可训练权重；fused 和逐张量循环的优化器几乎不需要额外内存</translation>
+        <translation>foreach 会复制一份可训练权重；fused 和逐张量循环的优化器几乎不需要额外显存</translation>
     </message>
     <message>
         <source>frame at byte {}: it states {} bytes ({} decompressed); the limit is {}</source>
@@ -13061,7 +12937,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>未切分的块最多可比请求大多少</translation>
     </message>
     <message>
-        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention's output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out</source>
+        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention&apos;s output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out</source>
         <translation>两个归一化的输入、输出、均值和偏差，q、k、v，注意力的输出，前馈层的输入和输出；GELU 的 u 为 2，逐步展开 tanh 时为 5</translation>
     </message>
     <message>
@@ -13078,7 +12954,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>kept by the middle layer after the forward pass, requested bytes</source>
-        <translation>前向之后中间层保留的内存，按请求大小</translation>
+        <translation>前向之后中间层保留的显存，按请求大小</translation>
     </message>
     <message>
         <source>last op before it was freed</source>
@@ -13090,7 +12966,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>layers for multi-token prediction are not supported</source>
-        <translation>不支持多 token 预测层</translation>
+        <translation>不支持多词元预测层</translation>
     </message>
     <message>
         <source>layers per checkpointed segment</source>
@@ -13106,7 +12982,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>memory over time, or with --size the timeline</source>
-        <translation>内存随时间的变化；给出 --size 时为时间线</translation>
+        <translation>显存随时间的变化；给出 --size 时为时间线</translation>
     </message>
     <message>
         <source>memory that CUPTI saw allocated outside the caching allocator: </source>
@@ -13122,10 +12998,10 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>most free first; # in use, + mostly, - partly, . free, blank: no memory mapped</source>
-        <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：没有内存的地址</translation>
+        <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：未映射显存</translation>
     </message>
     <message>
-        <source>needs the GPU's memory size, which this file does not state</source>
+        <source>needs the GPU&apos;s memory size, which this file does not state</source>
         <translation>需要 GPU 的显存大小，此文件没有说明</translation>
     </message>
     <message>
@@ -13170,7 +13046,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>not recorded; entry numbers are shown instead</source>
-        <translation>条目没有时间，因此以条目编号代替</translation>
+        <translation>未记录；以条目编号代替</translation>
     </message>
     <message>
         <source>of all processes (not reported separately)</source>
@@ -13185,8 +13061,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>id2label 只有一个条目表示回归，不受支持</translation>
     </message>
     <message>
-        <source>only driver calls were recorded: without Python's hooks, the memory's purpose is unknown</source>
-        <translation>仅录制了驱动调用：没有 Python 钩子，显存的用途未知</translation>
+        <source>only driver calls were recorded: without Python&apos;s hooks, the memory&apos;s purpose is unknown</source>
+        <translation>仅记录了驱动调用：没有 Python 钩子，显存的用途未知</translation>
     </message>
     <message>
         <source>optimizer state after the last step, requested bytes</source>
@@ -13198,15 +13074,15 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>peak above the memory at the start: {} (A), {} (B)</source>
-        <translation>高出起始内存的峰值：{}（A），{}（B）</translation>
+        <translation>高出起始显存的峰值：{}（A），{}（B）</translation>
     </message>
     <message>
         <source>pinned host memory is not shown: {} ({} bytes); in use: {} ({} bytes); {}</source>
         <translation>不显示锁页主机内存：{}（{} 字节）；使用中：{}（{} 字节）；{}</translation>
     </message>
     <message>
-        <source>planned for {}, not for the publications' GPUs; published figures are shown but not judged</source>
-        <translation>针对 {} 而非各出版物的 GPU 规划；公布的数据只显示，不作评判</translation>
+        <source>planned for {}, not for the publications&apos; GPUs; published figures are shown but not judged</source>
+        <translation>针对 {} 而非论文中的 GPU 规划；发表的数值只显示，不作评判</translation>
     </message>
     <message>
         <source>projections in slices are not supported; set it to 1</source>
@@ -13222,7 +13098,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>replayed with {} for the allocator: {}; {} reserved at the request</source>
-        <translation>按分配器有 {} 重放：{}；请求时预留 {}</translation>
+        <translation>以分配器可用 {} 重放：{}；请求时预留 {}</translation>
     </message>
     <message>
         <source>requests CSV, line {}: a quoted field has no closing quote</source>
@@ -13230,11 +13106,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>reserved memory not recorded</source>
-        <translation>未记录预留的显存</translation>
+        <translation>未记录预留显存</translation>
     </message>
     <message>
         <source>rotary positions on a part of a head are not supported here</source>
-        <translation>此处不支持只用于部分注意力头的旋转位置编码</translation>
+        <translation>此处不支持只用于头的一部分的旋转位置编码</translation>
     </message>
     <message>
         <source>rows + columns, summed over the trained matrices</source>
@@ -13255,10 +13131,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the comparison stops after {}</source>
         <translation>{}之后不再比较</translation>
-    </message>
-    <message>
-        <source>the driver's memory pools, which it uses, are not modelled; use native</source>
-        <translation>它使用的驱动内存池未建模；请用 native</translation>
     </message>
     <message>
         <source>the end of the activity file does not match its chunks</source>
@@ -13294,7 +13166,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the host takes as long as the one recorded with an H200, recorder included: {} us per launch and {} us per module in Python, {} us per launch in backward; this computer is not measured</source>
-        <translation>主机用时与随 H200 录制的主机相同（含录制器）：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us；未测量本机</translation>
+        <translation>主机用时与录制 H200 时的主机相同（含录制开销）：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us；未测量本机</translation>
     </message>
     <message>
         <source>the items of a container have no MARK before them</source>
@@ -13317,11 +13189,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无需新段即可满足的最大分配：可放入空洞或整段</translation>
     </message>
     <message>
-        <source>the layer's own tensors and those of its attention</source>
+        <source>the layer&apos;s own tensors and those of its attention</source>
         <translation>该层自身的张量及其注意力的张量</translation>
     </message>
     <message>
-        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator's state</source>
+        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator&apos;s state</source>
         <translation>fp32 的 log-sum-exp、输出的第二份副本，以及随机数生成器的状态</translation>
     </message>
     <message>
@@ -13366,7 +13238,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the run ran out of memory: an allocation of {}, with {} already reserved, needs {} in all (including {} CUDA context)</source>
-        <translation>运行时内存不足：请求分配 {}，此时已预留 {}，共需要 {}（其中 CUDA 上下文 {}）</translation>
+        <translation>运行时显存不足：请求分配 {}，此时已预留 {}，共需要 {}（其中 CUDA 上下文 {}）</translation>
     </message>
     <message>
         <source>the saved session is damaged or of another version</source>
@@ -13381,7 +13253,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>测试程序的结束状态为 {}</translation>
     </message>
     <message>
-        <source>the test program's history cannot be read</source>
+        <source>the test program&apos;s history cannot be read</source>
         <translation>无法读取测试程序的历史</translation>
     </message>
     <message>
@@ -13406,19 +13278,19 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the {} of gradients and optimizer state, minus {} for adapters of rank {}</source>
-        <translation>{0} 梯度和优化器状态，减去秩为 {2} 的适配器 {1}</translation>
+        <translation>梯度和优化器状态 {0}，减去秩为 {2} 的适配器 {1}</translation>
     </message>
     <message>
         <source>the {} of live softmax results{}</source>
-        <translation>存活的 {} softmax 结果{}</translation>
+        <translation>存活的 softmax 结果 {}{}</translation>
     </message>
     <message>
         <source>the {} of live temporaries of the optimizer step{}</source>
-        <translation>优化器步中存活的 {} 临时张量{}</translation>
+        <translation>优化器步中存活的临时张量 {}{}</translation>
     </message>
     <message>
         <source>the {} of optimizer state{}</source>
-        <translation>{} 优化器状态{}</translation>
+        <translation>优化器状态 {}{}</translation>
     </message>
     <message>
         <source>this GPU is not listed</source>
@@ -13441,11 +13313,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>该程序未通过 Python 使用 GPU。显存用量已知，但不知道由什么使用，因为钩子需要 Python。没有跟踪</translation>
     </message>
     <message>
-        <source>this size differs from that of the allocation</source>
-        <translation>释放的大小与分配时不同</translation>
-    </message>
-    <message>
-        <source>to multiples of 512 bytes, or by the allocator's settings</source>
+        <source>to multiples of 512 bytes, or by the allocator&apos;s settings</source>
         <translation>取整到 512 字节的倍数，或按分配器的设置</translation>
     </message>
     <message>
@@ -13457,16 +13325,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分组字段过多；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>torch.optim: states have the weight's dtype and exist from the first step on</source>
+        <source>torch.optim: states have the weight&apos;s dtype and exist from the first step on</source>
         <translation>torch.optim：状态与权重类型相同；从第一步起存在</translation>
     </message>
     <message>
         <source>total GPU memory</source>
-        <translation>GPU 显存总量</translation>
+        <translation>显存总量</translation>
     </message>
     <message>
         <source>unknown whether it fits, because reserved memory was not recorded: {} allocated + {} CUDA context fit, but more may have been reserved</source>
-        <translation>无法确定是否放得下，因为没有录制预留显存：已分配 {} + CUDA 上下文 {} 放得下，但预留的可能更多</translation>
+        <translation>无法确定是否放得下，因为未记录预留显存：已分配 {} + CUDA 上下文 {} 放得下，但预留的可能更多</translation>
     </message>
     <message>
         <source>unknown whether it fits: {}. A budget of {} allows that allocation, but what the run needs after it is unknown</source>
@@ -13493,8 +13361,8 @@ the file does not mention {}, but with these settings every decision is as recor
 </translation>
     </message>
     <message>
-        <source>{} [memory] events have no addresses ("Addr"), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
+        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
     </message>
     <message>
         <source>{} active ({} according to torch.cuda.max_memory_allocated())</source>
@@ -13522,15 +13390,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} devices; the figures are of {}{}; --device N shows another</source>
-        <translation>{} 个设备，显示 {}{} 的数据；用 --device N 选择其他设备</translation>
+        <translation>{} 个设备，显示 {}{} 的数值；用 --device N 选择其他设备</translation>
     </message>
     <message>
         <source>{} entries, {} different values: </source>
         <translation>{} 条，{} 种不同的值：</translation>
-    </message>
-    <message>
-        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (In brackets: another model's figure, if nothing was published.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。公布的数值：{} / {} 在容差内。顺序与比例：{} / {} 成立。（括号内：若无公布数值，则为另一模型的数据。）</translation>
     </message>
     <message>
         <source>{} from call to start</source>
@@ -13538,7 +13402,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} in {} blocks is modelled: {} ({})</source>
-        <translation>{1} 个块中的 {0} 为模型估算：{2}（{3}）</translation>
+        <translation>{1} 个块中的 {0} 为建模值：{2}（{3}）</translation>
     </message>
     <message>
         <source>{} is a file; give a file with --device, --set device=... or in a run.json</source>
@@ -13558,7 +13422,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} of live activations and temporaries, and of the </source>
-        <translation>存活的 {} 激活值和临时张量，以及 </translation>
+        <translation>存活的激活值和临时张量 {}，以及</translation>
     </message>
     <message>
         <source>{} of {} requests equal ({} if the order of frees between two allocations is ignored)</source>
@@ -13566,11 +13430,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} of {} reserved are in use</source>
-        <translation>{1} 预留中有 {0} 在使用</translation>
+        <translation>预留的 {1} 中有 {0} 在使用</translation>
     </message>
     <message>
         <source>{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
-        <translation>{} 次规划，用时 {:.0f} 秒{}。时间为模型估算。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
+        <translation>{} 次规划，用时 {:.0f} 秒{}。时间为建模值。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
     </message>
     <message>
         <source>{} the run exceeds the limit by {} at its peak</source>
@@ -13590,7 +13454,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>{}, batch {} x seq {}: now needs {}, takes {} a step; budget {}: {}
 
 </source>
-        <translation>{}，批大小 {} x 序列 {}：目前需要 {}，每步 {}；预算 {}：{}
+        <translation>{}，批大小 {} × 序列长度 {}：目前需要 {}，每步 {}；预算 {}：{}
 
 </translation>
     </message>
@@ -13632,10 +13496,10 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{}: reserved memory grows by {}, the peak by {}. Up to {} of reserved memory is unused at the peak ({} before), in blocks too small for later allocations. `explain --page fragmentation` shows them; alloc_conf=expandable_segments:True avoids most of them.</source>
-        <translation>{}：预留显存增加 {}，峰值变化 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
+        <translation>{}：预留显存增加 {}，峰值增加 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
     </message>
     <message>
-        <source>{}: there is no formula for this model's weights</source>
+        <source>{}: there is no formula for this model&apos;s weights</source>
         <translation>{}：没有计算此模型权重的公式</translation>
     </message>
     <message>
@@ -13643,7 +13507,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：{} 超过 config.json 的上限</translation>
     </message>
     <message>
-        <source>{}; a program's PyTorch may have its own libcupti</source>
+        <source>{}; a program&apos;s PyTorch may have its own libcupti</source>
         <translation>{}；程序的 PyTorch 可能自带 libcupti</translation>
     </message>
     <message>
@@ -13672,23 +13536,23 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the file has no history entries, only the state at one time; open it without a range</source>
-        <translation>文件没有历史条目，只有某一时刻的状态；请不带范围打开</translation>
+        <translation>文件没有历史条目，只有某一时刻的状态；请不带区间打开</translation>
     </message>
     <message>
-        <source>category, module, op, stack, phase, file, size, age, annotation; or several: "module:2, category"; "module:*" puts equal layers together, "stack:3" adds callers</source>
-        <translation>category、module、op、stack、phase、file、size、age、annotation；或多个："module:2, category"；"module:*" 合并相同的层，"stack:3" 加上调用者</translation>
+        <source>category, module, op, stack, phase, file, size, age, annotation; or several: &quot;module:2, category&quot;; &quot;module:*&quot; puts equal layers together, &quot;stack:3&quot; adds callers</source>
+        <translation>category、module、op、stack、phase、file、size、age、annotation；或多个：&quot;module:2, category&quot;；&quot;module:*&quot; 合并相同的层，&quot;stack:3&quot; 加上调用者</translation>
     </message>
     <message>
-        <source>--budget: "{}" is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
-        <translation>--budget：“{}” 是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
+        <source>--budget: &quot;{}&quot; is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
+        <translation>--budget：“{}”是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
     </message>
     <message>
-        <source>--order: no change is called "{}"; the run has no change to order</source>
+        <source>--order: no change is called &quot;{}&quot;; the run has no change to order</source>
         <translation>--order：没有名为“{}”的更改；此运行没有可排序的更改</translation>
     </message>
     <message>
         <source>A part of the cache was released {} (garbage collection, or a private pool that was no longer used).</source>
-        <translation>部分缓存被释放了{}（垃圾回收，或不再使用的私有池）。</translation>
+        <translation>部分缓存被归还了{}（垃圾回收，或不再使用的私有池）。</translation>
     </message>
     <message>
         <source>The allocator flushed its cache {} because the GPU was full.</source>
@@ -13703,12 +13567,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>empty_cache() 被调用{}。</translation>
     </message>
     <message>
-        <source>expected KEY=VALUE, got "{}"</source>
+        <source>expected KEY=VALUE, got &quot;{}&quot;</source>
         <translation>应为 KEY=VALUE，得到的是“{}”</translation>
     </message>
     <message>
-        <source>the trace does not record its blocks' segments, so a replay has nothing to compare with</source>
-        <translation>trace 没有记录块所在的段，因此重放没有可比较的对象</translation>
+        <source>the trace does not record its blocks&apos; segments, so a replay has nothing to compare with</source>
+        <translation>跟踪没有记录块所在的段，因此重放没有可比较的对象</translation>
     </message>
     <message>
         <source>there is no program after --; for example: vramscope {} -- python train.py</source>
@@ -13726,31 +13590,31 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Kept by a transformer layer with GELU</source>
-        <translation>使用 GELU 的 Transformer 层保留的内存</translation>
+        <translation>使用 GELU 的 Transformer 层保留的显存</translation>
     </message>
     <message>
         <source>Kept by a transformer layer with GELU, autocast</source>
-        <translation>使用 GELU 的 Transformer 层保留的内存，autocast</translation>
+        <translation>使用 GELU 的 Transformer 层保留的显存，autocast</translation>
     </message>
     <message>
         <source>Kept by a transformer layer with SwiGLU</source>
-        <translation>使用 SwiGLU 的 Transformer 层保留的内存</translation>
+        <translation>使用 SwiGLU 的 Transformer 层保留的显存</translation>
     </message>
     <message>
         <source>Kept by a transformer layer with SwiGLU, autocast</source>
-        <translation>使用 SwiGLU 的 Transformer 层保留的内存，autocast</translation>
+        <translation>使用 SwiGLU 的 Transformer 层保留的显存，autocast</translation>
     </message>
     <message>
         <source>an assignment computed on the GPU is assumed to give the first worker the first task, and so on</source>
         <translation>假定在 GPU 上计算的分配将第一个任务分给第一个工作者，依此类推</translation>
     </message>
     <message>
-        <source>as many of a detector's samples as its sampler allows are assumed to contain objects</source>
+        <source>as many of a detector&apos;s samples as its sampler allows are assumed to contain objects</source>
         <translation>假定检测器的样本中含有目标的数量达到其采样器所允许的上限</translation>
     </message>
     <message>
         <source>captured graphs keep a pool that nothing else can use. vramscope cannot add graphs to a run, but opens snapshots with such pools</source>
-        <translation>已捕获的图保留一个其他内容无法使用的内存池。vramscope 不能为运行加入图，但可以打开含有此类池的快照</translation>
+        <translation>已捕获的图占有一个其他内容无法使用的内存池。vramscope 不能为运行加入图，但可以打开含有此类池的快照</translation>
     </message>
     <message>
         <source>device {}: {} bytes that were allocated before the first event, and never freed, are not shown: at some event, fewer bytes are reserved</source>
@@ -13791,8 +13655,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>16 位权重</translation>
     </message>
     <message>
-        <source>Accelerator already has mixed_precision="{}"</source>
-        <translation>Accelerator 已有 mixed_precision="{}"</translation>
+        <source>Accelerator already has mixed_precision=&quot;{}&quot;</source>
+        <translation>Accelerator 已有 mixed_precision=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>Attention implementation of transformers</source>
@@ -13832,7 +13696,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Early release of cached blocks</source>
-        <translation>提早释放缓存的块</translation>
+        <translation>提早归还缓存的块</translation>
     </message>
     <message>
         <source>Emptying of the cache after steps</source>
@@ -13855,12 +13719,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>步结束后立即释放梯度</translation>
     </message>
     <message>
-        <source>GPU to plan for: a name of the device table, a MIG slice ("a100-80gb:1g.10gb"), a file or figures</source>
-        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（"a100-80gb:1g.10gb"）、文件或数值</translation>
+        <source>GPU to plan for: a name of the device table, a MIG slice (&quot;a100-80gb:1g.10gb&quot;), a file or figures</source>
+        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（&quot;a100-80gb:1g.10gb&quot;）、文件或数值</translation>
     </message>
     <message>
         <source>Host memory, by call site</source>
-        <translation>主机内存（按调用位置）</translation>
+        <translation>主机内存，按调用点</translation>
     </message>
     <message>
         <source>Implementation of the optimizer step</source>
@@ -13948,7 +13812,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Smaller batches in evaluation</source>
-        <translation>评估时用较小的批</translation>
+        <translation>评估时用较小的批次</translation>
     </message>
     <message>
         <source>Smaller micro-batches with accumulation</source>
@@ -13979,8 +13843,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>TrainingArguments 已有 {}=True</translation>
     </message>
     <message>
-        <source>TrainingArguments has optim="{}"</source>
-        <translation>TrainingArguments 的设置为 optim="{}"</translation>
+        <source>TrainingArguments has optim=&quot;{}&quot;</source>
+        <translation>TrainingArguments 的设置为 optim=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>a value is needed: one of {}</source>
@@ -13995,11 +13859,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分配 #{}，{} B{}</translation>
     </message>
     <message>
-        <source>allocated by PyTorch's own code</source>
+        <source>allocated by PyTorch&apos;s own code</source>
         <translation>由 PyTorch 自身的代码分配</translation>
     </message>
     <message>
-        <source>allocated by PyTorch's own {}</source>
+        <source>allocated by PyTorch&apos;s own {}</source>
         <translation>由 PyTorch 自身的 {} 分配</translation>
     </message>
     <message>
@@ -14021,7 +13885,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>卷积</translation>
     </message>
     <message>
-        <source>dense operations per second at the run's precision, replacing the table's</source>
+        <source>dense operations per second at the run&apos;s precision, replacing the table&apos;s</source>
         <translation>按运行的精度计的每秒稠密运算次数，代替设备表中的值</translation>
     </message>
     <message>
@@ -14058,7 +13922,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>gradients of several batches are accumulated</source>
-        <translation>累积了多个批的梯度</translation>
+        <translation>累积了多个批次的梯度</translation>
     </message>
     <message>
         <source>inferred: at most {} were reserved, and {} did not fit ({})</source>
@@ -14081,12 +13945,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>矩阵乘法</translation>
     </message>
     <message>
-        <source>memory bandwidth in bytes per second, replacing the table's ("1008e9")</source>
-        <translation>显存带宽（字节每秒），代替设备表中的值（"1008e9"）</translation>
+        <source>memory bandwidth in bytes per second, replacing the table&apos;s (&quot;1008e9&quot;)</source>
+        <translation>显存带宽（字节每秒），代替设备表中的值（&quot;1008e9&quot;）</translation>
     </message>
     <message>
-        <source>memory of the GPU, replacing the table's ("24GiB")</source>
-        <translation>GPU 的显存，代替设备表中的值（"24GiB"）</translation>
+        <source>memory of the GPU, replacing the table&apos;s (&quot;24GiB&quot;)</source>
+        <translation>GPU 的显存，代替设备表中的值（&quot;24GiB&quot;）</translation>
     </message>
     <message>
         <source>memory timeline (PyTorch profiler, raw)</source>
@@ -14102,27 +13966,23 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>no model is called in evaluation mode with gradients enabled</source>
-        <translation>没有模型在评估模式下启用梯度而被调用</translation>
+        <translation>没有在评估模式下启用梯度调用的模型</translation>
     </message>
     <message>
         <source>no optimizer of torch.optim steps</source>
         <translation>没有 torch.optim 的优化器执行更新</translation>
     </message>
     <message>
-        <source>optim="{}" already is {}</source>
-        <translation>optim="{}" 已是 {}</translation>
+        <source>optim=&quot;{}&quot; already is {}</source>
+        <translation>optim=&quot;{}&quot; 已是 {}</translation>
     </message>
     <message>
-        <source>optim="{}" has no other implementation</source>
-        <translation>optim="{}" 没有其他实现</translation>
+        <source>optim=&quot;{}&quot; has no other implementation</source>
+        <translation>optim=&quot;{}&quot; 没有其他实现</translation>
     </message>
     <message>
         <source>others</source>
         <translation>其他</translation>
-    </message>
-    <message>
-        <source>passes that the batch is split into before the optimizer steps</source>
-        <translation>优化器更新之前，批被分成的次数</translation>
     </message>
     <message>
         <source>pickle, protocol {}</source>
@@ -14153,10 +14013,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>缓存分配器的设置，写法同 PYTORCH_CUDA_ALLOC_CONF</translation>
     </message>
     <message>
-        <source>size of the CUDA context, which is added to the allocator's memory: 450MiB, or the name of a GPU in `vramscope devices`; default: that of the run's GPU; for a recording, that of {}</source>
-        <translation>CUDA 上下文的大小，加到分配器的显存上：450MiB，或 `vramscope devices` 中的 GPU 名称；默认：该运行所用 GPU 的值；对于录制，为 {} 的值</translation>
-    </message>
-    <message>
         <source>the allocator has {}={} at the end: the program sets it itself</source>
         <translation>结束时分配器的设置为 {}={}：由程序自行设置</translation>
     </message>
@@ -14181,11 +14037,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>模型以 use_cache={} 被调用</translation>
     </message>
     <message>
-        <source>the model is not created by transformers' from_pretrained or from_config</source>
+        <source>the model is not created by transformers&apos; from_pretrained or from_config</source>
         <translation>模型不是由 transformers 的 from_pretrained 或 from_config 创建的</translation>
     </message>
     <message>
-        <source>the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer</source>
+        <source>the model is not created by transformers&apos; from_pretrained or from_config, nor trained by its Trainer</source>
         <translation>模型既不是由 transformers 的 from_pretrained 或 from_config 创建的，也不是由其 Trainer 训练的</translation>
     </message>
     <message>
@@ -14234,14 +14090,14 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the program creates its batches itself; vary its own argument: vramscope fit --vary=--batch-size=1..64</source>
-        <translation>程序自行创建批；请改变其自身的参数：vramscope fit --vary=--batch-size=1..64</translation>
+        <translation>程序自行创建批次；请改变其自身的参数：vramscope fit --vary=--batch-size=1..64</translation>
     </message>
     <message>
         <source>the program creates no optimizer of torch.optim</source>
         <translation>程序没有创建 torch.optim 的优化器</translation>
     </message>
     <message>
-        <source>the program does not use transformers' Trainer</source>
+        <source>the program does not use transformers&apos; Trainer</source>
         <translation>程序没有使用 transformers 的 Trainer</translation>
     </message>
     <message>
@@ -14265,8 +14121,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序随后设置了 gradient_checkpointing=False</translation>
     </message>
     <message>
-        <source>the program sets optim="{}" afterwards</source>
-        <translation>程序随后设置了 optim="{}"</translation>
+        <source>the program sets optim=&quot;{}&quot; afterwards</source>
+        <translation>程序随后设置了 optim=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>the program sets torch_empty_cache_steps={} afterwards</source>
@@ -14329,8 +14185,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}（在 {} 字节之后）；请腾出空间或保存到其他位置</translation>
     </message>
     <message>
-        <source>{} already has attn_implementation="{}"</source>
-        <translation>{} 已有 attn_implementation="{}"</translation>
+        <source>{} already has attn_implementation=&quot;{}&quot;</source>
+        <translation>{} 已有 attn_implementation=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>{} already has this setting</source>
@@ -14345,7 +14201,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 已是 {}</translation>
     </message>
     <message>
-        <source>{} does not divide the program's micro-batch of {} samples</source>
+        <source>{} does not divide the program&apos;s micro-batch of {} samples</source>
         <translation>{} 不能整除程序的微批次（{} 个样本）</translation>
     </message>
     <message>
@@ -14366,7 +14222,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} has no list of blocks of the same class</source>
-        <translation>{} 没有由同一类的块组成的列表</translation>
+        <translation>{} 没有由同类模块组成的列表</translation>
     </message>
     <message>
         <source>{} has sdpa by default</source>
@@ -14425,8 +14281,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>PyTorch 已经为每次调用选择这些内核</translation>
     </message>
     <message>
-        <source>TrainingArguments already has optim="{}"</source>
-        <translation>TrainingArguments 已有 optim="{}"</translation>
+        <source>TrainingArguments already has optim=&quot;{}&quot;</source>
+        <translation>TrainingArguments 已有 optim=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>TrainingArguments and Accelerator</source>
@@ -14505,11 +14361,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>已经调用了 model.{}()</translation>
     </message>
     <message>
-        <source>models created by transformers' from_pretrained or from_config</source>
+        <source>models created by transformers&apos; from_pretrained or from_config</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建的模型</translation>
     </message>
     <message>
-        <source>models created by transformers' from_pretrained or from_config, or passed to its Trainer</source>
+        <source>models created by transformers&apos; from_pretrained or from_config, or passed to its Trainer</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建、或传给其 Trainer 的模型</translation>
     </message>
     <message>
@@ -14517,7 +14373,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在启用梯度的评估模式下调用的模型</translation>
     </message>
     <message>
-        <source>models that the program's own training loop calls</source>
+        <source>models that the program&apos;s own training loop calls</source>
         <translation>程序自己的训练循环所调用的模型</translation>
     </message>
     <message>
@@ -14533,7 +14389,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>微批次已经是 {} 个样本</translation>
     </message>
     <message>
-        <source>the model's own forward uses autocast in {}</source>
+        <source>the model&apos;s own forward uses autocast in {}</source>
         <translation>模型自己的前向以 {} 使用 autocast</translation>
     </message>
     <message>
@@ -14550,18 +14406,18 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the program already evaluates without gradients</source>
-        <translation>程序已经在无梯度下评估</translation>
+        <translation>程序评估时已不计算梯度</translation>
     </message>
     <message>
         <source>the program itself converts the weights to {}</source>
         <translation>程序自己把权重转换为 {}</translation>
     </message>
     <message>
-        <source>the program's own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients</source>
+        <source>the program&apos;s own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients</source>
         <translation>程序自己的循环，使用 torch.optim 的优化器，且不裁剪、缩放或累积梯度</translation>
     </message>
     <message>
-        <source>the program's own loop, if it still has gradients in the next forward pass</source>
+        <source>the program&apos;s own loop, if it still has gradients in the next forward pass</source>
         <translation>程序自己的循环，且在下一次前向时仍保有梯度</translation>
     </message>
     <message>
@@ -14573,15 +14429,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>训练时保留键和值的 transformers 模型</translation>
     </message>
     <message>
-        <source>transformers' Trainer</source>
+        <source>transformers&apos; Trainer</source>
         <translation>transformers 的 Trainer</translation>
     </message>
     <message>
-        <source>transformers' Trainer with an evaluation</source>
+        <source>transformers&apos; Trainer with an evaluation</source>
         <translation>带评估的 transformers Trainer</translation>
     </message>
     <message>
-        <source>transformers' Trainer with an evaluation that keeps predictions</source>
+        <source>transformers&apos; Trainer with an evaluation that keeps predictions</source>
         <translation>带评估且保留预测的 transformers Trainer</translation>
     </message>
     <message>
@@ -14609,18 +14465,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序的瀑布图需要开关和程序；例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
     </message>
     <message>
-        <source>show the steps from the model's defaults to the run, with a bar for each technique; with -- PROGRAM ARGS..., a bar for each --toggle</source>
+        <source>show the steps from the model&apos;s defaults to the run, with a bar for each technique; with -- PROGRAM ARGS..., a bar for each --toggle</source>
         <translation>显示从模型默认值到该运行的各步，每项技术一个条形；带 -- PROGRAM ARGS... 时每个 --toggle 一个条形</translation>
     </message>
     <message>
         <source>waterfall takes either RUN or -- PROGRAM, not both; the bars of a program are its --toggle options in their order</source>
         <translation>waterfall 接受 RUN 或 -- PROGRAM，不能同时使用；程序的条形是其 --toggle 选项，按给出的次序</translation>
-    </message>
-    <message>
-        <source>host memory unknown: not all of the driver's allocations were recorded (--no-activities, a built-in model, or memory that was pinned before the program initialized CUDA)
-</source>
-        <translation>主机内存未知：驱动的分配未全部录制（--no-activities、内置模型，或程序初始化 CUDA 之前锁页的内存）
-</translation>
     </message>
     <message>
         <source>the value is empty</source>
@@ -14636,27 +14486,27 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the exponentials of a batch of matrices are assumed to be computed one after the other, which needs less memory</source>
-        <translation>假定一批矩阵的指数逐个计算，这样所需内存较少</translation>
+        <translation>假定一批矩阵的指数逐个计算，这样所需显存较少</translation>
     </message>
     <message>
         <source>  start state     {} of {} possible states {} with the recording ({} older block{} may have an unsplit tail</source>
-        <translation>  起始状态        {1} 个可能的状态中有 {0} 个与录制{2}（{3} 个更早的块可能有未拆分的尾部</translation>
+        <translation>  起始状态        {1} 个可能的状态中有 {0} 个与录制{2}（{3} 个较早的块可能有未切分的块尾</translation>
     </message>
     <message>
         <source> During the run, {}; the program caught the error and continued.</source>
         <translation> 运行中{}；程序捕获了该错误并继续运行。</translation>
     </message>
     <message>
-        <source>"{}" cannot have a ":"; only module, file and stack can</source>
-        <translation>"{}" 不能带 ":"；只有 module、file 和 stack 可以</translation>
+        <source>&quot;{}&quot; cannot have a &quot;:&quot;; only module, file and stack can</source>
+        <translation>“{}”不能带 &quot;:&quot;；只有 module、file 和 stack 可以</translation>
     </message>
     <message>
         <source>, with older blocks left in place</source>
-        <translation>，更早的块留在原处</translation>
+        <translation>，较早的块留在原处</translation>
     </message>
     <message>
         <source>-o -: standard output is used for the verdict; name a file for the trace</source>
-        <translation>-o -：标准输出用于打印结论；请为跟踪指定一个文件</translation>
+        <translation>-o -：标准输出用于输出结论；请为跟踪指定一个文件</translation>
     </message>
     <message>
         <source>; both replays start by allocating the blocks that are older than the recording</source>
@@ -14668,7 +14518,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Call site that keeps segments from being released</source>
-        <translation>使段无法释放的调用点</translation>
+        <translation>使段无法归还的调用点</translation>
     </message>
     <message>
         <source>Formula only, not planned: CUDA graphs</source>
@@ -14708,19 +14558,19 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Held by</source>
-        <translation>被占住于</translation>
+        <translation>占用者</translation>
     </message>
     <message>
         <source>Kept by eager attention</source>
-        <translation>逐步展开的注意力保留的内存</translation>
+        <translation>eager 注意力保留的显存</translation>
     </message>
     <message>
         <source>Kept by the embedding and the last norm</source>
-        <translation>嵌入和最后的归一化保留的内存</translation>
+        <translation>嵌入和最后的归一化保留的显存</translation>
     </message>
     <message>
         <source>Kept by the embedding, the last norm and the output layer, autocast</source>
-        <translation>嵌入、最后的归一化和输出层保留的内存，autocast</translation>
+        <translation>嵌入、最后的归一化和输出层保留的显存，autocast</translation>
     </message>
     <message>
         <source>Kept for a backward pass</source>
@@ -14728,7 +14578,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>No request fails: some exceed {} at first, but fit after the allocator has released its cache.</source>
-        <translation>没有请求失败：有些起初超过 {}，但在分配器释放缓存后即可放下。</translation>
+        <translation>没有请求失败：有些起初超过 {}，但在分配器归还缓存后即可放下。</translation>
     </message>
     <message>
         <source>Other settings can be judged only with a history of allocations, which this file lacks. To record one, call torch.cuda.memory._record_memory_history() before the run.</source>
@@ -14748,7 +14598,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>There is no closed formula for the layers of this model family.</source>
-        <translation>对该模型家族的层没有封闭公式。</translation>
+        <translation>此模型系列的层没有解析公式。</translation>
     </message>
     <message>
         <source>a setting of the baseline, from which the bars start (repeatable); batch and sequence are those of the run</source>
@@ -14772,10 +14622,10 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>at the peak, each weight also exists as a cast copy of half its size</source>
-        <translation>峰值处每个权重都有一个大小为其一半的类型转换结果</translation>
+        <translation>峰值处每个权重都有一个大小为其一半的类型转换副本</translation>
     </message>
     <message>
-        <source>bits of an embedding's moments with bitsandbytes' 8-bit optimizer; 32: as registered by transformers' Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
+        <source>bits of an embedding&apos;s moments with bitsandbytes&apos; 8-bit optimizer; 32: as registered by transformers&apos; Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
         <translation>使用 bitsandbytes 的 8 位优化器时嵌入的矩的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 自身的默认</translation>
     </message>
     <message>
@@ -14787,12 +14637,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一层为反向传播保留的字节数</translation>
     </message>
     <message>
-        <source>bytes that a layer's attention keeps for backward</source>
+        <source>bytes that a layer&apos;s attention keeps for backward</source>
         <translation>一层的注意力为反向传播保留的字节数</translation>
     </message>
     <message>
         <source>call stacks: the lengths of the stacks do not match the number of frames</source>
-        <translation>调用栈：各栈的长度与帧数不符</translation>
+        <translation>调用栈：各栈的长度与栈帧数不符</translation>
     </message>
     <message>
         <source>compare a plan A with a recording B of the same run: errors of the plan, allocations, kernels</source>
@@ -14800,11 +14650,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>elements per token that linear layers keep for backward</source>
-        <translation>线性层为反向传播保留的每个 token 的元素数</translation>
+        <translation>线性层为反向传播保留的每个词元的元素数</translation>
     </message>
     <message>
         <source>events of another process are treated as completed</source>
-        <translation>其他进程的事件始终视为已完成</translation>
+        <translation>其他进程的事件视为已完成</translation>
     </message>
     <message>
         <source>every GPU has the whole inputs and outputs of the split parts; the tensors between them are divided (tensor parallelism without sequence parallelism)</source>
@@ -14847,24 +14697,24 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
     </message>
     <message>
-        <source>let agents plan programs. Their code is executed, isolated from the user's files, which protects against accidents but not against malice</source>
-        <translation>允许代理规划程序。程序的代码会被执行，并与用户的文件隔离；这能防止意外，但不能防止恶意行为</translation>
+        <source>let agents plan programs. Their code is executed, isolated from the user&apos;s files, which protects against accidents but not against malice</source>
+        <translation>允许智能体规划程序。程序的代码会被执行，并与用户的文件隔离；这能防止意外，但不能防止恶意行为</translation>
     </message>
     <message>
-        <source>lifetime: born in the optimizer's step, never freed</source>
-        <translation>生命周期：在优化器步中诞生，从未释放</translation>
+        <source>lifetime: born in the optimizer&apos;s step, never freed</source>
+        <translation>生命周期：在优化器步中创建，从未释放</translation>
     </message>
     <message>
         <source>live over steps: allocated where batches are made, or sized like pairs of integers</source>
-        <translation>跨步保留：在创建批的地方创建，或为整数对的大小</translation>
+        <translation>跨步存活：在创建批次的地方分配，或大小与整数对相同</translation>
     </message>
     <message>
         <source>live over steps: most of the model has no gradients</source>
-        <translation>跨步保留：模型的大部分没有梯度</translation>
+        <translation>跨步存活：模型的大部分没有梯度</translation>
     </message>
     <message>
         <source>live over steps: no gradient has its size</source>
-        <translation>跨步保留：没有同大小的梯度</translation>
+        <translation>跨步存活：没有同大小的梯度</translation>
     </message>
     <message>
         <source>loss_reentrant determines how chunks are recomputed, but loss_keeps=logits recomputes none; set loss_reentrant=false</source>
@@ -14876,19 +14726,19 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>needed as a segment</source>
-        <translation>作为段所需</translation>
+        <translation>需要的段大小</translation>
     </message>
     <message>
         <source>no score matrices, also with fp32</source>
-        <translation>没有分数矩阵，32 位也适用</translation>
+        <translation>没有分数矩阵，fp32 也适用</translation>
     </message>
     <message>
         <source>older than the recording: has the size of a parameter, freed outside of the optimizer</source>
-        <translation>早于录制：参数大小，在优化器之外释放</translation>
+        <translation>早于录制：大小与参数相同，在优化器之外释放</translation>
     </message>
     <message>
         <source>one element per trainable parameter, kept from backward until zero_grad</source>
-        <translation>每个可训练参数一个元素，从反向传播中累积起，到 zero_grad 为止</translation>
+        <translation>每个可训练参数一个元素，从反向传播保留到 zero_grad</translation>
     </message>
     <message>
         <source>only that request</source>
@@ -14955,11 +14805,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>消息声明 {} 行，却含有 {} 行的种类</translation>
     </message>
     <message>
-        <source>the model's output; freed before backward unless the program keeps it</source>
+        <source>the model&apos;s output; freed before backward unless the program keeps it</source>
         <translation>模型的输出；除非程序继续持有，否则在反向传播之前释放</translation>
     </message>
     <message>
-        <source>the output layer's input and weights in 16 bits</source>
+        <source>the output layer&apos;s input and weights in 16 bits</source>
         <translation>输出层的 16 位输入和权重</translation>
     </message>
     <message>
@@ -14971,16 +14821,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>该规划包含多个设备</translation>
     </message>
     <message>
-        <source>the recording is kept; read it with: vramscope record --from '{}' -o FILE</source>
-        <translation>录制已保留；读取命令：vramscope record --from '{}' -o FILE</translation>
+        <source>the recording is kept; read it with: vramscope record --from &apos;{}&apos; -o FILE</source>
+        <translation>录制已保留；读取命令：vramscope record --from &apos;{}&apos; -o FILE</translation>
     </message>
     <message>
-        <source>the result of softmax in fp32, and a copy of it in the model's type</source>
-        <translation>fp32 的 softmax，另有一份模型类型的副本</translation>
+        <source>the result of softmax in fp32, and a copy of it in the model&apos;s type</source>
+        <translation>fp32 的 softmax 结果，另有一份模型类型的副本</translation>
     </message>
     <message>
-        <source>the result of softmax in the model's type</source>
-        <translation>模型类型的 softmax</translation>
+        <source>the result of softmax in the model&apos;s type</source>
+        <translation>模型类型的 softmax 结果</translation>
     </message>
     <message>
         <source>the same, with older blocks allocated anew</source>
@@ -14999,8 +14849,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>跟踪没有记录它在哪里</translation>
     </message>
     <message>
-        <source>tokens in a sample; or the lengths of successive micro-batches: a list ("400,1536,400"), ranges ("256-1024"), or a file with lines "length,count", from which lengths are drawn</source>
-        <translation>一个样本的词元数；或依次各微批的长度：列表（"400,1536,400"）、范围（"256-1024"），或由 "length,count" 行组成、从中抽取长度的文件</translation>
+        <source>tokens in a sample; or the lengths of successive micro-batches: a list (&quot;400,1536,400&quot;), ranges (&quot;256-1024&quot;), or a file with lines &quot;length,count&quot;, from which lengths are drawn</source>
+        <translation>一个样本的词元数；或依次各微批次的长度：列表（&quot;400,1536,400&quot;）、范围（&quot;256-1024&quot;），或由 &quot;length,count&quot; 行组成、从中抽取长度的文件</translation>
     </message>
     <message>
         <source>weights are {} in memory (precision={}), although the checkpoint contains {}</source>
@@ -15032,7 +14882,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} layers hold {} of the {} of live activations; with checkpointing, each layer except the largest ({}) would keep only its first block</source>
-        <translation>{0} 层持有存活的 {2} 激活值中的 {1}；使用检查点后，除最大的层（{3}）之外，每层只保留其第一个块</translation>
+        <translation>存活的激活值共 {2}，其中 {1} 由 {0} 层持有；使用检查点后，除最大的层（{3}）之外，每层只保留其第一个块</translation>
     </message>
     <message>
         <source>{} needs a program: vramscope check --budget 24GiB {} ... -- python train.py</source>
@@ -15076,18 +14926,18 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Above this fraction of the memory, the allocator releases blocks that have not been used for long</source>
-        <translation>显存占用超过此比例时，分配器释放长时间未使用的块</translation>
+        <translation>显存占用超过此比例时，分配器归还长时间未使用的块</translation>
     </message>
     <message>
         <source>Blocks above this size in MiB are not split, so that later large allocations can reuse them</source>
-        <translation>大于此值（MiB）的块不会被拆分，以便之后的大块分配可以复用</translation>
+        <translation>大于此值（MiB）的块不会被切分，以便之后的大块分配可以重用</translation>
     </message>
     <message>
         <source>Cached memory is released to the driver every N steps and allocated again: slower</source>
-        <translation>每 N 步将缓存的显存释放给驱动并重新分配：速度较慢</translation>
+        <translation>每 N 步将缓存的显存归还驱动并重新分配：速度较慢</translation>
     </message>
     <message>
-        <source>Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time</source>
+        <source>Each gradient is applied and freed as soon as it is computed, so only one parameter&apos;s gradient exists at a time</source>
         <translation>每个梯度一经算出就应用并释放，因此同一时刻只存在一个参数的梯度</translation>
     </message>
     <message>
@@ -15120,7 +14970,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once</source>
-        <translation>每步的批次拆成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
+        <translation>每步的批次分成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
     </message>
     <message>
         <source>The kernels that PyTorch may use: math stores the matrix of attention scores, the others do not</source>
@@ -15128,18 +14978,18 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>The output layer and the loss are computed together, without storing the logits of all tokens</source>
-        <translation>输出层与损失一起计算，不存储所有 token 的 logits</translation>
+        <translation>输出层与损失一起计算，不存储所有词元的 logits</translation>
     </message>
     <message>
         <source>Weights, gradients and optimizer state have 16 bits: the training runs at lower precision</source>
         <translation>权重、梯度和优化器状态为 16 位：训练以较低精度运行</translation>
     </message>
     <message>
-        <source>allocated by the program's or PyTorch's own code, planned without running kernels</source>
+        <source>allocated by the program&apos;s or PyTorch&apos;s own code, planned without running kernels</source>
         <translation>由程序或 PyTorch 自身的代码分配；规划时未运行内核</translation>
     </message>
     <message>
-        <source>allocated by the program's own code, planned without running kernels</source>
+        <source>allocated by the program&apos;s own code, planned without running kernels</source>
         <translation>由程序自身的代码分配；规划时未运行内核</translation>
     </message>
     <message>
@@ -15156,7 +15006,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>: {} are missing; {} of the {} reserved are in use.</source>
-        <translation>：缺少 {}；{} 正在使用，共预留 {}。</translation>
+        <translation>：缺少 {0}；预留的 {2} 中有 {1} 在使用。</translation>
     </message>
     <message>
         <source>Alt++ / Alt+-</source>
@@ -15215,7 +15065,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一个轮询线程没有返回，因此该线程看到的内容取决于实际时钟</translation>
     </message>
     <message>
-        <source>checkpointing is on, but nothing is recomputed: no input of the wrapped modules requires a gradient, so the modules' weights get no gradients ({} allocated in one step)</source>
+        <source>checkpointing is on, but nothing is recomputed: no input of the wrapped modules requires a gradient, so the modules&apos; weights get no gradients ({} allocated in one step)</source>
         <translation>梯度检查点已开启，但没有任何重计算：被包装模块的输入都不需要梯度，因此这些模块的权重得不到梯度（一步中分配 {}）</translation>
     </message>
     <message>
@@ -15228,7 +15078,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>free old cached segments while more memory than this share is used</source>
-        <translation>当内存使用超过此比例时释放旧的缓存段</translation>
+        <translation>当显存使用超过此比例时，归还旧的缓存段</translation>
     </message>
     <message>
         <source>go to the peak</source>
@@ -15239,8 +15089,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在至少三步中，某个调用点分配的块未被之后的各步释放</translation>
     </message>
     <message>
-        <source>lifetime: born in the optimizer's step, replaces a state that is freed, and is not freed itself</source>
-        <translation>生命周期：在优化器步中诞生，替换一个被释放的状态，自身未释放</translation>
+        <source>lifetime: born in the optimizer&apos;s step, replaces a state that is freed, and is not freed itself</source>
+        <translation>生命周期：在优化器步中创建，替换一个被释放的状态，自身未释放</translation>
     </message>
     <message>
         <source>live over steps: a replay of the first step places the block at its recorded address</source>
@@ -15340,51 +15190,47 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} in {} from a forward pass are still live when the recording ends, but the recording has no backward pass. If the program needs no backward pass, run the model under torch.no_grad() or torch.inference_mode(): autograd then keeps no activations.</source>
-        <translation>{} 在{}中来自前向传播，录制结束时仍然存活，但录制中没有反向传播。如果程序不需要反向传播，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导便不保留任何激活。</translation>
+        <translation>{}（{}）来自前向传播，录制结束时仍然存活，但录制中没有反向传播。如果程序不需要反向传播，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导便不保留任何激活值。</translation>
     </message>
     <message>
         <source>{} of frozen weights are stored in 32 bits; in 16 bits, these weights need half of that</source>
-        <translation>{} 冻结的权重为 32 位：改为 16 位只占一半</translation>
+        <translation>冻结的权重中有 {} 为 32 位；改为 16 位只占一半</translation>
     </message>
     <message>
         <source>{} without a time: shown one microsecond after the entry before</source>
         <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
     </message>
     <message>
-        <source>--device: "{}" is not a number from 0 to 255. With FILE, it selects one of the file's devices; the CUDA context of a named GPU is --context</source>
-        <translation>--device："{}" 不是 0 到 255 之间的数字。给出 FILE 时，它选择文件中的一个设备；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
-    </message>
-    <message>
         <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU add up.</source>
-        <translation>在验证批上运行一遍。没有 no_grad 时会为反向传播保留激活值，若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
+        <translation>在验证批次上运行一遍。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
     </message>
     <message>
-        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
         <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重每次乘法都会短暂反量化，int8 权重只在反向传播中反量化；int8 层保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
     </message>
     <message>
-        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
+        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。其编译的优化器步会临时以 fp32 生成一个张量的两个矩，4 位时还有 64 位数的编码：最大的张量每元素占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
     </message>
     <message>
         <source>Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and they take as much host memory as they took on the GPU</source>
-        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并在主机上占用与 GPU 上同样多的内存</translation>
+        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并占用与 GPU 上同样多的主机内存</translation>
     </message>
     <message>
-        <source>The gradient of a linear layer is projected to a few dimensions, and Adam's moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
-        <translation>线性层的梯度被投影到少数维度，Adam 只保留投影的矩：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身保持完整，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
+        <source>The gradient of a linear layer is projected to a few dimensions, and Adam&apos;s moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
+        <translation>线性层的梯度被投影到少数维度，Adam 的矩只对投影保留：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身大小不变，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要显存。</translation>
     </message>
     <message>
         <source>The learning rate sets the size of the updates in each step, and takes no memory and no time. If it falls at the end of a run, an optimizer with little state (SGD) often keeps up with Adam.</source>
-        <translation>学习率决定每一步更新的幅度，不占用内存和时间。若学习率在运行末尾下降，状态少的优化器（SGD）往往跟得上 Adam。</translation>
+        <translation>学习率决定每一步更新的幅度，不占显存和时间。若学习率在运行末尾下降，状态少的优化器（SGD）往往跟得上 Adam。</translation>
     </message>
     <message>
         <source>for a recording: read only these entries, counted from 0; earlier entries form the initial state</source>
         <translation>用于录制：只读取这些条目，从 0 计数；更早的条目构成初始状态</translation>
     </message>
     <message>
-        <source>for budget: the share that is kept of the bytes of a layer's products and attention; what is most expensive to recompute is kept first</source>
-        <translation>用于 budget：一层的乘法和注意力的字节中保留的比例；优先保留重新计算代价最大的</translation>
+        <source>for budget: the share that is kept of the bytes of a layer&apos;s products and attention; what is most expensive to recompute is kept first</source>
+        <translation>用于 budget：一层的矩阵乘和注意力的字节中保留的比例；优先保留重新计算代价最大的</translation>
     </message>
     <message>
         <source>fsdp1: before a gather, the host waits until the weights of the unit before the previous one are freed (limit_all_gathers); false: no limit</source>
@@ -15395,12 +15241,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>与 --entries 相同，但按距第一个条目的时间（1s:2.5s）</translation>
     </message>
     <message>
-        <source>the optimizer's state is in host memory with the parameters, and the optimizer's step runs on the host</source>
-        <translation>优化器的状态与参数一起在主机内存中，优化器的更新在主机上运行</translation>
+        <source>the optimizer&apos;s state is in host memory with the parameters, and the optimizer&apos;s step runs on the host</source>
+        <translation>优化器的状态与参数一起在主机内存中，优化器步在主机上运行</translation>
     </message>
     <message>
-        <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
-        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location="cuda"（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；"cpu" 时 GPU 只得到恢复的张量。</translation>
+        <source>torch.load of model and optimizer before the first step. With map_location=&quot;cuda&quot;, or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With &quot;cpu&quot;, the GPU gets only the restored tensors.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只得到恢复的张量。</translation>
     </message>
     <message>
         <source>trace header (unknown content type {})</source>
@@ -15427,10 +15273,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个：是相同的块</translation>
     </message>
     <message>
-        <source>{} of {} allocate and reserve as many bytes, in as many requests, as planned{}</source>
-        <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
-    </message>
-    <message>
         <source>a .trace file or CUDA memory snapshot; without FILE, RUN or PROGRAM is planned</source>
         <translation>.trace 文件或 CUDA 内存快照；未给出 FILE 时，规划 RUN 或 PROGRAM</translation>
     </message>
@@ -15439,31 +15281,31 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出 FILE 时，规划 RUN</translation>
     </message>
     <message>
-        <source>lora.trunk=cached needs batches of equal length: leave the setting "lengths" empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批：请将 "lengths" 设置留空</translation>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
     </message>
     <message>
-        <source>lora.trunk=cached needs batches of equal length: leave the setting "samples.file" empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批：请将 "samples.file" 设置留空</translation>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;samples.file&quot; empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
     </message>
     <message>
         <source>no copy of the weights on the host; a tied output layer has its own weight until it is tied</source>
         <translation>主机上没有权重的副本；绑定的输出层在绑定之前拥有自己的权重</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
+        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
         <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，最后一块之后才完整；请设 loss_reentrant=false</translation>
     </message>
     <message>
-        <source>prefix.tokens: needs batches of equal length: leave the setting "lengths" empty</source>
-        <translation>prefix.tokens：需要长度相同的批：请将 "lengths" 设置留空</translation>
+        <source>prefix.tokens: needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
+        <translation>prefix.tokens：需要长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
     </message>
     <message>
-        <source>prefix.tokens: needs batches of equal length: leave the setting "samples.file" empty</source>
-        <translation>prefix.tokens：需要长度相同的批：请将 "samples.file" 设置留空</translation>
+        <source>prefix.tokens: needs batches of equal length: leave the setting &quot;samples.file&quot; empty</source>
+        <translation>prefix.tokens：需要长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
     </message>
     <message>
-        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, which may be averaged only once; set loss_reentrant=false</source>
+        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, which may be averaged only once; set loss_reentrant=false</source>
         <translation>shard.strategy：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，而该梯度只应取平均一次；请设 loss_reentrant=false</translation>
     </message>
     <message>
@@ -15483,12 +15325,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>，位于一个块中</translation>
     </message>
     <message>
-        <source>Adam's state is two numbers per parameter; Adafactor's is a row and a column per matrix, SGD without momentum has none, and 8-bit AdamW's is a quarter of Adam's</source>
+        <source>Adam&apos;s state is two numbers per parameter; Adafactor&apos;s is a row and a column per matrix, SGD without momentum has none, and 8-bit AdamW&apos;s is a quarter of Adam&apos;s</source>
         <translation>Adam 的状态为每个参数两个数；Adafactor 为每个矩阵一行和一列，不带动量的 SGD 没有状态，8 位 AdamW 为 Adam 的四分之一</translation>
     </message>
     <message>
-        <source>B's peak is {} {} ({} against {}); </source>
-        <translation>B 的峰值相差 {}，{}（{} 对 {}）；</translation>
+        <source>B&apos;s peak is {} {} ({} against {}); </source>
+        <translation>B 的峰值{1} {0}（{2} 对 {3}）；</translation>
     </message>
     <message>
         <source>Both peaks are {}; </source>
@@ -15503,8 +15345,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>Ctrl+拖动</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
-        <translation>未录制显存：文件中有 {} 个 GPU 内核或拷贝，但其分配器没有向分析器报告；显示的是 CPU 的内存</translation>
+        <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
+        <translation>未记录显存：文件中有 GPU 的 {} 个内核或拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
         <source>Host memory</source>
@@ -15555,7 +15397,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序从未到达此开关适用的位置</translation>
     </message>
     <message>
-        <source>use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model's outputs</source>
+        <source>use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model&apos;s outputs</source>
         <translation>use_cache 用于生成；训练时，所有层的键和值在显存中保留的时间与模型输出相同</translation>
     </message>
     <message>
@@ -15574,23 +15416,23 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>zoom to the dragged time range</source>
-        <translation>缩放到拖出的时间范围</translation>
+        <translation>缩放到拖出的时间区间</translation>
     </message>
     <message>
-        <source>{} [memory] event has no address ("Addr"), as in files before PyTorch 1.11: earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：更早的内存不显示</translation>
+        <source>{} [memory] event has no address (&quot;Addr&quot;), as in files before PyTorch 1.11: earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：更早的显存不显示</translation>
     </message>
     <message>
         <source>{} [memory] event has no address and is left out</source>
-        <translation>{} 个 [memory] 事件没有地址，已忽略</translation>
+        <translation>{} 个 [memory] 事件没有地址，已略去</translation>
     </message>
     <message>
         <source>{} allocated in {} block, {}</source>
-        <translation>已分配 {}，位于 {} 个块，{}</translation>
+        <translation>已分配 {}，在 {} 个块中，{}</translation>
     </message>
     <message>
         <source>{} annotation is left out: it contains no entry</source>
-        <translation>忽略 {} 个标注：其中没有条目</translation>
+        <translation>已略去 {} 个标注：其中没有条目</translation>
     </message>
     <message>
         <source>{} clears the gradients itself</source>
@@ -15598,15 +15440,15 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} combination planned in {:.1f} s.</source>
-        <translation>规划了 {} 个组合，用时 {:.1f} 秒。</translation>
+        <translation>已规划 {} 种组合，用时 {:.1f} 秒。</translation>
     </message>
     <message>
         <source>{} event without a time, size or address is left out</source>
-        <translation>忽略 {} 个没有时间、大小或地址的事件</translation>
+        <translation>已略去 {} 个没有时间、大小或地址的事件</translation>
     </message>
     <message>
         <source>{} invalid record of CUPTI is left out</source>
-        <translation>忽略 {} 条无效的 CUPTI 记录</translation>
+        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
     </message>
     <message>
         <source>{} kernel, memcpy or memset</source>
@@ -15618,35 +15460,35 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>{} long, {}; allocated {}, freed {}</source>
-        <translation>长 {}，{}；已分配 {}，已释放 {}</translation>
+        <translation>长 {}，{}；分配 {}，释放 {}</translation>
     </message>
     <message>
         <source>{} mark is after the end of the recorded history</source>
-        <translation>{} 个标记位于录制历史结束之后</translation>
+        <translation>{} 个标记位于录制的历史结束之后</translation>
     </message>
     <message>
         <source>{} of {} call sites differ.</source>
-        <translation>{} 个（共 {} 个）调用点不同。</translation>
+        <translation>{1} 个调用点中有 {0} 个不同。</translation>
     </message>
     <message>
         <source>{} of {} call sites differs, matched by {}</source>
-        <translation>{} 个（共 {} 个）调用点不同，按 {} 匹配</translation>
+        <translation>{1} 个调用点中有 {0} 个不同，按{2}匹配</translation>
     </message>
     <message>
         <source>{} of {} call sites differs.</source>
-        <translation>{} 个（共 {} 个）调用点不同。</translation>
+        <translation>{1} 个调用点中有 {0} 个不同。</translation>
     </message>
     <message>
         <source>{} process is left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
-        <translation>忽略 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 运行多个 rank 中的一个</translation>
+        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
     </message>
     <message>
         <source>{} reserved in {} segment</source>
-        <translation>预留 {}，位于 {} 个段</translation>
+        <translation>预留 {}，在 {} 个段中</translation>
     </message>
     <message>
         <source>{} row matches no block and is left out</source>
-        <translation>{} 行与任何块都不匹配，已忽略</translation>
+        <translation>{} 行与任何块都不对应，已略去</translation>
     </message>
     <message>
         <source>{} runs the optimizer steps itself</source>
@@ -15654,14 +15496,164 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>… {} more frame</source>
-        <translation>… 还有 {} 个栈帧</translation>
+        <translation>… 另外 {} 个栈帧</translation>
+    </message>
+    <message>
+        <source>
+  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi shows a few percent more). Assumed: figures without a source for this GPU. `vramscope devices NAME` shows the details of one GPU, and --json shows all sources.
+</source>
+        <translation>
+  {} / {} 个 GPU。密集算力单位为 TFLOP/s。内存为 CUDA 报告的值（nvidia-smi 显示的值大百分之几）。假定：没有该 GPU 来源的数值。`vramscope devices NAME` 显示一个 GPU 的详情，--json 显示所有来源。
+</translation>
+    </message>
+    <message>
+        <source>   watching {}{}; saving a watched file starts a new plan, Ctrl-C ends
+</source>
+        <translation>正在监视 {}{}；保存任一被监视的文件即开始新的规划，Ctrl-C 结束
+</translation>
+    </message>
+    <message>
+        <source>--device: &quot;{}&quot; is not a number from 0 to 255. With a FILE, --device selects one of its devices; to use the CUDA context of a named GPU, give its name to --context</source>
+        <translation>--device：\&quot;{}\&quot; 不是 0 到 255 的数字。有 FILE 时，--device 选择文件中的一个设备；要使用某个 GPU 的 CUDA 上下文，请将其名称传给 --context</translation>
+    </message>
+    <message>
+        <source>; it is not recorded whether this memory is in holes or in free segments</source>
+        <translation>；未录制这些内存是在空洞中还是在空闲段中</translation>
+    </message>
+    <message>
+        <source>Baseline: {} kernels in {}; current run: {} in {}. Kernels of both runs take {} and {}.</source>
+        <translation>基线：{} 个内核，共 {}；当前运行：{} 个，共 {}。两者共有的内核分别耗时 {} 和 {}。</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown. It is unknown if the run failed at an allocation that the budget allows, or if reserved memory (for --host-budget: the driver&apos;s allocations) was not recorded.
+</source>
+        <translation>退出状态：超出预算时为 1；未知时为 3。若运行在预算允许的分配处失败，或未录制预留内存（对于 --host-budget：驱动的分配），则结果未知。
+</translation>
+    </message>
+    <message>
+        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; a program can be planned only if its PyTorch has kernels for it</source>
+        <translation>LibTorch 2.11（CUDA 13.0）没有该 GPU 的内核，只有 {} 的内核；只有 PyTorch 含有该 GPU 内核的程序才能规划</translation>
+    </message>
+    <message>
+        <source>NVML&apos;s total minus this process (at {}); if there are no other processes, this is the driver&apos;s own memory</source>
+        <translation>NVML 的总量减去本进程的用量（在 {}）；若没有其他进程，则为驱动自身的内存</translation>
+    </message>
+    <message>
+        <source>Sum of durations; for blocks, of lifetimes</source>
+        <translation>时长之和；对于块，为存活时间之和</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
+        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并过滤系统调用（限制见 docs/security.md，例如静态链接的程序）。</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
+        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
+    </message>
+    <message>
+        <source>These toggles were not planned one at a time: {}.</source>
+        <translation>以下开关没有逐个规划：{}。</translation>
+    </message>
+    <message>
+        <source>`vramscope toggles -- python train.py` shows which toggles apply to a program, `vramscope plan --toggle NAME -- python train.py` plans the program with one toggle, and `vramscope fit --budget 24GiB -- python train.py` searches for toggles with which it fits.</source>
+        <translation>`vramscope toggles -- python train.py` 显示哪些开关适用于程序，`vramscope plan --toggle NAME -- python train.py` 使用一个开关规划程序，`vramscope fit --budget 24GiB -- python train.py` 搜索使程序放得下的开关。</translation>
+    </message>
+    <message>
+        <source>a computed number is assumed to be {}, because comparing it would otherwise make the program fail</source>
+        <translation>计算出的数假定为 {}，因为否则比较它会使程序失败</translation>
+    </message>
+    <message>
+        <source>a {} uses string {}, but there are only {} strings</source>
+        <translation>{} 使用字符串 {}，但只有 {} 个字符串</translation>
+    </message>
+    <message>
+        <source>at that time, compared with the replay of recorded settings</source>
+        <translation>该时刻，与采用录制时设置的重放相比</translation>
+    </message>
+    <message>
+        <source>bytes multiplied by the number of history entries from allocation to free, because the file has no times</source>
+        <translation>字节数乘以从分配到释放的历史条目数，因为文件没有时间</translation>
+    </message>
+    <message>
+        <source>call stacks: frame {} is used, but there are only {} frames</source>
+        <translation>调用栈：使用了帧 {}，但只有 {} 帧</translation>
+    </message>
+    <message>
+        <source>forward and backward passes into which a batch is split, for one optimizer step</source>
+        <translation>一个优化器步中，批被分成的前向和反向传播次数</translation>
+    </message>
+    <message>
+        <source>frees allocation {}, but there are only {} allocations</source>
+        <translation>释放分配 {}，但只有 {} 个分配</translation>
+    </message>
+    <message>
+        <source>host memory unknown: not all of the driver&apos;s allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
+</source>
+        <translation>主机内存未知：未录制驱动的全部分配（可能的原因：--no-activities、内置模型，或在 CUDA 初始化之前锁页的内存）
+</translation>
+    </message>
+    <message>
+        <source>it uses the driver&apos;s memory pools, which are not modelled; use native</source>
+        <translation>它使用驱动的内存池，而这些内存池未建模；请用 native</translation>
+    </message>
+    <message>
+        <source>items are appended to {}, which is not a list</source>
+        <translation>向{}追加了元素，但它不是列表</translation>
+    </message>
+    <message>
+        <source>keys are set in {}, which is not a dict</source>
+        <translation>在{}中设置了键，但它不是字典</translation>
+    </message>
+    <message>
+        <source>out of memory: an allocation fails on this GPU, so the program needs more memory than this row shows; --gpu-memory gives the GPU more memory</source>
+        <translation>内存不足：在该 GPU 上有一次分配失败，因此程序需要的内存多于该行显示的值；--gpu-memory 为 GPU 设置更大的内存</translation>
+    </message>
+    <message>
+        <source>size of the CUDA context, which is added to the allocator&apos;s memory: for example 450MiB, or the name of a GPU in `vramscope devices`. Default: the context of the run&apos;s GPU; for a recording that names no GPU, the context of {}</source>
+        <translation>CUDA 上下文的大小，加到分配器的内存上：例如 450MiB，或 `vramscope devices` 中的 GPU 名称。默认：运行所用 GPU 的上下文；对于未注明 GPU 的录制，为 {} 的上下文</translation>
+    </message>
+    <message>
+        <source>the tensors between the split parts are also divided, by tokens</source>
+        <translation>拆分部分之间的张量也按 token 划分</translation>
+    </message>
+    <message>
+        <source>this is not the size of the allocation</source>
+        <translation>这不是该次分配的大小</translation>
+    </message>
+    <message>
+        <source>yes: the free memory would have sufficed if contiguous</source>
+        <translation>是：空闲内存若连续即足够</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (Figures in brackets are those of another model. They are shown if nothing was published.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。已发表的数值：{}/{} 在容差内。次序和比值：{}/{} 成立。（括号内为另一模型的数值，在没有发表数值时显示。）</translation>
+    </message>
+    <message>
+        <source>{} is a number; compare it with =, !=, &lt;, &lt;=, &gt; or &gt;=</source>
+        <translation>{} 是数；请用 =、!=、&lt;、&lt;=、&gt; 或 &gt;= 比较</translation>
+    </message>
+    <message>
+        <source>{} is a text; compare it with =, !=, ~ or !~</source>
+        <translation>{} 是文本；请用 =、!=、~ 或 !~ 比较</translation>
+    </message>
+    <message>
+        <source>{} of {} match the plan in allocated bytes, reserved bytes and number of requests{}</source>
+        <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
+    </message>
+    <message>
+        <source>{}it never imported torch, its import failed (its output says why), or it was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
+        <translation>{}它没有导入 torch，或导入失败（原因见其输出），或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
+    </message>
+    <message>
+        <source>{}it never imported torch, or was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
+        <translation>{}它没有导入 torch，或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
     <message>
         <source>Find module, op, frame, category; or size &gt; 10 MiB and phase = backward</source>
-        <translation>查找模块、算子、帧、类别；或 size &gt; 10 MiB and phase = backward</translation>
+        <translation>查找模块、算子、栈帧、类别；或 size &gt; 10 MiB and phase = backward</translation>
     </message>
     <message>
         <source>in the range of %1  ✕</source>
@@ -15669,7 +15661,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>No allocation matches the search.</source>
-        <translation>没有分配匹配该搜索。</translation>
+        <translation>没有符合搜索条件的分配。</translation>
     </message>
     <message>
         <source>%1 allocations</source>
@@ -15685,11 +15677,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Leave the range: show all allocations again (Esc)</source>
-        <translation>退出区间，重新显示整个跟踪的分配（Esc）</translation>
+        <translation>退出区间，重新显示全部分配（Esc）</translation>
     </message>
     <message>
         <source>No allocation is live in this range.</source>
-        <translation>此区间内没有存活的内存。</translation>
+        <translation>此区间内没有存活的分配。</translation>
     </message>
     <message>
         <source>This trace has no allocations.</source>
@@ -15709,7 +15701,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Sorting …</source>
-        <translation>正在排序 …</translation>
+        <translation>正在排序…</translation>
     </message>
     <message>
         <source>%1 allocation</source>
@@ -15728,11 +15720,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Does not fit into %1: an allocation failed</source>
-        <translation>放不进 %1：有一个请求没有空间</translation>
+        <translation>放不进 %1：有一次分配失败</translation>
     </message>
     <message>
         <source> and %1 GiB that libraries allocate outside the allocator</source>
-        <translation> 以及库绕过分配器占用的 %1 GiB</translation>
+        <translation> 以及库在分配器之外分配的 %1 GiB</translation>
     </message>
     <message>
         <source>Make it fit</source>
@@ -15767,7 +15759,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>IN MEMORY</source>
-        <translation>内存内容</translation>
+        <translation>显存内容</translation>
     </message>
     <message>
         <source>step %1</source>
@@ -15817,7 +15809,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Click: hide in the timeline. Double-click: show alone. Right-click: more.</source>
-        <translation>单击：在时间线中隐藏；双击：单独显示；右键：更多</translation>
+        <translation>单击：在时间线中隐藏。双击：单独显示。右键单击：更多。</translation>
     </message>
     <message>
         <source>Show alone</source>
@@ -15825,7 +15817,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>freed in the range, by category</source>
-        <translation>区间内释放，按类别</translation>
+        <translation>区间内的释放，按类别</translation>
     </message>
     <message>
         <source>largest call sites in the range</source>
@@ -15892,11 +15884,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>%1 call site %2.</source>
-        <translation>%1 个调用点 %2。</translation>
+        <translation>%1 个调用点，%2。</translation>
     </message>
     <message>
         <source>%1 group by %2, %3.</source>
-        <translation>按 %2 分为 %1 组，%3。</translation>
+        <translation>%1 组（按%2），%3。</translation>
     </message>
 </context>
 <context>
@@ -15917,12 +15909,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无法写入临时文件：%1</translation>
     </message>
     <message>
-        <source>cannot run '%1'</source>
-        <translation>无法运行 '%1'</translation>
+        <source>cannot run &apos;%1&apos;</source>
+        <translation>无法运行“%1”</translation>
     </message>
     <message>
-        <source>'vramscope' was not found in the folder of this program</source>
-        <translation>在本程序所在的文件夹中没有找到 'vramscope'</translation>
+        <source>&apos;vramscope&apos; was not found in the folder of this program</source>
+        <translation>在本程序所在的文件夹中没有找到“vramscope”</translation>
     </message>
 </context>
 <context>
@@ -16009,7 +16001,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Compare at the overall peaks, or at the peaks within a step</source>
-        <translation>比较的时刻：两者的峰值，或某一步内的峰值</translation>
+        <translation>在总体峰值处比较，或在某一步内的峰值处比较</translation>
     </message>
     <message>
         <source>the previous run,</source>
@@ -16021,30 +16013,30 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Align all allocations and frees of a step in both runs, and show where they first differ</source>
-        <translation>两者某一步的每次分配和释放，对齐显示：首次出现差异的位置</translation>
+        <translation>对齐两次运行中某一步的全部分配和释放，并显示首次出现差异的位置</translation>
     </message>
     <message>
         <source>Hide rows that are the same in both</source>
-        <translation>略去两者相同的内容</translation>
+        <translation>隐藏两者相同的行</translation>
     </message>
     <message>
         <source>Aligning the two runs …</source>
-        <translation>正在对齐两个运行…</translation>
-    </message>
-    <message>
-        <source>Compare count and duration of each kernel in a step, for example modelled with measured</source>
-        <translation>比较某一步中每个内核的次数和时长，例如建模值与实测值</translation>
+        <translation>正在对齐两次运行…</translation>
     </message>
     <message>
         <source>Compared with %1 %2. %3</source>
         <translation>与%1 %2 相比。%3</translation>
+    </message>
+    <message>
+        <source>Compare count and duration of each kernel in a step, for example of a plan with a recording</source>
+        <translation>比较某一步中每个内核的次数和时长，例如规划与录制</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::CurvePlot</name>
     <message>
         <source>Reserved memory, recorded and under other settings</source>
-        <translation>预留内存：录制值与其他设置下的值</translation>
+        <translation>预留显存：录制值与其他设置下的值</translation>
     </message>
     <message>
         <source>reserved, recorded</source>
@@ -16099,7 +16091,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Assumed</source>
-        <translation>假设</translation>
+        <translation>假定</translation>
     </message>
     <message>
         <source>Compute capability</source>
@@ -16167,11 +16159,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Peers</source>
-        <translation>对等 GPU</translation>
+        <translation>互连</translation>
     </message>
     <message>
         <source>Integrated</source>
-        <translation>集成显卡</translation>
+        <translation>集成 GPU</translation>
     </message>
     <message>
         <source>ECC</source>
@@ -16226,7 +16218,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation> LibTorch 没有适用于它的内核：只能规划程序。</translation>
     </message>
     <message>
-        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in "Based on" or from the most similar GPU in the table.</source>
+        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in &quot;Based on&quot; or from the most similar GPU in the table.</source>
         <translation>必须填写显存、计算能力和多处理器数。留空的项取自“基于”中的 GPU，或设备表中最相近的 GPU。</translation>
     </message>
     <message>
@@ -16238,7 +16230,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>设备表中没有匹配的 GPU。</translation>
     </message>
     <message>
-        <source>Enter the GPU's figures, or open a device file.</source>
+        <source>Enter the GPU&apos;s figures, or open a device file.</source>
         <translation>请填写数值，或打开设备文件。</translation>
     </message>
     <message>
@@ -16294,7 +16286,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>loading</source>
-        <translation>正在读取</translation>
+        <translation>正在加载</translation>
     </message>
     <message>
         <source>loads when shown</source>
@@ -16321,7 +16313,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>keeps the current run; the file becomes its baseline</source>
-        <translation>当前内容保留；该文件成为其基线</translation>
+        <translation>保留当前运行；该文件成为其基线</translation>
     </message>
     <message>
         <source>in a new tab</source>
@@ -16368,7 +16360,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Choose Plan all, which first finds values that the publication does not give.</source>
-        <translation>请选择“全部规划”：它先求解论文未给出的值。</translation>
+        <translation>请选择“全部规划”：它先求出论文未给出的值。</translation>
     </message>
     <message>
         <source>%1 of %2 experiments were run. %3 of %4 published figures are within tolerance. %5 of %6 orders and ratios hold.</source>
@@ -16387,11 +16379,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Still loading: this page needs the whole file.</source>
-        <translation>仍在打开：本页需要完整文件，加载完即显示。</translation>
+        <translation>仍在加载：本页需要完整文件。</translation>
     </message>
     <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O).</source>
-        <translation>尚无内容：规划一次运行（Ctrl+R），或打开录制（Ctrl+O）。</translation>
+        <translation>尚无运行：规划一次运行（Ctrl+R），或打开录制（Ctrl+O）。</translation>
     </message>
     <message>
         <source>%1 This page covers the whole recording, not the selected range.</source>
@@ -16399,7 +16391,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>This trace contains no memory events. Run or record it again.</source>
-        <translation>此跟踪不含内存事件。请重新运行或录制。</translation>
+        <translation>此跟踪不含显存事件。请重新运行或录制。</translation>
     </message>
 </context>
 <context>
@@ -16442,11 +16434,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>Explain: out of memory</source>
-        <translation>分析：内存不足</translation>
+        <translation>分析：显存不足</translation>
     </message>
     <message>
         <source>State</source>
@@ -16454,7 +16446,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Explain: how to reclaim memory</source>
-        <translation>分析：如何回收内存</translation>
+        <translation>分析：如何回收显存</translation>
     </message>
     <message>
         <source>Explain: segments and their owners</source>
@@ -16462,11 +16454,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Findings</source>
-        <translation>发现</translation>
+        <translation>问题</translation>
     </message>
     <message>
         <source>Explain: findings, most bytes first</source>
-        <translation>分析：发现的问题（按字节从多到少）</translation>
+        <translation>分析：问题（按字节从多到少）</translation>
     </message>
     <message>
         <source>Live set</source>
@@ -16474,7 +16466,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Explain: what is allocated at the cursor</source>
-        <translation>分析：光标处已分配的内存</translation>
+        <translation>分析：光标处已分配的显存</translation>
     </message>
     <message>
         <source>Explain: difference from another trace</source>
@@ -16482,7 +16474,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>Explain: call sites by memory and number of allocations</source>
-        <translation>分析：调用点的占用与分配频度</translation>
+        <translation>分析：按显存和分配次数排列的调用点</translation>
     </message>
 </context>
 <context>
@@ -16518,7 +16510,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Cancelled. Reopen the document to evaluate the rules.</source>
-        <translation>已取消。重新打开文档以评估规则。</translation>
+        <translation>已取消。重新打开文档以检查规则。</translation>
     </message>
 </context>
 <context>
@@ -16541,7 +16533,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source> The time limit was reached: other combinations may fit with smaller changes.</source>
-        <translation> 随后时间用尽：可能还有改动更小的可行方案。</translation>
+        <translation> 已达时间上限：可能还有改动更小且放得下的组合。</translation>
     </message>
     <message>
         <source>The run already fits.</source>
@@ -16563,8 +16555,8 @@ Remedy: %2</source>
         <translation>正在规划组合…</translation>
     </message>
     <message>
-        <source>Memory budget, for example 24GiB; empty: the device's memory</source>
-        <translation>设备可用的显存，如 24GiB；留空：设备自身显存</translation>
+        <source>Memory budget, for example 24GiB; empty: the device&apos;s memory</source>
+        <translation>显存预算，例如 24GiB；留空：设备的显存</translation>
     </message>
     <message>
         <source>Plan combinations of techniques, as `vramscope fit` does</source>
@@ -16576,10 +16568,10 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Combinations of techniques that make the run on the left fit; each one is planned.</source>
-        <translation>使左侧运行放得下的方案：三种技术组合，每种都经过规划。</translation>
+        <translation>使左侧运行放得下的技术组合；每个组合都经过规划。</translation>
     </message>
     <message>
-        <source>These results precede your last change. "Use" undoes that change; "Make it fit" plans again.</source>
+        <source>These results precede your last change. &quot;Use&quot; undoes that change; &quot;Make it fit&quot; plans again.</source>
         <translation>这些结果早于您的上一次更改。“采用”会撤销该更改；“使其放得下”重新规划。</translation>
     </message>
     <message>
@@ -16615,11 +16607,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Go to the time with the most memory reserved but unused</source>
-        <translation>跳到预留最多而使用最少的时刻</translation>
+        <translation>跳到未用预留显存最多的时刻</translation>
     </message>
     <message>
         <source>Go to the peak of allocated memory</source>
-        <translation>跳到已分配内存的峰值</translation>
+        <translation>跳到已分配显存的峰值</translation>
     </message>
     <message>
         <source>Holes by call site</source>
@@ -16708,7 +16700,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Notes: %1 (on the Notes page)</source>
-        <translation>笔记：%1（在笔记页）</translation>
+        <translation>备注：%1（在“备注”页）</translation>
     </message>
     <message>
         <source>The last step took %1</source>
@@ -16723,7 +16715,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>No kernel matches the filter.</source>
-        <translation>没有内核匹配该筛选。</translation>
+        <translation>没有符合筛选条件的内核。</translation>
     </message>
     <message>
         <source>No kernel begins in this range.</source>
@@ -16735,7 +16727,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Leave the range: show all kernels again (Esc)</source>
-        <translation>退出区间，重新显示整个跟踪的内核（Esc）</translation>
+        <translation>退出区间，重新显示全部内核（Esc）</translation>
     </message>
     <message>
         <source>This trace has no kernels. Plans, recorded programs and torch.profiler traces have them.</source>
@@ -16774,15 +16766,15 @@ Remedy: %2</source>
     </message>
     <message>
         <source>invalid JSON at byte %1: %2</source>
-        <translation>字节 %1 处不是 JSON：%2</translation>
+        <translation>字节 %1 处的 JSON 无效：%2</translation>
     </message>
     <message>
-        <source>%1: "%2" is not a key</source>
+        <source>%1: &quot;%2&quot; is not a key</source>
         <translation>%1：“%2”不是按键</translation>
     </message>
     <message>
-        <source>expected an object with "version": %1 and "keys"</source>
-        <translation>应为含有 "version": %1 和 "keys" 的对象</translation>
+        <source>expected an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
+        <translation>应为含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
     </message>
 </context>
 <context>
@@ -16868,7 +16860,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>All commands have their default keys again</source>
-        <translation>所有按键均已恢复默认</translation>
+        <translation>所有命令均已恢复默认按键</translation>
     </message>
     <message>
         <source>Default</source>
@@ -16899,7 +16891,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source> GPU memory is full after about %1 more step.</source>
-        <translation> 大约再过 %1 步显存就会占满。</translation>
+        <translation> 约再过 %1 步显存即占满。</translation>
     </message>
 </context>
 <context>
@@ -16963,7 +16955,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Nothing is allocated at this moment.</source>
-        <translation>此刻没有已分配的内存。</translation>
+        <translation>此刻没有已分配的显存。</translation>
     </message>
     <message>
         <source>No live block matches the filter.</source>
@@ -16971,15 +16963,15 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1 blocks, %2 requested</source>
-        <translation>%1 块，请求 %2</translation>
+        <translation>%1 个块，请求 %2</translation>
     </message>
     <message>
         <source>%1 of %2 blocks, %3 of %4</source>
-        <translation>%1 / %2 块，%3 / %4</translation>
+        <translation>%1 / %2 个块，%3 / %4</translation>
     </message>
     <message>
         <source>%1 allocated in %2 blocks</source>
-        <translation>%2 块中已分配 %1</translation>
+        <translation>%2 个块中已分配 %1</translation>
     </message>
     <message>
         <source>%1: %2</source>
@@ -16999,7 +16991,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Group the live blocks</source>
-        <translation>存活内存的分组方式</translation>
+        <translation>存活块的分组方式</translation>
     </message>
     <message>
         <source>Show the blocks as a table, as a flame graph by call stack, or as a treemap</source>
@@ -17010,7 +17002,7 @@ Remedy: %2</source>
         <translation>按表达式</translation>
     </message>
     <message>
-        <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module's path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
+        <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module&apos;s path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
         <translation>最多 %1 个字段：category、module、op、stack、phase、file、size、age、annotation，用逗号分隔。module:2 取模块路径的前两段，module:* 合并相同的层，file:2 取路径的最后两段，stack:3 加上两层调用者。</translation>
     </message>
     <message>
@@ -17349,7 +17341,7 @@ Remedy: %2</source>
         <translation>运行</translation>
     </message>
     <message>
-        <source>Run on this computer's GPU</source>
+        <source>Run on this computer&apos;s GPU</source>
         <translation>在本机 GPU 上运行</translation>
     </message>
     <message>
@@ -17401,7 +17393,7 @@ Remedy: %2</source>
         <translation>打开 config.json…</translation>
     </message>
     <message>
-        <source>Open a model's or a run's configuration</source>
+        <source>Open a model&apos;s or a run&apos;s configuration</source>
         <translation>打开模型或运行的配置</translation>
     </message>
     <message>
@@ -17418,7 +17410,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>memory</source>
-        <translation>内存</translation>
+        <translation>显存</translation>
     </message>
     <message>
         <source>mig</source>
@@ -17430,10 +17422,10 @@ Remedy: %2</source>
     </message>
     <message>
         <source>out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
-        <source>What each technique changes, from the model's defaults to this run</source>
+        <source>What each technique changes, from the model&apos;s defaults to this run</source>
         <translation>从模型默认值到当前运行，每项技术带来的变化</translation>
     </message>
     <message>
@@ -17481,7 +17473,7 @@ Remedy: %2</source>
         <translation>分析</translation>
     </message>
     <message>
-        <source>A snapshot without a history can't be replayed</source>
+        <source>A snapshot without a history can&apos;t be replayed</source>
         <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
@@ -17526,7 +17518,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>&lt;b&gt;vramscope&lt;/b&gt;&lt;br&gt;What is in GPU memory while a neural network trains.&lt;br&gt;&lt;br&gt;Worker: %1&lt;br&gt;Qt %2</source>
-        <translation>&lt;b&gt;vramscope&lt;/b&gt;&lt;br&gt;神经网络训练时 GPU 显存中的内容。&lt;br&gt;&lt;br&gt;工作进程：%1&lt;br&gt;Qt %2</translation>
+        <translation>&lt;b&gt;vramscope&lt;/b&gt;&lt;br&gt;神经网络训练期间显存中的内容。&lt;br&gt;&lt;br&gt;工作进程：%1&lt;br&gt;Qt %2</translation>
     </message>
     <message>
         <source>not running</source>
@@ -17541,7 +17533,7 @@ Remedy: %2</source>
         <translation>尚未规划</translation>
     </message>
     <message>
-        <source>%1 can't be run with these settings</source>
+        <source>%1 can&apos;t be run with these settings</source>
         <translation>%1 无法以这些设置运行</translation>
     </message>
     <message>
@@ -17549,7 +17541,7 @@ Remedy: %2</source>
         <translation>它以 %1 开始。</translation>
     </message>
     <message>
-        <source>The result can't be shown</source>
+        <source>The result can&apos;t be shown</source>
         <translation>无法显示结果</translation>
     </message>
     <message>
@@ -17662,7 +17654,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1. Everything before that is shown.</source>
-        <translation>%1。显示其之前的全部内容。</translation>
+        <translation>%1。已显示此前的全部内容。</translation>
     </message>
     <message>
         <source>%1 could not be used</source>
@@ -18030,7 +18022,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O, or drop it here).</source>
-        <translation>尚无内容：规划一次运行（Ctrl+R），或打开录制（Ctrl+O，或拖放到此处）。</translation>
+        <translation>尚无运行：规划一次运行（Ctrl+R），或打开录制（Ctrl+O，或拖放到此处）。</translation>
     </message>
     <message>
         <source>Open a second recording or trace as the baseline of the current run</source>
@@ -18038,7 +18030,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Save the current run as a .trace file</source>
-        <translation>将当前内容保存为 .trace 文件</translation>
+        <translation>将当前运行保存为 .trace 文件</translation>
     </message>
     <message>
         <source>Export image …</source>
@@ -18054,7 +18046,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>With exact numbers (Ctrl+Shift+C in a table)</source>
-        <translation>使用原始数值（在表格中按 Ctrl+Shift+C）</translation>
+        <translation>使用精确数值（在表格中按 Ctrl+Shift+C）</translation>
     </message>
     <message>
         <source>As a GitHub table</source>
@@ -18062,7 +18054,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Filter the current table, or the allocations</source>
-        <translation>筛选最前面的表格或分配</translation>
+        <translation>筛选当前表格或分配</translation>
     </message>
     <message>
         <source>Find next</source>
@@ -18086,7 +18078,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Undo all folding, pinning, hiding, moving and resizing</source>
-        <translation>不折叠、不固定、不隐藏、不移动、不调整大小</translation>
+        <translation>撤销所有折叠、固定、隐藏、移动和高度调整</translation>
     </message>
     <message>
         <source>System theme</source>
@@ -18102,7 +18094,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Plan combinations of techniques until the run fits its device</source>
-        <translation>规划技术组合，直到运行放得进设备</translation>
+        <translation>规划各种技术组合，直到运行放得进设备</translation>
     </message>
     <message>
         <source>Hide track</source>
@@ -18114,7 +18106,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1. The window may show an older state. Save what you need, and close other programs.</source>
-        <translation>%1。显示的内容可能已过时。请保存所需内容，并关闭其他程序。</translation>
+        <translation>%1。窗口显示的可能是较旧的状态。请保存所需内容，并关闭其他程序。</translation>
     </message>
     <message>
         <source>Which run should be compared with the recording?</source>
@@ -18134,11 +18126,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Preview: %1 events</source>
-        <translation>初步画面：%1 个事件</translation>
+        <translation>预览：%1 个事件</translation>
     </message>
     <message>
         <source> The current view stays.</source>
-        <translation> 当前内容保留。</translation>
+        <translation> 当前视图保持不变。</translation>
     </message>
     <message>
         <source>%1 opened with warnings</source>
@@ -18146,7 +18138,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1. The current view stays.</source>
-        <translation>%1。当前内容保留。</translation>
+        <translation>%1。当前视图保持不变。</translation>
     </message>
     <message>
         <source>Stop it? What has arrived so far is kept.</source>
@@ -18158,7 +18150,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>No events arrived.</source>
-        <translation>没有收到任何内容。</translation>
+        <translation>没有收到任何事件。</translation>
     </message>
     <message>
         <source>The window was not closed properly last time</source>
@@ -18176,11 +18168,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Cannot write %1</source>
-        <translation>未能写入 %1</translation>
+        <translation>无法写入 %1</translation>
     </message>
     <message>
         <source>The documents that were open when the window last closed</source>
-        <translation>上次窗口结束时打开的内容</translation>
+        <translation>上次窗口关闭时打开的文档</translation>
     </message>
     <message>
         <source>LibTorch %1, needed to plan the built-in models, is not installed</source>
@@ -18192,7 +18184,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>LibTorch is installed: everything can be planned now</source>
-        <translation>LibTorch 已就绪：现在可以规划任何内容</translation>
+        <translation>LibTorch 已安装：现在可以规划任何内容</translation>
     </message>
     <message>
         <source>With the settings of the current run, in a new tab</source>
@@ -18204,7 +18196,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>This result is no longer saved and cannot be shown again</source>
-        <translation>此结果已不再保存：无法再次显示</translation>
+        <translation>此结果已不再保存，无法再次显示</translation>
     </message>
     <message>
         <source>The worker was lost; a new one has replaced it</source>
@@ -18216,11 +18208,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>The worker reported success but sent no events. The Log tab has its output.</source>
-        <translation>工作进程报告成功，但没有发送任何内容。其输出见“日志”标签页。</translation>
+        <translation>工作进程报告成功，但没有发送任何事件。其输出见“日志”标签页。</translation>
     </message>
     <message>
         <source>The run was stopped before any events arrived.</source>
-        <translation>运行在收到任何内容之前已停止。</translation>
+        <translation>运行在收到任何事件之前已停止。</translation>
     </message>
     <message>
         <source>Change the settings on the left, or undo the last change</source>
@@ -18228,11 +18220,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>%1 The current view stays. The Log tab has its last output.</source>
-        <translation>%1 当前内容保留。其最后的输出见“日志”标签页。</translation>
+        <translation>%1 当前视图保持不变。其最后的输出见“日志”标签页。</translation>
     </message>
     <message>
         <source>Cancelled: %1 is unchanged</source>
-        <translation>已取消：%1 与之前相同</translation>
+        <translation>已取消：%1 未改变</translation>
     </message>
     <message>
         <source>range</source>
@@ -18264,11 +18256,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Mark A at %1; now set mark B (Ctrl+])</source>
-        <translation>标记 A 位于 %1；现在设置标记 B (Ctrl+])</translation>
+        <translation>标记 A 位于 %1；现在设置标记 B（Ctrl+]）</translation>
     </message>
     <message>
         <source>Mark B at %1; now set mark A (Ctrl+[)</source>
-        <translation>标记 B 位于 %1；现在设置标记 A (Ctrl+[)</translation>
+        <translation>标记 B 位于 %1；现在设置标记 A（Ctrl+[）</translation>
     </message>
     <message>
         <source>Notes</source>
@@ -18376,15 +18368,15 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Memory over time</source>
-        <translation>内存随时间的变化</translation>
+        <translation>显存随时间的变化</translation>
     </message>
     <message>
         <source>One axis for phases, memory, blocks, modules and kernels. Each color is a category of memory. The wheel pans, Ctrl+wheel or W and S zoom, P goes to the peak, a drag selects a range.</source>
-        <translation>阶段、内存、块、模块和内核共用一条时间轴。每种颜色是一类内存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
+        <translation>阶段、显存、块、模块和内核共用一条时间轴。每种颜色是一类显存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
     </message>
     <message>
         <source>What is in memory</source>
-        <translation>内存里有什么</translation>
+        <translation>显存里有什么</translation>
     </message>
     <message>
         <source>What would change it</source>
@@ -18433,7 +18425,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>清除所选区间</translation>
     </message>
     <message>
-        <source>Including hidden ones; right-click a track's title to hide it</source>
+        <source>Including hidden ones; right-click a track&apos;s title to hide it</source>
         <translation>包括隐藏的轨道；右键单击轨道标题可隐藏</translation>
     </message>
     <message>
@@ -18446,7 +18438,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>No baseline: runs are compared with the previous run</source>
-        <translation>没有基线了：运行与上一次比较</translation>
+        <translation>没有基线：运行与上一次运行比较</translation>
     </message>
     <message>
         <source> Your settings are kept: %1.</source>
@@ -18470,7 +18462,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Open another file with Ctrl+O, or press Ctrl+R to plan a run</source>
-        <translation>用 Ctrl+O 打开另一个，或按 Ctrl+R 规划一次运行</translation>
+        <translation>用 Ctrl+O 打开另一个文件，或按 Ctrl+R 规划一次运行</translation>
     </message>
     <message>
         <source>Opening %1 for comparison</source>
@@ -18494,7 +18486,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>A snapshot without a history has no timeline; use the filters of its tables</source>
-        <translation>没有历史的快照没有时间线：其表格有各自的筛选</translation>
+        <translation>没有历史的快照没有时间线；请使用其表格的筛选</translation>
     </message>
     <message>
         <source>Assign other keys to commands</source>
@@ -18502,19 +18494,19 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>The window in five steps, on a sample run</source>
-        <translation>用自带的运行分五步介绍窗口</translation>
+        <translation>在示例运行上分五步介绍窗口</translation>
     </message>
     <message>
         <source>Each technique shows what it saves and what it costs in time before you switch it on. Ctrl+Z undoes it; the history below lists every result.</source>
-        <translation>每项技术在启用前就显示它节省多少内存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录有每个结果。</translation>
+        <translation>每项技术在启用前就显示它节省多少显存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录列出每个结果。</translation>
     </message>
     <message>
         <source>Why memory is used</source>
-        <translation>内存为何被占用</translation>
+        <translation>显存为何被占用</translation>
     </message>
     <message>
         <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds anything in the timeline.</source>
-        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找绘制的所有内容。</translation>
+        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找时间线中的任何内容。</translation>
     </message>
     <message>
         <source>The result of %1 was saved: %2</source>
@@ -18525,7 +18517,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>未保存：%1：%2</translation>
     </message>
     <message>
-        <source>A run on this computer's GPU is in progress.</source>
+        <source>A run on this computer&apos;s GPU is in progress.</source>
         <translation>本机 GPU 上的运行仍在继续。</translation>
     </message>
     <message>
@@ -18538,7 +18530,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>The figures of the selected range as TSV: time, changes, bytes allocated and freed by category</source>
-        <translation>所选区间的测量结果，TSV 格式：时间、变化、按类别分配和释放的字节数</translation>
+        <translation>所选区间的数值，TSV 格式：时间、变化、按类别分配和释放的字节数</translation>
     </message>
     <message>
         <source>Notes need a complete run with a timeline</source>
@@ -18554,7 +18546,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>The events that arrived are saved and listed in the File menu.</source>
-        <translation>已收到的内容已保留；“文件”菜单中也有列出。</translation>
+        <translation>已收到的事件已保存，并列在“文件”菜单中。</translation>
     </message>
     <message>
         <source>These were open: %1. Document &gt; Restore also reopens them.</source>
@@ -18562,31 +18554,31 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>No sample run has these settings</source>
-        <translation>没有附带此配置的运行</translation>
+        <translation>没有使用这些设置的示例运行</translation>
     </message>
     <message>
         <source>Planning needs LibTorch. Download it in the panel on the left, or with `vramscope setup`.</source>
-        <translation>规划它需要 LibTorch。可用左侧面板下载，或运行 `vramscope setup`。</translation>
+        <translation>规划需要 LibTorch。请用左侧面板下载，或运行 `vramscope setup`。</translation>
     </message>
     <message>
         <source>no sample run has these settings, and LibTorch is not installed</source>
-        <translation>不在附带的运行中，且未安装 LibTorch</translation>
+        <translation>没有使用这些设置的示例运行，且未安装 LibTorch</translation>
     </message>
     <message>
         <source>LibTorch is not installed, and this build has no sample runs</source>
-        <translation>未安装 LibTorch，且本程序没有附带运行</translation>
+        <translation>未安装 LibTorch，且此版本没有示例运行</translation>
     </message>
     <message>
         <source>LibTorch is not installed, and no sample run was found</source>
-        <translation>未安装 LibTorch，且没有找到附带的运行</translation>
+        <translation>未安装 LibTorch，且没有找到示例运行</translation>
     </message>
     <message>
         <source>opening a sample run …</source>
-        <translation>正在打开附带的运行…</translation>
+        <translation>正在打开示例运行…</translation>
     </message>
     <message>
         <source>Cancelled: the downloaded part is kept</source>
-        <translation>已取消：已下载的内容保留</translation>
+        <translation>已取消：已下载的部分会保留</translation>
     </message>
     <message>
         <source>LibTorch was not installed: %1</source>
@@ -18594,19 +18586,19 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>That document becomes the baseline of the current one; you can also drag a tab onto another</source>
-        <translation>它成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
+        <translation>该文档成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
     </message>
     <message>
         <source>%1 has no result to compare with yet</source>
-        <translation>%1 还没有可比较的对象</translation>
+        <translation>%1 还没有可比较的结果</translation>
     </message>
     <message>
         <source>%1. Change that setting to run again, or undo the last change with Ctrl+Z.</source>
-        <translation>%1。更改所指的设置即会自动重新运行；Ctrl+Z 撤销上一次更改。</translation>
+        <translation>%1。更改该设置即可再次运行，或按 Ctrl+Z 撤销上一次更改。</translation>
     </message>
     <message>
         <source>%1 The events that arrived are shown.</source>
-        <translation>%1 显示已收到的内容。</translation>
+        <translation>%1 已显示收到的事件。</translation>
     </message>
     <message>
         <source>The worker keeps crashing and is no longer restarted</source>
@@ -18614,23 +18606,15 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Computing memory use … · Ctrl+. cancels</source>
-        <translation>正在汇总内存内容… · 按 Ctrl+. 取消</translation>
+        <translation>正在计算显存占用… · 按 Ctrl+. 取消</translation>
     </message>
     <message>
         <source>One device, entry range or time range of a large file</source>
         <translation>大文件中的一个设备、一段条目或一段时间</translation>
     </message>
     <message>
-        <source>Opens the settings to run your own train.py on an emulated GPU, this computer or another</source>
-        <translation>打开设置，以便在模拟 GPU、本机或另一台计算机上运行您自己的 train.py</translation>
-    </message>
-    <message>
         <source>The program in the background, running or ended</source>
         <translation>后台中正在运行或已结束的程序</translation>
-    </message>
-    <message>
-        <source>From the device table or a device file, as a MIG slice, or with your own memory size or properties</source>
-        <translation>来自设备表或设备文件、作为 MIG 切片，或使用自定的显存大小或参数</translation>
     </message>
     <message>
         <source>Planned and published figures side by side; each experiment opens as a run</source>
@@ -18646,11 +18630,11 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>The memory at the peak, or at the cursor if you click in the curve. Click a category to hide it. The selection is shown below, with its call stack and links to its op, kernels and module.</source>
-        <translation>峰值处的内存；如果单击曲线，则为光标处的内存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
+        <translation>峰值处的显存；如果单击曲线，则为光标处的显存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
     </message>
     <message>
-        <source>Adds a note with the range's peak, change in memory, and bytes allocated and freed</source>
-        <translation>添加备注，包含该区间的峰值、内存变化以及分配和释放的字节数</translation>
+        <source>Adds a note with the range&apos;s peak, change in memory, and bytes allocated and freed</source>
+        <translation>添加备注，包含该区间的峰值、显存变化以及分配和释放的字节数</translation>
     </message>
     <message>
         <source>As a run.json, which “Open config.json” and `vramscope plan --config` read</source>
@@ -18670,7 +18654,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>%1. If the file existed, it is unchanged. Choose another place or free some space.</source>
-        <translation>%1。如果文件原已存在，则它未改动。请选择其他位置或腾出空间。</translation>
+        <translation>%1。如果文件原已存在，则未被改动。请选择其他位置或腾出空间。</translation>
     </message>
     <message>
         <source>Vary an argument of your program</source>
@@ -18754,7 +18738,15 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Attaches to the block, range or cursor that was chosen last, or else to the peak. A note without text is a bookmark</source>
-        <translation>附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的笔记是书签</translation>
+        <translation>附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的备注是书签</translation>
+    </message>
+    <message>
+        <source>Opens the settings for your own train.py, which can run on an emulated GPU, on this computer or on another one</source>
+        <translation>打开您自己的 train.py 的设置；它可以在模拟 GPU、本机或另一台计算机上运行</translation>
+    </message>
+    <message>
+        <source>Choose from the device table, open a device file, or enter a MIG slice, a memory size or other properties</source>
+        <translation>从设备表中选择、打开设备文件，或输入 MIG 切片、显存大小或其他参数</translation>
     </message>
 </context>
 <context>
@@ -18890,11 +18882,11 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Place the cursor where memory ran out</source>
-        <translation>将光标置于内存不足的位置</translation>
+        <translation>将光标置于显存不足的时刻</translation>
     </message>
     <message>
         <source>What would avoid it</source>
-        <translation>怎样才能通过</translation>
+        <translation>如何避免</translation>
     </message>
     <message>
         <source>Searching …</source>
@@ -18905,28 +18897,28 @@ Move the file away to write new ones.</source>
         <translation>%1：请求 %2</translation>
     </message>
     <message>
-        <source> At most %1 were reserved; the file does not state the device's memory.</source>
+        <source> At most %1 were reserved; the file does not state the device&apos;s memory.</source>
         <translation> 最多预留 %1；文件中没有设备的显存大小。</translation>
     </message>
     <message>
         <source>What used the memory</source>
-        <translation>被谁占用</translation>
+        <translation>显存被什么占用</translation>
     </message>
     <message>
         <source>Cancelled: the replayed results are missing.</source>
-        <translation>已取消：不含需要重放的部分。</translation>
+        <translation>已取消：缺少重放结果。</translation>
     </message>
     <message>
         <source>Replaying remedies …</source>
-        <translation>正在重放补救办法…</translation>
+        <translation>正在重放各项改法…</translation>
     </message>
     <message>
         <source>%1 (%2 out-of-memory errors in all)</source>
-        <translation>%1（共 %2 次内存不足）</translation>
+        <translation>%1（共 %2 次显存不足）</translation>
     </message>
     <message>
-        <source>This file is a snapshot without a history: whether the program ran out of memory is not recorded. %1 are reserved in it.</source>
-        <translation>此文件是没有历史的快照：未记录程序是否耗尽内存。其中预留 %1。</translation>
+        <source>This snapshot has no history, so it does not record whether the program ran out of memory. Reserved memory: %1.</source>
+        <translation>此快照没有历史，因此未记录程序是否耗尽内存。预留内存：%1。</translation>
     </message>
 </context>
 <context>
@@ -18941,18 +18933,18 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>This trace contains no memory events.</source>
-        <translation>此跟踪不含内存事件。</translation>
+        <translation>此跟踪不含显存事件。</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramFitPage</name>
     <message>
-        <source>the GPU's</source>
+        <source>the GPU&apos;s</source>
         <translation>GPU 的显存</translation>
     </message>
     <message>
         <source>GPU memory that the program may need, such as 24GiB</source>
-        <translation>程序可以需要的显存，例如 24GiB</translation>
+        <translation>允许程序使用的显存，例如 24GiB</translation>
     </message>
     <message>
         <source>Open %1</source>
@@ -18963,7 +18955,7 @@ Move the file away to write new ones.</source>
         <translation>在单独的标签页中规划此方案，并与该程序比较</translation>
     </message>
     <message>
-        <source>Techniques with which your program fits, with the lines to write; each combination is planned. Enter a budget and press "Make it fit".</source>
+        <source>Techniques with which your program fits, with the lines to write; each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
         <translation>使您的程序放得下的技术，以及要写的代码行；每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
     </message>
     <message>
@@ -18986,7 +18978,7 @@ Move the file away to write new ones.</source>
         <translation>规划：模拟 GPU</translation>
     </message>
     <message>
-        <source>Record: this computer's GPU</source>
+        <source>Record: this computer&apos;s GPU</source>
         <translation>录制：本机的 GPU</translation>
     </message>
     <message>
@@ -19071,7 +19063,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>copy</source>
-        <translation>拷贝</translation>
+        <translation>复制</translation>
     </message>
     <message>
         <source>none found</source>
@@ -19167,14 +19159,14 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Working directory</source>
-        <translation>启动目录</translation>
+        <translation>工作目录</translation>
     </message>
     <message>
-        <source>The program's working directory</source>
-        <translation>程序的启动目录</translation>
+        <source>The program&apos;s working directory</source>
+        <translation>程序的工作目录</translation>
     </message>
     <message>
-        <source>this computer's</source>
+        <source>this computer&apos;s</source>
         <translation>本机的 GPU</translation>
     </message>
     <message>
@@ -19191,7 +19183,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>skip parameter initialization</source>
-        <translation>不初始化参数</translation>
+        <translation>跳过参数初始化</translation>
     </message>
     <message>
         <source>train.py, on that computer</source>
@@ -19223,27 +19215,27 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>A plan needs no GPU. A recording measures memory, kernels and memcpys of a real run</source>
-        <translation>规划不需要 GPU。录制测量真实运行的内存、内核和拷贝</translation>
+        <translation>规划不需要 GPU。录制测量真实运行的显存、内核和拷贝</translation>
     </message>
     <message>
         <source>Path of vramscope on that computer, if ssh does not find it in the PATH</source>
-        <translation>那台计算机上的 vramscope，用于 ssh 启动的 shell 的 PATH 中没有它时</translation>
+        <translation>那台计算机上 vramscope 的路径（ssh 在 PATH 中找不到它时）</translation>
     </message>
     <message>
         <source>The interpreter of the environment that contains your PyTorch</source>
-        <translation>装有您的 PyTorch 的解释器</translation>
+        <translation>装有您的 PyTorch 的环境的解释器</translation>
     </message>
     <message>
-        <source>the script's folder</source>
+        <source>the script&apos;s folder</source>
         <translation>脚本所在目录</translation>
     </message>
     <message>
         <source>Interrupts the program like Ctrl-C; press again to kill it. Data received so far is kept</source>
-        <translation>等同于 Ctrl-C；再按一次：强制停止。已收到的内容保留</translation>
+        <translation>像 Ctrl-C 一样中断程序；再按一次强制终止。已收到的数据会保留</translation>
     </message>
     <message>
         <source>Plan the same program for another GPU and compare it with this run, which becomes the baseline</source>
-        <translation>在其上规划同一程序并比较：当前运行为基线</translation>
+        <translation>为另一个 GPU 规划同一程序，并与此运行比较；此运行成为基线</translation>
     </message>
     <message>
         <source>The Python interpreter of the environment that contains your PyTorch (bin/python)</source>
@@ -19251,11 +19243,11 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>The script runs on that computer, and the files that it writes stay there. vramscope must be installed there, too. The recorded data arrives through ssh while the script runs. ssh has no terminal here, so it needs a key, not a password.</source>
-        <translation>脚本会在那台计算机上真正运行，写入的内容会保留。那里也必须有 vramscope；其钩子的数据在运行时通过 ssh 传来。这里的 ssh 没有终端：需要密钥，不能输入密码。</translation>
+        <translation>脚本在那台计算机上运行，其写入的文件保留在那里。那里也必须安装 vramscope。录制的数据在脚本运行期间通过 ssh 传来。这里的 ssh 没有终端，因此需要密钥，不能使用密码。</translation>
     </message>
     <message>
-        <source>The script runs on this computer's GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
-        <translation>脚本会在本机 GPU 上真正运行，与不用 vramscope 时一样：写入的内容会保留。运行时测量内存、内核和拷贝。</translation>
+        <source>The script runs on this computer&apos;s GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
+        <translation>脚本在本机 GPU 上运行，与不用 vramscope 时一样，其写入的文件会保留。运行期间测量显存、内核和拷贝。</translation>
     </message>
     <message>
         <source>All steps are done; Python is exiting</source>
@@ -19263,11 +19255,11 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>The program has ended; reading the remaining data</source>
-        <translation>已结束；正在读取其余内容</translation>
+        <translation>程序已结束；正在读取其余数据</translation>
     </message>
     <message>
         <source>Stopped after %1 s; data received so far is kept</source>
-        <translation>%1 秒后停止；已收到的内容保留</translation>
+        <translation>%1 秒后停止；已收到的数据会保留</translation>
     </message>
     <message>
         <source>What you would type after `ssh`</source>
@@ -19278,7 +19270,7 @@ Move the file away to write new ones.</source>
         <translation>训练脚本；或 -m 加模块名</translation>
     </message>
     <message>
-        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer's state; all later steps are like the second</source>
+        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer&apos;s state; all later steps are like the second</source>
         <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
     </message>
     <message>
@@ -19302,8 +19294,8 @@ Move the file away to write new ones.</source>
         <translation>保存后重新规划</translation>
     </message>
     <message>
-        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU time. A plan always records these operators</source>
-        <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步处理器时间的五分之一。规划总会记录这些算子</translation>
+        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always records these operators</source>
+        <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步 CPU 时间的五分之一。规划总会记录这些算子</translation>
     </message>
     <message>
         <source>Skips parameter initialization, which is slow on the CPU and does not change the planned memory. Turn this off if the script reads parameter values</source>
@@ -19322,35 +19314,35 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Check the free space in %1.</source>
-        <translation>%1 中是否有空间？</translation>
+        <translation>请检查 %1 中的剩余空间。</translation>
     </message>
     <message>
-        <source>'vramscope', which runs the program, was not found</source>
-        <translation>没有找到启动它所需的程序 'vramscope'</translation>
+        <source>&apos;vramscope&apos;, which runs the program, was not found</source>
+        <translation>没有找到运行程序所需的“vramscope”</translation>
     </message>
     <message>
         <source>Build it with ./vramscope, or add it to the PATH.</source>
         <translation>用 ./vramscope 构建，或将其加入 PATH。</translation>
     </message>
     <message>
-        <source>cannot read the program's history: %1</source>
-        <translation>无法读取其历史：%1</translation>
+        <source>cannot read the program&apos;s history: %1</source>
+        <translation>无法读取程序的历史：%1</translation>
     </message>
     <message>
-        <source>cannot start '%1', which runs the program</source>
-        <translation>无法启动用于启动它的 '%1'</translation>
+        <source>cannot start &apos;%1&apos;, which runs the program</source>
+        <translation>无法启动用于运行程序的“%1”</translation>
     </message>
     <message>
         <source>the process that watches the program was killed, and the program with it</source>
-        <translation>监视它的进程被终止，它也随之终止</translation>
+        <translation>监视程序的进程被终止，程序也随之终止</translation>
     </message>
     <message>
         <source>cannot write the complete history: %1</source>
-        <translation>无法完整写入其历史：%1</translation>
+        <translation>无法写入完整的历史：%1</translation>
     </message>
     <message>
         <source>Free some space in %1. The events that arrived are shown.</source>
-        <translation>请在 %1 中腾出空间；显示已收到的内容。</translation>
+        <translation>请在 %1 中腾出空间。已显示收到的事件。</translation>
     </message>
     <message>
         <source>The events that arrived are shown.</source>
@@ -19368,7 +19360,7 @@ Move the file away to write new ones.</source>
 <context>
     <name>vramscope::ui::ProgramStudyPage</name>
     <message>
-        <source>Only a plan can be changed: choose "Plan: an emulated GPU" on the left.</source>
+        <source>Only a plan can be changed: choose &quot;Plan: an emulated GPU&quot; on the left.</source>
         <translation>只能更改规划：请在左侧选择“规划：模拟 GPU”。</translation>
     </message>
     <message>
@@ -19385,10 +19377,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>memory needed</source>
         <translation>所需显存</translation>
-    </message>
-    <message>
-        <source>Techniques can be switched on in your program from outside, without changing it. "Find techniques" plans it with each one that applies, and shows what each saves and the line to write.</source>
-        <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
     </message>
     <message>
         <source>copy the lines to write</source>
@@ -19453,11 +19441,7 @@ Move the file away to write new ones.</source>
         <translation>未规划</translation>
     </message>
     <message>
-        <source>Each technique was planned alone, switched on from outside: the memory that the program needs with it minus the memory needed without techniques, and a step's time with it divided by the time without. Several may save less together than their sum.</source>
-        <translation>每项技术都从外部单独启用并规划：程序使用它时需要的显存减去不使用任何技术时需要的显存，以及使用它时一步的时间除以不使用时的时间。几项一起使用时，节省量可能小于各自之和。</translation>
-    </message>
-    <message>
-        <source>These savings are from before the program or its settings changed. "Find techniques" computes them again.</source>
+        <source>These savings are from before the program or its settings changed. &quot;Find techniques&quot; computes them again.</source>
         <translation>这些节省量来自程序或其设置更改之前。“查找技术”会重新计算。</translation>
     </message>
     <message>
@@ -19467,6 +19451,14 @@ Move the file away to write new ones.</source>
     <message>
         <source>the training changes</source>
         <translation>训练改变</translation>
+    </message>
+    <message>
+        <source>Each technique was planned without the others. The figures are the memory that the program needs with it minus the memory needed without techniques, and the time of a step with it divided by the time without. Several together may save less than the sum.</source>
+        <translation>每项技术都在不启用其他技术的情况下规划。数值为程序使用它时需要的显存减去不使用任何技术时需要的显存，以及使用它时一步的时间除以不使用时的时间。几项一起使用时，节省量可能小于各自之和。</translation>
+    </message>
+    <message>
+        <source>Techniques can be switched on in your program from outside, without changing it. &quot;Find techniques&quot; plans it with each one that applies, and shows what each saves and which line to write.</source>
+        <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
     </message>
 </context>
 <context>
@@ -19484,11 +19476,11 @@ Move the file away to write new ones.</source>
         <translation>在单独的标签页中规划该程序，直到所选条形为止</translation>
     </message>
     <message>
-        <source>One bar for each technique that is switched on in your program. Switch some on under "Your program" on the left, then press "Draw".</source>
+        <source>One bar for each technique that is switched on in your program. Switch some on under &quot;Your program&quot; on the left, then press &quot;Draw&quot;.</source>
         <translation>您程序中启用的每项技术一个条形。请在左侧“您的程序”下启用技术，然后按“绘制”。</translation>
     </message>
     <message>
-        <source>No technique is switched on under "Your program" on the left.</source>
+        <source>No technique is switched on under &quot;Your program&quot; on the left.</source>
         <translation>左侧“您的程序”下没有启用任何技术。</translation>
     </message>
     <message>
@@ -19539,7 +19531,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Compute for the time with the most memory reserved but unused</source>
-        <translation>针对预留最多而使用最少的时刻计算</translation>
+        <translation>针对未用预留显存最多的时刻计算</translation>
     </message>
     <message>
         <source>%1: %2 Double-click settings to open them as a what-if.</source>
@@ -19547,7 +19539,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Cancelled. Click a button to start again.</source>
-        <translation>已取消。点击任一按钮可重新开始。</translation>
+        <translation>已取消。单击任一按钮可重新开始。</translation>
     </message>
     <message>
         <source>Compute for the time under the cursor, or else for the peak</source>
@@ -19589,7 +19581,7 @@ Move the file away to write new ones.</source>
         <translation>%1 · 正在打开</translation>
     </message>
     <message>
-        <source>A snapshot without a history can't be replayed</source>
+        <source>A snapshot without a history can&apos;t be replayed</source>
         <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
@@ -19606,7 +19598,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>ANALYSES</source>
-        <translation>可以分析</translation>
+        <translation>分析</translation>
     </message>
     <message>
         <source>Replay the recording under other settings of PYTORCH_CUDA_ALLOC_CONF</source>
@@ -19618,22 +19610,22 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>You can try other allocator settings.</source>
-        <translation>这里可以尝试分配器的设置。</translation>
+        <translation>可以尝试其他分配器设置。</translation>
     </message>
     <message>
         <source>You can try other allocator settings, or plan a similar model to compare with.</source>
-        <translation>可以尝试分配器的设置，以及对照规划一个类似模型。</translation>
+        <translation>可以尝试其他分配器设置，或规划一个类似的模型来比较。</translation>
     </message>
     <message>
         <source>You can plan a similar model to compare with.</source>
-        <translation>可以对照规划一个类似模型。</translation>
+        <translation>可以规划一个类似的模型来比较。</translation>
     </message>
     <message>
         <source>Choose a device, a range of history entries or a time range</source>
-        <translation>一个设备、一段条目、一段时间</translation>
+        <translation>选择一个设备、一段历史条目或一段时间</translation>
     </message>
     <message>
-        <source>Makes the recording the baseline and shows the run's settings</source>
+        <source>Makes the recording the baseline and shows the run&apos;s settings</source>
         <translation>将录制设为基线，并显示运行的设置</translation>
     </message>
     <message>
@@ -19641,7 +19633,7 @@ Move the file away to write new ones.</source>
         <translation>没有历史的快照没有可供选择的条目</translation>
     </message>
     <message>
-        <source>Planned on an emulated %1: the program ran with PyTorch's own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
+        <source>Planned on an emulated %1: the program ran with PyTorch&apos;s own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
         <translation>在模拟的 %1 上规划：程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。技术需在程序中切换。</translation>
     </message>
 </context>
@@ -19688,7 +19680,7 @@ Move the file away to write new ones.</source>
         <translation>规划所用的 GPU</translation>
     </message>
     <message>
-        <source>Training steps; the first one creates the optimizer's state</source>
+        <source>Training steps; the first one creates the optimizer&apos;s state</source>
         <translation>训练步数；第一步建立优化器状态</translation>
     </message>
     <message>
@@ -19696,16 +19688,16 @@ Move the file away to write new ones.</source>
         <translation>优化器及其实现。foreach：张量列表；fused：一个内核；loop：逐个张量</translation>
     </message>
     <message>
-        <source>%1 is unchanged: "%2" is not a whole number from 1 to %3.</source>
+        <source>%1 is unchanged: &quot;%2&quot; is not a whole number from 1 to %3.</source>
         <translation>%1 保持不变：“%2”不是 1 到 %3 的整数。</translation>
     </message>
     <message>
-        <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines "length,count"</source>
-        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 "length,count" 行的文件路径</translation>
+        <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
+        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
     </message>
     <message>
         <source>Number of parts of a batch; each has its own forward and backward pass</source>
-        <translation>批被切分成的份数；每份各有一次前向和反向传播</translation>
+        <translation>批次被切分成的份数；每份各有一次前向和反向传播</translation>
     </message>
     <message>
         <source>A built-in model with its number of parameters, or a Hugging Face config.json</source>
@@ -19755,12 +19747,12 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Nothing in the timeline matches.</source>
-        <translation>没有匹配项。</translation>
+        <translation>时间线中没有匹配项。</translation>
     </message>
     <message>
         <source>Find blocks, kernels, memcpys, calls, ops, modules, stacks, annotations and notes by their text, or by a filter such as
 size &gt; 10 MiB and module ~ attn and phase = backward</source>
-        <translation>块、内核、拷贝、调用、算子、模块、调用栈、标注和笔记可按文本查找，或用筛选条件，如
+        <translation>块、内核、拷贝、调用、算子、模块、调用栈、标注和备注可按文本查找，或用筛选条件，如
 size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
 </context>
@@ -19804,11 +19796,11 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>freed by the program, but still in use by another stream</source>
-        <translation>已被程序释放；另一个流尚未用完</translation>
+        <translation>已被程序释放，但仍被另一个流使用</translation>
     </message>
     <message>
         <source>lifetime: %1</source>
-        <translation>存活 %1</translation>
+        <translation>存活时间：%1</translation>
     </message>
 </context>
 <context>
@@ -19827,7 +19819,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>Click a block in the timeline, or a row of a table, to see what it is, where it was allocated and how long it lives.</source>
-        <translation>单击时间线中的块或表格的行，查看它是什么、由谁请求、存活多久。</translation>
+        <translation>单击时间线中的块或表格的行，查看它是什么、在哪里分配、存活多久。</translation>
     </message>
     <message>
         <source>Click a block in the segment map, or a row of a table, to see what it is and where it was allocated.</source>
@@ -19835,15 +19827,15 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>Copies all frames with full paths</source>
-        <translation>复制所有帧及完整路径</translation>
+        <translation>复制所有栈帧及完整路径</translation>
     </message>
     <message>
         <source>%1 more frames; Copy includes them</source>
-        <translation>还有 %1 帧；“复制”包含它们</translation>
+        <translation>还有 %1 个栈帧；“复制”包含它们</translation>
     </message>
     <message>
         <source>%1 more frame; Copy includes it</source>
-        <translation>还有 %1 个栈帧；“复制”会包含它</translation>
+        <translation>还有 %1 个栈帧；“复制”包含它</translation>
     </message>
 </context>
 <context>
@@ -19917,7 +19909,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>Unpacking: %1 of %2</source>
-        <translation>正在解包：%1 / %2</translation>
+        <translation>正在解压：%1 / %2</translation>
     </message>
     <message>
         <source>Sample runs</source>
@@ -19941,7 +19933,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>No connection, trying again. %1 of %2 downloaded</source>
-        <translation>目前没有连接，正在重试。已有 %2 中的 %1</translation>
+        <translation>没有连接，正在重试。已下载 %1 / %2</translation>
     </message>
     <message>
         <source>Verifying the download</source>
@@ -19957,7 +19949,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>With LibTorch, all models, settings and techniques work. Recordings and your own programs do not need it.</source>
-        <translation>有了它，所有模型、设置和技术都可用。录制和您自己的程序不需要它。</translation>
+        <translation>有了 LibTorch，所有模型、设置和技术都可用。录制和您自己的程序不需要它。</translation>
     </message>
     <message>
         <source>%1 to download, %2 on disk, in %3</source>
@@ -19965,11 +19957,11 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>. %1 of it is already downloaded</source>
-        <translation>。其中 %1 已存在</translation>
+        <translation>。其中 %1 已下载</translation>
     </message>
     <message>
-        <source>%1. These runs were planned in advance. You can switch only those toggles that lead from one of these runs to another.</source>
-        <translation>%1。这些运行是预先规划的。只能切换那些从其中一个运行通向另一个运行的开关。</translation>
+        <source>%1. The runs shown here were planned in advance. Only toggles that lead to another one of them can be switched.</source>
+        <translation>%1。此处显示的运行是预先规划的。只能切换通向其中另一个运行的开关。</translation>
     </message>
 </context>
 <context>
@@ -20089,7 +20081,7 @@ If the technique is on, −1.41 GiB means that turning it off would add 1.41 GiB
 “1.18× time”: a step takes 1.18 times as long with it as without it.
 Computed in the background by plans with and without the technique.</source>
         <translation>每项技术对峰值的影响（其余不变）：启用时的峰值减去不启用时的峰值。
-绿色 −：节省内存。红色 +：增加内存。灰色：小于峰值的 1 %。
+绿色 −：节省显存。红色 +：增加显存。灰色：小于峰值的 1 %。
 对已启用的技术，“−1.41 GiB”表示关闭它会增加 1.41 GiB。
 “1.18× 时间”：启用后一步的时间是不启用时的 1.18 倍。
 在后台通过规划启用和不启用该技术的运行得出。</translation>
@@ -20125,12 +20117,12 @@ Computed in the background by plans with and without the technique.</source>
         <translation>参数和取值</translation>
     </message>
     <message>
-        <source>the GPU's</source>
+        <source>the GPU&apos;s</source>
         <translation>GPU 的显存</translation>
     </message>
     <message>
         <source>GPU memory that the program may need, such as 24GiB</source>
-        <translation>程序可以需要的显存，例如 24GiB</translation>
+        <translation>允许程序使用的显存，例如 24GiB</translation>
     </message>
     <message>
         <source>Budget</source>
@@ -20158,7 +20150,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>%1 plans in %2 s. Click a point to open its plan.</source>
-        <translation>在 %2 秒内规划了 %1 次。点击一个点可打开其规划。</translation>
+        <translation>在 %2 秒内完成 %1 次规划。单击一个点可打开其规划。</translation>
     </message>
     <message>
         <source>The largest %1 that fits is %2. %3</source>
@@ -20173,12 +20165,12 @@ Computed in the background by plans with and without the technique.</source>
         <translation>您程序的一个参数及其取值：--batch-size=1..64（每次加倍）或 --seq=512,1024。多个参数以空格分隔；每个组合都会规划</translation>
     </message>
     <message>
-        <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press "Vary".</source>
+        <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press &quot;Vary&quot;.</source>
         <translation>您的程序在参数的其他取值下需要的显存。输入一个参数及其取值，例如 --batch-size=1..64，然后按“改变参数”。</translation>
     </message>
     <message>
         <source>%1 plan in %2 s. Click a point to open its plan.</source>
-        <translation>%2 秒内 %1 次规划。点击一个点可打开其规划。</translation>
+        <translation>在 %2 秒内完成 %1 次规划。单击一个点可打开其规划。</translation>
     </message>
 </context>
 <context>
@@ -20231,19 +20223,19 @@ Computed in the background by plans with and without the technique.</source>
         <translation>复制图片</translation>
     </message>
     <message>
-        <source>Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` does</source>
+        <source>Draw bars from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
         <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
     </message>
     <message>
-        <source>These bars precede your last change. "Draw" plans again.</source>
+        <source>These bars precede your last change. &quot;Draw&quot; plans again.</source>
         <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
     </message>
     <message>
-        <source>Each bar is the change of the peak when its technique is added, from the model's defaults to the current run.</source>
-        <translation>每个条形是加上其技术时峰值的变化，从模型默认设置到当前运行。</translation>
+        <source>Each bar is the change of the peak when its technique is added, from the model&apos;s defaults to the current run.</source>
+        <translation>每个条形是加上其技术时峰值的变化，从模型默认值到当前运行。</translation>
     </message>
     <message>
-        <source>The run on the left has the model's defaults: no technique is on.</source>
+        <source>The run on the left has the model&apos;s defaults: no technique is on.</source>
         <translation>左侧的运行使用模型默认值：没有启用任何技术。</translation>
     </message>
     <message>
@@ -20279,11 +20271,11 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>What would have been reserved under other settings? Recorded with %1. Type settings and press Enter to replay the same requests under them.</source>
-        <translation>在其他设置下会预留多少？录制时的设置：%1。输入设置并按 Enter：在其下重放相同的请求。</translation>
+        <translation>在其他设置下会预留多少？录制时的设置：%1。输入设置并按 Enter，即可在这些设置下重放相同的请求。</translation>
     </message>
     <message>
         <source>Under %1 the peak of reserved memory would be %2 instead of %3 (%4).</source>
-        <translation>在 %1 下，预留内存的峰值为 %2，而不是 %3（%4）。</translation>
+        <translation>在 %1 下，预留显存的峰值为 %2，而不是 %3（%4）。</translation>
     </message>
     <message>
         <source>Cancelled. Press Enter to start again.</source>
@@ -20291,11 +20283,11 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Known settings without effect on memory: %1</source>
-        <translation>已知但不影响内存的设置：%1</translation>
+        <translation>已知但不影响显存的设置：%1</translation>
     </message>
     <message>
         <source> Under the recorded settings the model places %1 of %2 blocks at their recorded addresses.</source>
-        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
+        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在录制时的地址。</translation>
     </message>
     <message>
         <source>Under %1 the peak of reserved memory would stay at %2.</source>
@@ -20311,11 +20303,11 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source> The replay does not run out of memory.</source>
-        <translation> 重放不会内存不足。</translation>
+        <translation> 重放不会出现显存不足。</translation>
     </message>
     <message>
         <source> The replay runs out of memory once.</source>
-        <translation> 重放会发生一次内存不足。</translation>
+        <translation> 重放会出现一次显存不足。</translation>
     </message>
 </context>
 <context>
@@ -20441,7 +20433,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Select its time range</source>
-        <translation>选择其时间</translation>
+        <translation>选择其时间区间</translation>
     </message>
     <message>
         <source>Track</source>
@@ -20449,7 +20441,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Highlight blocks of the same stack</source>
-        <translation>标记相同调用栈的块</translation>
+        <translation>突出显示相同调用栈的块</translation>
     </message>
     <message>
         <source>Add note …</source>
@@ -20464,7 +20456,7 @@ Computed in the background by plans with and without the technique.</source>
     </message>
     <message>
         <source>Memory over time: wheel zooms, drag selects a range, click selects an allocation, P goes to the peak.</source>
-        <translation>内存随时间的变化：滚轮缩放，拖动选择区间，单击选择分配，P 跳到峰值。</translation>
+        <translation>显存随时间的变化：滚轮缩放，拖动选择区间，单击选择分配，P 跳到峰值。</translation>
     </message>
     <message>
         <source>No run yet</source>
@@ -20486,7 +20478,7 @@ Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.</source>
     </message>
     <message>
         <source>Close other programs, or open a part of the trace</source>
-        <translation>关闭其他程序，或打开其中一部分</translation>
+        <translation>关闭其他程序，或打开跟踪的一部分</translation>
     </message>
 </context>
 </TS>

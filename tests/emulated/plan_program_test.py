@@ -182,7 +182,7 @@ class Plan(unittest.TestCase):
 
     def test_a_program_that_ends(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n")
-        self.expect(result, 0, "your files are not changed")
+        self.expect(result, 0, "Your files are not changed")
         self.assertIn("done", result.stdout)
         self.assertEqual(self.allocations(), 1)
         self.nothing_left(self.folder.name)
@@ -611,7 +611,7 @@ first failure, not the launcher's."""
         saved = os.path.join(self.folder.name, "model.pt")
         program = ("import torch\ntorch.allocate(1 << 20)\ntorch.save(1, %r)\nassert torch.load(%r) == b'saved'\n" % (saved, saved))
         result = self.isolated(program, "--json")
-        self.expect(result, 0, "your files are not changed")
+        self.expect(result, 0, "Your files are not changed")
         self.assertFalse(os.path.exists(saved))
         self.assertIn(json.loads(result.stdout)["program"]["isolation"], ("overlay", "copy"))
 

@@ -11,7 +11,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Separates the projections in one product: [rows.., parts * width] -> [parts, rows.., width].
+// Splits a product into its `parts` projections: [rows.., parts * width] -> [parts, rows.., width].
 at::Tensor Apart(const at::Tensor& product, int64_t parts, int64_t width) {
   return product.unflatten(-1, {parts, width})
       .unsqueeze(0)
@@ -26,7 +26,7 @@ struct Heads {
 
 }  // namespace
 
-// This module is never called, because the attention uses its parameters directly.
+// Only holds parameters. The attention uses them directly and never calls this module.
 class MultiheadAttention::Output : public Module {
  public:
   explicit Output(const Options& o) : Module("out_proj") {
@@ -40,7 +40,7 @@ class MultiheadAttention::Output : public Module {
 MultiheadAttention::MultiheadAttention(std::string name, const Options& options)
     : Module(std::move(name)), options_(options) {
   const int64_t width = options.width;
-  // Xavier's rule for [3 width, width].
+  // Xavier initialization of a matrix of [3 width, width]
   const double deviation = std::sqrt(2.0 / static_cast<double>(4 * width));
   weight_ = AddParameter(
       "in_proj_weight",
@@ -75,7 +75,7 @@ at::Tensor MultiheadAttention::Forward(const at::Tensor& query_in, const at::Ten
     product = Apart(product, 2, width);
     parts = {q, product[0], product[1]};
   }
-  // Each step has its own loop, because backward runs in the reverse order of creation.
+  // Two loops, because the order of these operators determines the order of backward.
   for (at::Tensor* x : {&parts.query, &parts.key, &parts.value}) {
     *x = x->view({x->size(0), batch * heads, head_dim}).transpose(0, 1);
   }

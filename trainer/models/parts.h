@@ -21,10 +21,10 @@ using PartFunction = std::function<at::Tensor(const at::Tensor&)>;
 using PartRunner =
     std::function<at::Tensor(Part part, const at::Tensor& input, const PartFunction& function)>;
 
-// Calls `function`, through this thread's runner if there is one.
+// Runs `function`. If this thread has a PartRunner, that runner calls it.
 at::Tensor RunPart(Part part, const at::Tensor& input, const PartFunction& function);
 
-// While this scope exists, `runner` runs the parts of this thread. `runner` must outlive the scope.
+// Makes `runner` this thread's runner while the scope exists. `runner` must outlive the scope.
 class PartRunnerScope {
  public:
   explicit PartRunnerScope(const PartRunner* runner);

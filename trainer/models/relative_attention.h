@@ -1,6 +1,6 @@
-// Attention whose scores get a bias by relative position, instead of positions in the embedding
-// (T5). The first layer of a stack computes the bias (a table by distance, in buckets) for all
-// layers after it.
+// T5's attention: a bias that depends on the relative position is added to the scores. T5 has no
+// position embedding. The first layer of a stack looks the bias up in its table, which has a row
+// per bucket of distances. The other layers reuse it.
 //
 //   RelativeAttention self("SelfAttention", config, /*decoder=*/true, /*cross=*/false, first);
 //   at::Tensor bias;  // of the stack
@@ -26,11 +26,11 @@ struct RelativeAttentionConfig {
 };
 
 double Power(int64_t value, double exponent);
-// A projection without bias. `deviation` is scaled by the config's initial factor.
+// A projection without bias. `deviation` is multiplied by the config's initializer factor.
 Linear::Options Dense(const RelativeAttentionConfig& config, int64_t inputs, int64_t outputs,
                       double deviation);
 
-// Tensors that the layers of one stack share in a forward pass and that have no gradient.
+// Tensors without a gradient that all layers of a stack share in one forward pass.
 struct StackMasks {
   at::Tensor positions;  // 0, 1, ... of the stack's own sequence
   at::Tensor mask;       // additive, for the self-attention

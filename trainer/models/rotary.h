@@ -19,8 +19,8 @@ std::vector<float> InverseFrequencies(const run::ModelConfig& config);
 
 class RotaryEmbedding : public Module {
  public:
-  // Values that override the config's: rope_theta, with which the config's scaling is not applied,
-  // and the rotated width of a head; 0: the config's.
+  // `theta` overrides the config's rope_theta and turns off its scaling. `width` overrides the
+  // rotated width of a head. 0: the config's value.
   struct Own {
     double theta = 0;
     int64_t width = 0;
@@ -36,10 +36,10 @@ class RotaryEmbedding : public Module {
   Buffer* inverse_frequencies_;
 };
 
-// x * cos + rotate_half(x) * sin.
+// Returns x * cos + rotate_half(x) * sin.
 at::Tensor Rotated(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin);
 
-// Replaces query and key [b, heads, s, d] by the rotated ones.
+// Rotates `query` and `key` [b, heads, s, d].
 void ApplyRotary(at::Tensor& query, at::Tensor& key, const at::Tensor& cos, const at::Tensor& sin);
 
 }  // namespace vramscope::trainer

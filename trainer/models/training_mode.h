@@ -13,7 +13,7 @@ inline thread_local int t_evaluations = 0;
 }
 
 inline bool Training() { return detail::t_evaluations == 0; }
-// The dropout probability for an operator that applies dropout itself.
+// Returns the dropout probability to pass to an operator that applies dropout itself.
 inline double DropoutNow(double p) { return Training() ? p : 0; }
 
 class EvaluationScope {

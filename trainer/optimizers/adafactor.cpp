@@ -1,6 +1,6 @@
 // Adafactor, after torch/optim/_adafactor.py of PyTorch 2.11: _single_tensor_adafactor (PyTorch's
-// default) and _multi_tensor_adafactor. Second moments of a matrix take one row and one column
-// instead of a whole matrix. There is no first moment.
+// default) and _multi_tensor_adafactor. The second moments of a matrix are stored as one row and
+// one column, not as a whole matrix. There is no first moment.
 #include <torch/types.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ double Epsilon(at::ScalarType type) {
   }
 }
 
-// The root of the mean square. On a device that computes nothing, values count as zero.
+// Returns the root mean square, which is 0 on a device that computes nothing.
 double RootMeanSquare(const at::Tensor& tensor) {
   return tensor.norm(2).item<double>() / std::sqrt(static_cast<double>(tensor.numel()));
 }
@@ -59,7 +59,7 @@ class Adafactor final : public Optimizer {
       indices.push_back(i);
       if (!states_[i].step.defined()) states_[i] = MakeStates(parameters_[i]);
     }
-    // As in PyTorch, the type of the first parameter with a gradient determines the epsilon of all.
+    // As in PyTorch, all parameters use the epsilon for the type of the first one with a gradient.
     if (indices.empty()) return;
     eps1_ = Epsilon(parameters_[indices.front()].scalar_type());
     if (!foreach_) {
@@ -106,7 +106,7 @@ class Adafactor final : public Optimizer {
     return state;
   }
 
-  // Groups the parameters by type, and matrices separately from vectors, in order of appearance.
+  // Groups parameters by type and by whether they are matrices, in order of first appearance.
   std::vector<std::vector<size_t>> Groups(const std::vector<size_t>& indices) const {
     std::vector<std::pair<std::pair<at::ScalarType, bool>, std::vector<size_t>>> groups;
     std::vector<at::Tensor> tensors;
@@ -141,7 +141,7 @@ class Adafactor final : public Optimizer {
     state.step += 1;
     const Rates rates = RatesOf(parameter, state.step);
     if (weight_decay_ != 0) parameter.mul_(1 - lr_ * weight_decay_);
-    // As in Python, the variables keep their tensors until the next parameter rebinds them.
+    // As in Python, each variable keeps its tensor until it is assigned again.
     if (gradient.dim() > 1) {
       row_mean_ = at::norm(gradient, 2, {-1}, /*keepdim=*/true).square_().div_(gradient.size(-1));
       state.row_var.lerp_(row_mean_, rates.one_minus_beta2);

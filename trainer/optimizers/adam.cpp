@@ -22,7 +22,7 @@ struct State {
   at::Tensor exp_avg_sq;
 };
 
-// The parameters that have a gradient, with their state.
+// Lists of the parameters that have a gradient, and of their gradients and state.
 struct Work {
   std::vector<at::Tensor> parameters, gradients, exp_avgs, exp_avg_sqs, steps;
 };
@@ -111,7 +111,7 @@ class Adam final : public Optimizer, public Resumable {
   }
 
   void Loop(Work& work) {
-    // Variables of the Python loop. Each keeps its tensor until the next parameter rebinds it.
+    // Variables of the Python loop. Each keeps its tensor until it is assigned again.
     at::Tensor grad, denominator;
     for (size_t i = 0; i < work.parameters.size(); ++i) {
       ThrowIfCancelled();

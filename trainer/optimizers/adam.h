@@ -1,5 +1,5 @@
 // Adam and AdamW, after torch/optim/adam.py and adamw.py of PyTorch 2.11: _single_tensor_adam,
-// _multi_tensor_adam, _fused_adam. Not capturable, not amsgrad; betas 0.9 and 0.999, eps 1e-8.
+// _multi_tensor_adam, _fused_adam. Without capturable and amsgrad; betas 0.9 and 0.999, eps 1e-8.
 #pragma once
 
 #include "trainer/optimizers/optimizer.h"
@@ -8,7 +8,7 @@ namespace vramscope::trainer {
 
 std::unique_ptr<Optimizer> MakeAdam(const OptimizerConfig& config,
                                     std::vector<at::Tensor> parameters);
-// Adam of PyTorch 2.0 and 2.1. Its foreach form copies the roots of the moments twice.
+// Adam of PyTorch 2.0 and 2.1. Its foreach form has larger temporaries (see adam_2023.cpp).
 std::unique_ptr<Optimizer> MakeAdam2023(const OptimizerConfig& config,
                                         std::vector<at::Tensor> parameters);
 

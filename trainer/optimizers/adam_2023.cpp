@@ -1,5 +1,5 @@
-// Adam as in PyTorch 2.0 and 2.1 (_multi_tensor_adam): it makes two lists, each as large as all
-// trained weights: the roots of the second moments, and these roots plus eps.
+// Adam as in PyTorch 2.0 and 2.1 (_multi_tensor_adam): two of its temporary lists are each as large
+// as all trained weights, namely the roots of the second moments, and these roots plus eps.
 #include "trainer/optimizers/adam.h"
 
 namespace vramscope::trainer {

@@ -1,6 +1,6 @@
-// Adam-mini: Adam with one second moment for a whole block instead of each element (Zhang et al.
-// 2024). A block is a row of a matrix, or a whole tensor of another shape. Makes the allocations of
-// the adam-mini package for a model whose parameter names do not mention queries and keys.
+// Adam-mini: Adam with one second moment for each block of elements (Zhang et al. 2024). Each row
+// of a matrix is a block; any other tensor is one block. Makes the allocations of the adam-mini
+// package for a model whose parameter names do not mention queries and keys.
 #include <torch/types.h>
 
 #include <cmath>
@@ -47,7 +47,7 @@ class AdamMini final : public Optimizer {
   }
 
  private:
-  // The variables of the package's step. Each keeps its tensor until the next parameter rebinds it.
+  // Variables of the package's step. Each keeps its tensor until it is assigned again.
   struct Locals {
     at::Tensor count, mean, root, size, update;
   };

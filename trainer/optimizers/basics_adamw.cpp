@@ -17,7 +17,7 @@ constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;
 
-// Operands that are freed right after their sum or quotient, the left operand first.
+// Two operands. Add() and Div() free them after the operation, the left operand first.
 struct Temporaries {
   Tensor left, right;
 };
@@ -43,8 +43,8 @@ class BasicsAdamW final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // The frame's variables. They keep a parameter's tensors until the next parameter replaces
-    // them.
+    // The variables of the Python function. Each keeps its tensor of one parameter until it is
+    // assigned that of the next.
     Tensor gradient, old_m, old_v, m, v;
     for (size_t i = 0; i < parameters_.size(); ++i) {
       Tensor& parameter = parameters_[i];
@@ -94,7 +94,7 @@ class BasicsAdamW final : public Optimizer {
     int steps = 0;
   };
 
-  // dict.get(key, zeros): each call creates and drops the default, even if the entry exists.
+  // As dict.get(key, zeros): each call creates the default, even if the entry exists.
   static Tensor LookUp(const Tensor& entry, const Tensor& like) {
     Tensor zeros = at::zeros_like(like);
     return entry.defined() ? entry : zeros;

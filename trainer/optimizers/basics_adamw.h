@@ -1,6 +1,6 @@
-// The AdamW of the basics model's training script: a loop over the parameters that replaces the
-// state in every step instead of updating it in place, with weight decay first. Tensors live as
-// long as in the script's Python code.
+// The AdamW of the basics model's training script. It loops over the parameters, applies weight
+// decay first, and makes new state tensors in every step instead of updating them in place. Each
+// tensor lives as long as in the script.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// Lion: one moment, whose sign determines updates of equal size (Chen et al. 2023, "Symbolic
-// Discovery of Optimization Algorithms", program 1); betas 0.9 and 0.99. Makes the allocations of
-// lion-pytorch.
+// Lion keeps one moment and updates all elements by the same amount, up or down (Chen et al. 2023,
+// "Symbolic Discovery of Optimization Algorithms", program 1). Betas 0.9 and 0.99. Makes the
+// allocations of lion-pytorch.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"

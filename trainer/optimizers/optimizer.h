@@ -1,11 +1,11 @@
-// Optimizers with the allocations of PyTorch 2.11, in each of its three implementations. State is
-// allocated in the first step. Temporaries have the same order and lifetimes as in PyTorch.
+// Optimizers that make the allocations of PyTorch 2.11's loop, foreach and fused implementations.
+// State is allocated in the first step. The order and lifetimes of temporaries are PyTorch's.
 //
 //   auto optimizer = MakeOptimizer(config, model->Parameters());
 //   optimizer->Step();
 //   optimizer->ZeroGrad(ZeroGradMode::kNone);
 //
-// An optimizer is one file of this folder that defines DeclareOptimizer_FILE().
+// Each optimizer is one file of this folder, which defines DeclareOptimizer_FILE().
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -30,7 +30,7 @@ struct OptimizerConfig {
   double weight_decay = 0.01;
 };
 
-// A gradient scaler's values for a fused optimizer; undefined tensors: no scaler.
+// What a gradient scaler passes to a fused optimizer. Undefined tensors: there is no scaler.
 struct ScalerState {
   at::Tensor grad_scale;
   at::Tensor found_inf;
@@ -54,7 +54,7 @@ class Optimizer {
 
   // Takes effect in the next step.
   virtual void SetLearningRate(double lr) { lr_ = lr; }
-  // The tensors in its state_dict(), parameter by parameter.
+  // Returns the tensors that PyTorch's state_dict() would have, parameter by parameter.
   virtual std::vector<at::Tensor> StateTensors() const = 0;
 
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
@@ -80,7 +80,7 @@ struct OptimizerEntry {
 // The entries that the files of this folder declare, in order of file name.
 const std::vector<OptimizerEntry>& AllOptimizers();
 
-// The optimizer that `config` names; null: unknown name.
+// Makes the optimizer that `config` names. Returns null if the name is unknown.
 std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerConfig& config,
                                          std::vector<at::Tensor> parameters);
 

@@ -1,4 +1,4 @@
-// An optimizer whose load_state_dict() can be planned.
+// The interface of an optimizer whose load_state_dict() can be planned.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,14 +10,14 @@ namespace vramscope::trainer {
 class Resumable {
  public:
   virtual ~Resumable() = default;
-  // A state tensor after a step, in the order of Optimizer::StateTensors().
+  // Describes a state tensor after a step. SavedState() has the order of StateTensors().
   struct SavedTensor {
     at::Tensor parameter;
     bool counter = false;  // one fp32 number; false: has the parameter's shape
     bool stays = false;    // stays on the file's device; false: moves to the parameter's device
   };
   virtual std::vector<SavedTensor> SavedState() const = 0;
-  // `tensors` have the order of SavedState().
+  // `tensors`: one for each element of SavedState(), in that order.
   virtual void LoadState(std::vector<at::Tensor> tensors) = 0;
 };
 

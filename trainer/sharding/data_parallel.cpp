@@ -53,8 +53,8 @@ DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
   const int64_t first_bytes = options.bucket_bytes == kDefaultBucketBytes
                                   ? c10d::kDefaultFirstBucketBytes
                                   : options.bucket_bytes;
-  // All gradients share one bucket until their order is known. With finds_unused, PyTorch keeps the
-  // initial buckets.
+  // All gradients share one bucket until the order in which they arrive is known. With
+  // finds_unused, PyTorch keeps the initial buckets.
   std::vector<size_t> sizes{static_cast<size_t>(std::numeric_limits<int64_t>::max())};
   if (options.finds_unused) {
     sizes = {static_cast<size_t>(first_bytes), static_cast<size_t>(options.bucket_bytes)};
@@ -67,7 +67,7 @@ DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
                                              std::unordered_map<size_t, std::string>{}, first_bytes,
                                              /*skip_all_reduce_unused_params=*/false,
                                              /*use_python_reducer=*/false, std::vector<int64_t>{});
-  // The logger measures the first steps, and for that waits until they are complete.
+  // The logger times the first steps, so it waits until each of them is complete.
   logger_ = std::make_shared<c10d::Logger>(reducer_);
   reducer_->set_logger(logger_);
   logger_->set_construction_data_and_log("Model", {}, -1, /*broadcast_buffers=*/true,

@@ -33,7 +33,7 @@ class DataParallel {
                std::vector<at::Tensor> trained, const DataParallelOptions& options);
   // `reduces`: false within no_sync(), where gradients are only accumulated.
   void BeforeForward(bool reduces);
-  // `outputs` of the model's forward call. With finds_unused, copies replace them, as in PyTorch.
+  // `outputs`: the results of forward. With finds_unused, copies replace them, as in PyTorch.
   void AfterForward(bool reduces, const std::vector<at::Tensor*>& outputs);
 
  private:

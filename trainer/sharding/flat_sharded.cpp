@@ -33,7 +33,7 @@ int64_t Depth(const std::string& name, const std::unordered_set<std::string>& ad
   return names + (adapted.contains(name.substr(0, name.rfind('.'))) ? 1 : 0);
 }
 
-// Moves tensors in FSDP1's order: parameters before buffers, and those of deeper modules later.
+// Moves tensors in FSDP1's order: parameters before buffers, outer modules before inner ones.
 void Place(std::vector<Coming> coming, c10::Device device) {
   std::stable_sort(coming.begin(), coming.end(),
                    [](const Coming& a, const Coming& b) { return a.depth < b.depth; });
@@ -82,7 +82,7 @@ struct FlatSharded::Impl {
     }
   }
 
-  // Makes a unit of those tensors below these modules that belong to no unit yet.
+  // Makes a unit of all tensors in `modules` and their submodules that are in no unit yet.
   void Shard(std::span<Module* const> modules, bool is_model) {
     const auto take = [&](std::vector<Coming>& from, std::vector<Coming>& to) {
       std::erase_if(from, [&](const Coming& one) {
@@ -273,7 +273,7 @@ void FlatSharded::ClipNorm(double most) {
   }
   at::Tensor local = impl_->zero;
   if (shared.options.offloads) {
-    // Offloaded gradients are measured and scaled on the host, where a plan computes nothing.
+    // Offloaded gradients are clipped on the host. A plan computes nothing there.
     gradients.clear();
     local = at::zeros({}, at::kFloat).to(shared.options.device);
   } else if (!gradients.empty()) {

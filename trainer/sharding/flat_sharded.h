@@ -1,7 +1,7 @@
-// FullyShardedDataParallel of torch.distributed.fsdp (FSDP1) around each layer and the model, or
-// only around the model, with its sequence of allocations. A unit's parameters are one flat tensor,
-// which is divided evenly among the ranks. This tensor is gathered before the unit runs. Its
-// gradient, also one tensor, is scattered. FSDP1 is Python code; this is a C++ version.
+// FullyShardedDataParallel of torch.distributed.fsdp (FSDP1), which wraps each layer and the model,
+// or only the model. This C++ version of FSDP1's Python code makes the same allocations. A unit's
+// parameters are one flat tensor, which is divided evenly among the ranks and gathered before the
+// unit runs. Its gradient is one tensor, too, and is reduce-scattered.
 //
 //   FlatSharded sharded(group, model, {...});      // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward(reduces);
@@ -9,8 +9,8 @@
 //   sharded.AfterForward({logits, loss});
 //   loss.backward();                               // sharded.TrainedTensors() have gradients
 //
-// Only for devices that compute nothing: the other ranks' data does not exist, and parameters are
-// created without values.
+// Only for devices that compute nothing, because the other ranks' data does not exist. Parameters
+// are created without values.
 //
 // Used on the loop's thread and on autograd's thread; must be destroyed before the model.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace vramscope::trainer {
 
-// When the unit that backward needs next is gathered (BackwardPrefetch).
+// Whether backward gathers its next unit before or after the current unit (BackwardPrefetch).
 enum class FlatPrefetch : uint8_t { kBeforeUnit, kAfterUnit, kNever };
 
 struct FlatOptions {
@@ -34,17 +34,17 @@ struct FlatOptions {
   bool limits_gathers = true;          // limit_all_gathers: the host waits for units to be freed
   bool prefetches_forward = false;
   FlatPrefetch backward_prefetch = FlatPrefetch::kBeforeUnit;
-  // use_orig_params: an optimizer gets this rank's part of each parameter; false: flat parameters.
+  // use_orig_params. True: optimizers get this rank's part of each parameter; false: a flat tensor.
   bool original_parameters = true;
-  // True: checkpoints contain units, as in transformers, and gather them again when they run again.
-  // False: units contain checkpoints.
+  // True: each checkpointed segment contains units, as in transformers, and gathers them again for
+  // its recomputation. False: each unit contains checkpointed segments.
   bool checkpoints_hold_units = false;
   bool offloads = false;  // CPUOffload: parts and their gradients are in pinned host memory
   // MixedPrecision(param_dtype=...): the type in which units are gathered and gradients are
   // scattered; nullopt: the type of the weights.
   std::optional<at::ScalarType> gathered_as = {};
-  // HYBRID_SHARD: the group of ranks that have the same parts, over which scattered gradients are
-  // then summed; null: no HYBRID_SHARD.
+  // HYBRID_SHARD: the ranks that have the same part as this rank. Scattered gradients are also
+  // summed over this group. Null: no HYBRID_SHARD.
   c10::intrusive_ptr<c10d::ProcessGroup> replicas = {};
 };
 

@@ -19,27 +19,27 @@ using torch::autograd::variable_list;
 
 // Alignment of gathered parameters.
 constexpr int64_t kAlignment = 16;
-// Number of freed units that the GPU may still be using before the host waits for one of them.
+// The host frees at most this many units that the GPU may still be using. Then it waits for one.
 constexpr size_t kMostLetGo = 2;
 
 size_t BytesOf(const at::Tensor& tensor) {
   return static_cast<size_t>(tensor.numel()) * tensor.itemsize();
 }
 
-// Whether the gathering streams have high priority, so that gathers precede the reduction over
-// replicas. FSDP1 gives it to them only with limit_all_gathers.
+// Returns whether the gathering streams have a higher priority than the reduction over replicas. In
+// FSDP1, they have it only with limit_all_gathers.
 bool HurriesGathers(const FlatOptions& options) {
   return options.limits_gathers && options.replicas != nullptr;
 }
 
-// Gradients are divided before and after the summation, by about equal factors.
+// Returns the divisor before the sum. The divisor after the sum is about equal.
 double DivisorBefore(int ranks) {
   int before = 1;
   while (ranks % before == 0 && ranks / before > before) before *= 2;
   return before;
 }
 
-// The padding that FSDP1 puts between parameters.
+// Returns the padding that FSDP1 puts between parameters, which is filled with 42.
 at::Tensor Padding(int64_t elements, const at::TensorOptions& options) {
   return at::ones({elements}, options) * 42;
 }
@@ -106,7 +106,7 @@ void FlatUnit::Flatten(const std::vector<Parameter*>& parameters) {
   flat_ = local_.detach();
   flat_.set_requires_grad(trained);
   WatchGradients({flat_});
-  // Finds this rank's part of each parameter.
+  // Find this rank's part of each parameter.
   const int64_t first = local_.numel() * rank, last = first + local_.numel();
   int64_t offset = 0;
   auto part = parts_.begin();
@@ -123,7 +123,7 @@ void FlatUnit::Flatten(const std::vector<Parameter*>& parameters) {
   if (options.original_parameters) {
     for (FlatPart& each : parts_) each.parameter->tensor = each.sharded;
   } else {
-    // Python frees this list from its end.
+    // The order in which Python frees the elements of its list.
     std::for_each(parts_.rbegin(), parts_.rend(),
                   [](FlatPart& each) { each.parameter->tensor = each.sharded; });
   }
@@ -137,7 +137,7 @@ void FlatUnit::KeepOnHost(at::Tensor local) {
   for (FlatPart& part : parts_) part.sharded.set_data(local_.narrow(0, part.begin, part.count));
 }
 
-// All ranks have equally many elements. The last rank's elements are padded with zeros.
+// Pads the part of a rank with zeros, so that all ranks have equally many elements.
 at::Tensor FlatUnit::PaddedShard(const at::Tensor& shard) const {
   const int64_t ranks = shared_.group->getSize();
   const int64_t lacking = (elements_ + ranks - 1) / ranks - shard.numel();
@@ -166,7 +166,7 @@ void FlatUnit::MakeRoom() {
     ResizeStorage(narrow_, 0);
   }
   gathered_ = in_type(gathered);
-  // FSDP1 also creates a tensor for evaluation in the weights' own type.
+  // FSDP1 also creates such a tensor in the weights' own type, for evaluation.
   if (gathered != own) in_type(own);
 }
 
@@ -198,8 +198,8 @@ std::vector<at::Tensor> FlatUnit::Gradients() const {
   return out;
 }
 
-// If other parameters of the unit have a gradient, the parts of the flat gradient that belong to
-// parameters without one are set to zero before each gathering.
+// Before each gathering, fills parts of the flat gradient with zeros: those of parameters without a
+// gradient, if another parameter of the unit has one.
 void FlatUnit::ZeroWhatHasNoOwner() {
   at::NoGradGuard no_grad;
   const at::Tensor& gradient = flat_.grad();
@@ -213,8 +213,8 @@ void FlatUnit::ZeroWhatHasNoOwner() {
 
 bool FlatUnit::IsGathered() const { return gathered_.storage().nbytes() > 0; }
 
-// Brings this rank's part to the device and to the type in which it is gathered. Even if the unit
-// is still gathered, a part on the host is moved.
+// Copies this rank's part to the device, in the type in which it is gathered. A part that is kept
+// on the host is copied even if the unit is still gathered.
 bool FlatUnit::BringPart() {
   at::NoGradGuard no_grad;
   const FlatOptions& options = shared_.options;
@@ -250,7 +250,7 @@ void FlatUnit::Unshard() {
   const c10::StreamGuard on(shared_.gather);
   if (!IsGathered()) Gather();
   UseGathered();
-  // Original parameters are slices of `here_` until the unit is resharded.
+  // With use_orig_params, the parameters are slices of `here_` until the unit is resharded.
   if (!shared_.options.original_parameters) here_.reset();
   if (narrow_.defined() && narrow_.storage().nbytes() > 0) {
     narrow_.record_stream(shared_.gather);
@@ -286,8 +286,8 @@ void FlatUnit::UseGathered() {
   UseViews();
 }
 
-// In forward, makes new views, through which gradients reach the flat parameter. Layers that run
-// again in backward get the same views.
+// Makes the model's tensors views of the flat parameter, through which it gets its gradient.
+// Forward makes new views; a recomputation in backward uses the same views again.
 void FlatUnit::UseViews() {
   const at::AutoGradMode with_grad(true);
   if (state == FlatState::kForward) {
@@ -342,8 +342,8 @@ void FlatUnit::UseShardedGradients() {
   }
 }
 
-// For gradients that were accumulated unsharded. If the sizes of part and parameter differ, FSDP1
-// first allocates a gradient as large as the part, then replaces it by a view of the whole.
+// Splits gradients that were accumulated unsharded. If a part is smaller than its parameter, FSDP1
+// first allocates a gradient of the part's size, then replaces it by a view of the whole gradient.
 void FlatUnit::UseWholeGradients() {
   at::NoGradGuard no_grad;
   std::vector<at::Tensor> pieces = at::split_with_sizes(flat_.grad(), splits_);
@@ -433,7 +433,7 @@ void FlatUnit::WatchBackward(const std::vector<at::Tensor>& entering) {
             }));
     return;
   }
-  // If nothing in the unit is trained, backward leaves the unit when all its inputs have gradients.
+  // Nothing in the unit is trained: backward leaves the unit when all inputs have gradients.
   if (std::exchange(watches_entering_, true)) return;
   auto lacking = std::make_shared<size_t>(entering.size());
   for (const at::Tensor& tensor : entering) {
@@ -457,8 +457,8 @@ void FlatUnit::BeforeBackward() {
   ran_before_backward = true;
 }
 
-// Sets aside the sharded gradient of the previous step or micro-batch, so that the next gradient
-// contains only this backward. An unsharded gradient stays and accumulates.
+// Moves an earlier step's or micro-batch's sharded gradient away, so that the next gradient
+// contains only what this backward computes. An unsharded gradient stays and accumulates.
 void FlatUnit::PrepareGradient() {
   at::Tensor& gradient = flat_.mutable_grad();
   if (!gradient.defined() || gradient.numel() == elements_) return;

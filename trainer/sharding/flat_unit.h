@@ -36,7 +36,7 @@ struct FlatShared {
   std::vector<FlatUnit*> backward_order;
   bool first_backward_is_done = false;
   bool reduces = true;  // false: gradients are accumulated unsharded (no_sync)
-  // events of freed units that the host has not waited for
+  // one event for each freed unit that the GPU may still be using
   std::deque<OptionalEvent> let_go;
 };
 
@@ -44,7 +44,7 @@ struct FlatShared {
 struct FlatPart {
   Parameter* parameter;
   std::vector<int64_t> sizes;  // sizes of the whole parameter
-  // This rank's elements, by index in the rank's part. `count` is 0 if the rank has none.
+  // The position of this parameter's elements in the rank's part. `count` is 0 if it has none.
   int64_t begin = 0, count = 0;
   at::Tensor sharded;  // leaf: the slice that an optimizer updates
   at::Tensor view;     // view of the gathered tensor, until backward has left the unit
@@ -59,11 +59,11 @@ class FlatUnit {
   FlatUnit(const FlatUnit&) = delete;
   FlatUnit& operator=(const FlatUnit&) = delete;
 
-  // Flattens parameters that are on the device, and keeps this rank's part of them.
+  // Flattens `parameters`, which are on the device, and keeps only this rank's part of them.
   void Flatten(const std::vector<Parameter*>& parameters);
   // Call before the very first forward. Allocates the storage for the gathered tensor.
   void MakeRoom();
-  // If the gradients of all parameters have been released, drops the previous step's flat gradient.
+  // Drops the previous step's flat gradient if no parameter has a gradient any more.
   void DropGradientsWithoutOwner();
   // Returns the tensors in the order in which an optimizer gets them.
   std::vector<at::Tensor> TrainedTensors() const;
@@ -77,7 +77,7 @@ class FlatUnit {
   void FinishBackward();
 
   FlatState state = FlatState::kIdle;
-  // Neighbouring units also set and read these flags.
+  // The units before and after this unit also set and read these flags.
   bool prefetched = false, needs_forward = false, needs_backward = false;
   bool ran_before_backward = false;
 
@@ -108,17 +108,17 @@ class FlatUnit {
   const std::string path_;
   const bool is_model_;
   std::vector<FlatPart> parts_;
-  // numbers of elements of the flat tensor's pieces: parameters, and the padding between them
+  // number of elements of each piece of the flat tensor; a piece is a parameter or padding
   std::vector<int64_t> splits_;
   std::vector<bool> is_padding_;  // one flag for each of `splits_`
-  // elements of the flat tensor, without the padding that makes it divisible by the ranks
+  // number of elements of the flat tensor, without the zeros that PaddedShard() appends
   int64_t elements_ = 0;
   at::Tensor flat_;   // the flat parameter, a leaf of autograd's graph; see above
   at::Tensor local_;  // this rank's part
-  // the part in the type in which it is gathered, if that is not its own type
+  // this rank's part in the type in which units are gathered, if its own type differs
   at::Tensor narrow_;
   at::Tensor gathered_;  // [ranks * part]; has no memory between uses
-  // temporary device copy of a part that is kept on the host
+  // temporary copy on the device, if this rank's part is kept on the host
   at::Tensor here_;
   at::Tensor host_gradient_;      // host memory for gradients
   at::Tensor saved_gradient_;     // scattered in this backward, or before and not yet added

@@ -22,8 +22,8 @@ struct FullySharded::Impl {
   Impl(c10::intrusive_ptr<c10d::ProcessGroup> g, const ShardOptions& o)
       : group(std::move(g)), options(o), streams(o.device) {}
 
-  // Collects each parameter once, in FSDP2's order: the children's parameters before the module's
-  // own. Skips modules that are units themselves.
+  // Collects each parameter once, in FSDP2's order: a module's own parameters follow those of its
+  // children. Skips modules that are units themselves.
   void Collect(Module& module, const std::string& path, const Module* root,
                std::vector<std::pair<Parameter*, std::string>>& out) {
     for (Module* child : module.children()) {
@@ -61,8 +61,8 @@ struct FullySharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // Plans the prefetching of a stack whose units begin at `first`. As in PyTorch's tutorial, FSDP2
-  // itself chooses what to prefetch for the last units of a pass, which have too few successors.
+  // Sets what the units from `first` on prefetch; they form a stack. As in PyTorch's tutorial, the
+  // last units of a pass are left to FSDP2's default, because too few units follow them.
   void PlanPrefetch(size_t first) {
     const size_t end = units.size();
     const auto ahead = static_cast<size_t>(options.forward_prefetch);
@@ -102,8 +102,8 @@ struct FullySharded::Impl {
   }
 
   void EndBackward() {
-    // Ends the model's unit first, then its layers. This also ends units whose inputs need no
-    // gradient, which backward does not notify.
+    // Ends the model's unit first, then its layers. Autograd does not report when backward leaves a
+    // unit whose inputs need no gradient, so such units end here, too.
     const auto end = [](ShardUnit& unit) {
       if (unit.state != ShardState::kAfterBackward) unit.AfterBackward();
       unit.state = ShardState::kIdle;
@@ -145,7 +145,7 @@ struct UnitHandle : torch::CustomClassHolder {
   ShardUnit& unit;
 };
 
-// Wraps a unit's inputs, so that backward calls this when it leaves the unit.
+// Wraps a unit's inputs. Autograd then calls backward() below when backward leaves the unit.
 struct LeavesUnit : torch::autograd::Function<LeavesUnit> {
   static variable_list forward(AutogradContext* context, at::TensorList inputs,
                                const c10::intrusive_ptr<UnitHandle>& unit) {
@@ -187,7 +187,7 @@ FullySharded::FullySharded(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
     }
   }
   Module* const whole[] = {&model};
-  // the model's unit is not resharded, because it would be gathered again immediately
+  // false: forward keeps the model's unit gathered, because backward needs it immediately
   impl_->Shard(whole, path_of, false);
 }
 

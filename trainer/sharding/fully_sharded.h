@@ -1,7 +1,7 @@
-// fully_shard of torch.distributed.fsdp (FSDP2) on each layer and the model, or only on the model,
-// with its sequence of allocations. A rank has some rows of each parameter. A unit's parameters are
-// gathered before the unit runs and freed afterwards; gradients are scattered. FSDP2 is Python
-// code; this is a C++ version.
+// fully_shard of torch.distributed.fsdp (FSDP2), applied to each layer and the model, or only to
+// the model. This C++ version of FSDP2's Python code makes the same allocations. A rank has some
+// rows of each parameter. A unit's parameters are gathered before the unit runs and freed
+// afterwards. Gradients are reduce-scattered.
 //
 //   FullySharded sharded(group, model, {...});     // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward();
@@ -9,8 +9,8 @@
 //   sharded.AfterForward({logits, loss});
 //   loss.backward();                               // sharded parameters have gradients
 //
-// Only for devices that compute nothing: the other ranks' data does not exist, and parameters are
-// created without values.
+// Only for devices that compute nothing, because the other ranks' data does not exist. Parameters
+// are created without values.
 //
 // Used on the loop's thread and on autograd's thread; must be destroyed before the model.
 #pragma once

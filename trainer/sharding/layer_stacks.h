@@ -1,4 +1,4 @@
-// For the code that runs layers: finds their stack among the stacks that are sharded in units.
+// Finds the modules of a layer stack, which code that runs layers gets only as functions.
 //
 //   stacks.Add(path_of[layers.front()], layers);
 //   const std::vector<Module*>& modules = stacks.Of(path, layers.size());  // in a layer runner
@@ -22,7 +22,7 @@ class LayerStacks {
     stacks_.emplace_back(std::move(path_of_first), std::move(layers));
   }
   bool empty() const { return stacks_.empty(); }
-  // `path`: the module that calls the layers. Throws if that module calls no stack.
+  // Returns the stack of `layers` modules below the module `path`. Throws if there is none.
   const std::vector<Module*>& Of(const std::string& path, size_t layers) const {
     const std::vector<Module*>* found = nullptr;
     for (const auto& [first, stack] : stacks_) {

@@ -39,7 +39,7 @@ class KeptVersions {
   std::vector<int64_t> versions_;
 };
 
-// FSDP2 divides fp16 gradients before and after the summation, by about equal factors.
+// Returns two divisors: FSDP2 divides fp16 gradients before and after it sums them.
 std::pair<double, double> Divisors(at::ScalarType type, int ranks) {
   if (type != at::kHalf) return {1, 1};
   int before = 1;
@@ -153,7 +153,7 @@ void ShardUnit::MakeRoom(ShardedParameter& parameter) const {
   ResizeStorage(parameter.gathered, parameter.gathered.numel() * parameter.gathered.itemsize());
 }
 
-// Copies the parameters in a group of one rank, which has nothing to gather.
+// Copies the parameters instead of gathering them, in a group of one rank.
 void ShardUnit::CopyAlone() {
   at::Tensor data;
   for (ShardedParameter& p : parameters_) {
@@ -249,7 +249,7 @@ void ShardUnit::BeforeBackward() {
   for (ShardUnit* unit : backward_prefetch) Prefetch(*unit, ShardState::kBeforeBackward);
 }
 
-// Gathers the unit that ran before this one in forward, which backward needs next.
+// Gathers the unit that backward needs next: the one that ran before this unit in forward.
 void ShardUnit::PrefetchFormer() {
   if (places_.empty()) return;
   const size_t place = places_.back();
@@ -296,7 +296,7 @@ void ShardUnit::Scatter(std::vector<size_t> which, std::vector<at::Tensor> gradi
     at::Tensor rows = input.view({ranks, -1});
     at::_chunk_cat_out(rows, gradients, 0, ranks);
   }
-  // A variable of FSDP2's loop keeps the last gradient to the end. With one rank there is no loop.
+  // The variable of FSDP2's loop still refers to the last gradient. One rank needs no loop.
   at::Tensor last = ranks == 1 ? at::Tensor() : gradients.back();
   ReleaseList(gradients);
   Wait(streams_.scatter, CurrentStream(streams_.device));
@@ -342,8 +342,8 @@ void ShardUnit::AddGradient(ShardedParameter& parameter, at::Tensor gradient) {
     }
     return;
   }
-  // If there is a gradient to add to, the host must wait for the copy. The addition itself is left
-  // out, because nothing is computed.
+  // If an earlier gradient exists, the host waits for the copy, which it would then add. The
+  // addition itself is left out, because nothing is computed.
   gradient = gradient.to(at::kCPU, /*non_blocking=*/!present.defined());
   if (present.defined()) return;
   on_host_event_ = Record(streams_.scatter);

@@ -23,16 +23,16 @@ struct Gathered {
   std::vector<int64_t> splits;
 };
 
-// What all units of a model share.
+// The streams and buffers that all units of a model share.
 struct ShardStreams {
   explicit ShardStreams(c10::Device device);
   c10::Device device;
   c10::Stream copy_in, gather, scatter;
-  // The buffer of the last all-gather in forward. It lives until the next unit's data is copied out
-  // of that unit's buffer.
+  // The buffer of the last all-gather in forward. It is freed after the next unit has copied its
+  // data out of its own buffer.
   std::optional<Gathered> former;
   OptionalEvent former_event;
-  // The input of the last reduce-scatter, until the next one.
+  // The input of the last reduce-scatter, which lives until the next one.
   at::Tensor scattered;
   OptionalEvent scattered_event;
   std::vector<ShardUnit*> order;  // units in the order of forward

@@ -23,7 +23,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using Tensors = torch::autograd::variable_list;
 
-// Layers split by outputs (rows of the weight), and layers split by inputs (columns of the weight).
+// The linear layers split by outputs (rows of the weight), and those split by inputs (columns).
 constexpr std::array<std::string_view, 5> kByOutputs = {"q_proj", "k_proj", "v_proj", "gate_proj",
                                                         "up_proj"};
 constexpr std::array<std::string_view, 2> kByInputs = {"o_proj", "down_proj"};
@@ -32,7 +32,7 @@ bool IsOneOf(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Makes a replicated tensor the input of a part. Its gradient is the sum of the ranks' gradients.
+// The input of a layer split by outputs, which all ranks have. Backward sums its gradients.
 struct ToPart : torch::autograd::Function<ToPart> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
                             const TensorParallel* parallel) {
@@ -62,7 +62,7 @@ void Split(Parameter& parameter, int64_t dimension, const RankOf& rank) {
   spec.shape[static_cast<size_t>(dimension)] /= rank.ranks;
   parameter.Store(std::move(spec), whole, [dimension, rank](const at::Tensor& weight) {
     const at::NoGradGuard no_grad;
-    // distribute_tensor() creates the parts of all ranks at once. Columns are copied.
+    // As distribute_tensor(), makes the parts of all ranks. Parts of columns are copies.
     std::vector<at::Tensor> parts = weight.chunk(rank.ranks, dimension);
     for (at::Tensor& part : parts) part = part.contiguous();
     at::Tensor own = at::empty_like(parts.front());

@@ -17,7 +17,7 @@ TensorParallel& Of(AutogradContext* context) {
   return *reinterpret_cast<TensorParallel*>(context->saved_data["parallel"].toInt());
 }
 
-// A mask of the indices that belong to other ranks, and all indices relative to this rank's first.
+// `mask`: which indices are other ranks'. `indices`: all indices, relative to this rank's first.
 struct Masked {
   at::Tensor mask, indices;
 };
@@ -90,7 +90,7 @@ struct LogSoftmaxPart : torch::autograd::Function<LogSoftmaxPart> {
     const at::Tensor log = at::log(sum);
     return shifted - log;
   }
-  // The incoming gradient already is that of x, because the loss returns it.
+  // LossPart's backward already returns the gradient of the logits `x`.
   static Tensors backward(AutogradContext*, Tensors gradients) { return {gradients[0], {}}; }
 };
 

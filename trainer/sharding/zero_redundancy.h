@@ -1,10 +1,10 @@
-// torch.distributed.optim.ZeroRedundancyOptimizer (ZeRO-1): whole parameters are distributed over
-// the ranks. Each rank updates its own parameters and broadcasts them to all other ranks.
+// torch.distributed.optim.ZeroRedundancyOptimizer (ZeRO-1): each parameter belongs to one rank. A
+// rank updates its own parameters and broadcasts them to the other ranks.
 //
 //   auto optimizer = MakeZeroRedundancy(group, make_adamw, trained);
 //   optimizer->Step();                  // state only for the parameters of this rank
 //
-// Only for devices that compute nothing: the other ranks' updates are not computed.
+// Only for devices that compute nothing, because the other ranks' updates do not exist.
 //
 // Used on the loop's thread.
 #pragma once

@@ -1,6 +1,6 @@
-// Saved activations in 8 bits: a byte for each element and a scale for each group of elements.
-// Activations are converted in forward and back in backward, as in GACT (Liu et al. 2022), which
-// also chooses the number of bits for each layer.
+// Stores saved activations in 8 bits: a byte for each element and a scale for each group of
+// elements. Forward compresses them and backward decompresses them, as in GACT (Liu et al. 2022).
+// GACT also chooses the number of bits for each layer.
 #include <torch/types.h>
 
 #include "trainer/techniques/saved_activations.h"

@@ -1,6 +1,6 @@
-// Tensors that autograd saves are moved to pinned host memory in forward and back in backward, like
-// torch.autograd.graph.save_on_cpu(pin_memory=True). The model's own tensors and small tensors stay
-// on the GPU.
+// Forward copies the tensors that autograd saves to pinned host memory, and backward copies them
+// back, like torch.autograd.graph.save_on_cpu(pin_memory=True). The model's own tensors and small
+// tensors stay on the GPU.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"

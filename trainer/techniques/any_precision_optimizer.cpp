@@ -1,8 +1,8 @@
-// AdamW with both moments in bfloat16, for any type of the weights, like llama-recipes'
-// AnyPrecisionAdamW: PyTorch's operators, parameter by parameter, without Kahan summation. It
-// differs from torchdistx' class of that name, which keeps the first moment in fp32 by default, and
-// from transformers' optim="adamw_anyprecision", which keeps both moments in fp32 by default
-// (optim_args momentum_dtype, variance_dtype).
+// AdamW with both moments in bfloat16, whatever the type of the weights, like llama-recipes'
+// AnyPrecisionAdamW. It calls PyTorch's operators for one parameter after another, without Kahan
+// summation. Two optimizers of a similar name have other defaults: torchdistx' class keeps the
+// first moment in fp32, and transformers' optim="adamw_anyprecision" keeps both in fp32 (optim_args
+// momentum_dtype, variance_dtype).
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"

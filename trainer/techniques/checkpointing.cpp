@@ -10,12 +10,12 @@
 namespace vramscope::trainer {
 namespace {
 
-// How checkpointed segments are run and run again.
+// How checkpointed segments are run in forward and recomputed in backward.
 struct Form {
   bool reentrant = true;
   MakeOpPolicy policy = nullptr;  // selects outputs that are kept
-  // true: the layers are wrapped in a closure, as users write it; false: as transformers'
-  // gradient_checkpointing_enable() does it.
+  // true: a closure is checkpointed, as in users' own code; false: the layers are checkpointed as
+  // by transformers' gradient_checkpointing_enable()
   bool by_hand = false;
 
   LayerRunner Runner(int layers, c10::Device device) const {
@@ -39,12 +39,12 @@ LayerRunner WhileTraining(LayerRunner checkpointed) {
 
 class Checkpointing final : public Technique {
  public:
-  // `alternate`: only every second segment is checkpointed.
+  // `alternate`: only every other segment is checkpointed.
   Checkpointing(Form form, int layers, bool alternate)
       : form_(form), layers_(layers), alternate_(alternate) {}
 
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
-    // Without a trained embedding, inputs of re-entrant segments would not require a gradient.
+    // A re-entrant segment's input must require a gradient. A trained embedding's output does.
     const bool leads_on = model.embeds() && model.Parameters().front()->trainable;
     if (form_.reentrant) model.inputs_require_grad = !leads_on;
     LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));
@@ -84,7 +84,7 @@ class PartCheckpointing final : public Technique {
   void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
     runner_ = [checkpoint = form_.Runner(1, run.device), this](Part part, const at::Tensor& input,
                                                                const PartFunction& function) {
-      // If the input of a re-entrant part requires no gradient, the part's weights would get none.
+      // In a re-entrant part whose input requires no gradient, the weights would get no gradient.
       const bool leads_on = input.requires_grad() || !form_.reentrant;
       const bool keeps = Training() && at::GradMode::is_enabled();
       if (part != part_ || !leads_on || !keeps) return function(input);

@@ -28,8 +28,8 @@ using torch::autograd::variable_list;
 
 constexpr char kCrossEntropy[] = "inductor::cross_entropy";
 
-// The sum of the rows' losses as Inductor computes it. It saves two numbers per row and the logits
-// themselves, not a copy. Backward returns a gradient of the logits' type.
+// Sums the rows' losses as Inductor does. Saves the logits themselves (not a copy) and two numbers
+// per row for backward, which returns a gradient of the logits' type.
 struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& logits,
                             const at::Tensor& labels, bool computes) {
@@ -112,8 +112,8 @@ class ChunkedLoss final : public Technique {
   void AfterRun() override { runner_ = nullptr; }
 
  private:
-  // Computes all logits, then the loss of each part. Tensors that the loss saves are not offloaded,
-  // because backward needs them immediately.
+  // Computes all logits, then the loss of each part. The tensors that the loss saves are not
+  // offloaded, because backward uses them first.
   at::Tensor OfKeptLogits(Model& model, at::Tensor& hidden, const Batch& batch) const {
     const PackerScope none(nullptr);
     std::vector<at::Tensor> logits;

@@ -1,4 +1,4 @@
-// Clips by the norm of all gradients, like torch.nn.utils.clip_grad_norm_ with foreach.
+// Limits the norm of all gradients together, like torch.nn.utils.clip_grad_norm_ with foreach.
 #include <torch/types.h>
 
 #include "trainer/optimizers/group.h"
@@ -21,7 +21,7 @@ class Clipping final : public Technique, public MeasuresGradients {
       if (parameter.grad().defined()) gradients.push_back(parameter.grad());
     }
     if (gradients.empty()) return;
-    // Gradients in host memory are clipped on the host, where a plan computes nothing.
+    // Gradients in host memory are clipped on the host. A plan computes nothing there.
     if (!run.measured && gradients.front().device() != run.device) return;
     std::vector<at::Tensor> norms;
     for (const std::vector<size_t>& group : GroupByDtype(gradients)) {

@@ -1,4 +1,4 @@
-// The techniques and optimizers that this build declares. Does not use LibTorch.
+// The techniques and optimizers that this build declares. This header does not use LibTorch.
 #pragma once
 
 #include "profiler/run/catalogue.h"

@@ -1,9 +1,9 @@
-// Adam's moments in 8 bits, in blocks of 256 elements with a scale each, like bitsandbytes'
-// AdamW8bit. Tensors with fewer than 4096 elements have fp32 moments. Each optimizer makes two
-// tables of 256 values once. In transformers' Trainer (4.52 and later), the moments of every
-// nn.Embedding also stay fp32 (GlobalOptimManager, in Trainer.create_optimizer). With paging,
-// moments of 100,000 elements or more are in managed memory, which PyTorch's allocator does not
-// see; here they are represented by host memory.
+// Adam's moments in 8 bits, like bitsandbytes' AdamW8bit: each block of 256 elements has a scale.
+// The moments of tensors with fewer than 4096 elements are in fp32. Each optimizer makes two tables
+// of 256 values once. In transformers' Trainer (4.52 and later), the moments of every nn.Embedding
+// are in fp32, too (GlobalOptimManager, in Trainer.create_optimizer). With paging, moments of
+// 100,000 elements or more are in managed memory, which PyTorch's allocator does not see; here they
+// are represented by host memory.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -28,7 +28,7 @@ constexpr char kStep32[] = "bitsandbytes::optimizer_update_32bit";
 
 using Storages = std::unordered_set<uint64_t>;  // values of StorageKey()
 
-// The tensors that one optimizer of bitsandbytes allocates. It shares its tables with no other.
+// Allocates the state of one bitsandbytes optimizer. Each optimizer has its own two tables.
 class Layout {
  public:
   Layout(Storages in_fp32, bool paged, bool computes)
@@ -75,7 +75,7 @@ class Layout {
   at::Tensor signed_table_, unsigned_table_;
 };
 
-// Launches one kernel per tensor, which updates it in place.
+// Launches the kernel that updates one tensor in place.
 void UpdateByKernel(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const char* kernel = moments.first.scale.defined() ? kStep8 : kStep32;
   RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());

@@ -1,4 +1,4 @@
-// torch.cuda.empty_cache() after each step: unused cached segments are returned to the driver.
+// Calls torch.cuda.empty_cache() after each step, which returns unused segments to the driver.
 #include <ATen/DeviceAccelerator.h>
 
 #include "trainer/techniques/technique.h"

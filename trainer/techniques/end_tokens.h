@@ -1,6 +1,6 @@
 // End tokens in transformers' generate() (generation/utils.py of 4.51). After each new token,
-// finished sequences are found. Finished sequences are padded until the last sequence ends. Only
-// the allocations are made, a few numbers per token; the tokens' values are not computed.
+// generate() determines which sequences have ended, and pads them until the last one ends. Only
+// these allocations are made, a few numbers per token. The tokens' values are not computed.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,9 +17,9 @@ class EndTokens {
   void CheckForPadding(const at::Tensor& ids) const;
   // The mask of a prompt's present tokens.
   at::Tensor MaskOf(const at::Tensor& ids) const;
-  // Returns the tokens `next`, with padding in place of those of finished sequences.
+  // Returns the tokens `next`, in which finished sequences get the padding token.
   at::Tensor Padded(const at::Tensor& next, const at::Tensor& unfinished) const;
-  // Returns whether each sequence has ended with its last token.
+  // Returns a flag for each sequence: whether its last token is the end token.
   at::Tensor Ended(const at::Tensor& ids) const;
 
  private:

@@ -1,4 +1,4 @@
-// A validation pass after training, with or without autograd's graph, with logits kept or not.
+// A validation pass after training. It may record autograd's graph, and may keep the logits.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
@@ -27,8 +27,8 @@ class Evaluation final : public Technique {
       if (keeps_logits_) kept.push_back(logits);
     }
   }
-  // In a rehearsed run, only the tape allocates the libraries' workspaces. The evaluation is
-  // executed and needs these workspaces.
+  // A rehearsed run allocates the workspaces of libraries only in its tape. The evaluation is
+  // executed, and would not find them.
   bool rehearses() const override { return false; }
 
  private:

@@ -1,4 +1,4 @@
-// FSDP1: shards of flat parameters, in contrast to FSDP2's rows of each parameter (sharding.cpp).
+// FSDP1, which shards flat parameters. FSDP2 shards each parameter by rows (sharding.cpp).
 #include <torch/types.h>
 
 #include "trainer/sharding/flat_sharded.h"
@@ -32,7 +32,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
         replicas_(static_cast<int>(config.Integer("shard.replicas"))),
         micro_batches_(config.micro_batches),
         adds_up_whole_(config.Is("shard.no_sync", "true")) {
-    // Consecutive GPUs, such as those of a node, split one model. GPUs with the same position in
+    // One model is split among consecutive GPUs, such as a node's. GPUs at the same position of
     // their groups have the same part.
     together_ = ranks_ / replicas_;
     place_ = together_ > 0 ? rank_ % together_ : 0;
@@ -72,7 +72,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   }
 
  private:
-  // The destructor leaves all groups of ranks except the group that shares the parts.
+  // The destructor shuts down all process groups except the one that shares the parts.
   struct HeldReplicas final : Held {
     explicit HeldReplicas(FlatSharding& of) : owner(of) {}
     ~HeldReplicas() override {

@@ -1,6 +1,6 @@
-// Kernels that save less for backward than the operators of the models: RMS norms in one operator
-// (torch.nn.functional.rms_norm saves the input and a number per row), and silu(gate) * up in one
-// operator that saves its two inputs and recomputes the rest, like Liger's LigerSiLUMulFunction.
+// Two fused operators, which save less for backward than the models' separate operators. The RMS
+// norm (torch.nn.functional.rms_norm) saves its input and a number per row. silu(gate) * up saves
+// its two inputs and recomputes the rest, like Liger's LigerSiLUMulFunction.
 #include <torch/autograd.h>
 #include <torch/types.h>
 

@@ -1,5 +1,5 @@
-// Greedy generate() of transformers 4.51 (generation/utils.py). The model runs on a prompt, or an
-// encoder encodes the prompt. Each following token uses the keys and values of all previous tokens.
+// transformers 4.51's generate(), greedy (generation/utils.py). First, the model or its encoder
+// runs on the prompt. Each later token reads the keys and values of all previous tokens.
 #include "trainer/models/generation.h"
 
 #include <fmt/format.h>
@@ -67,8 +67,8 @@ class Generation final : public LoopTechnique {
   void AfterRun() override { fixed_.reset(); }
   bool trains() const override { return !instead_; }
   bool repeats() const override { return !instead_; }
-  // In a rehearsed run, only the tape allocates the libraries' workspaces. Generation is executed
-  // and needs these workspaces.
+  // A rehearsed run allocates the workspaces of libraries only in its tape. Generation is executed,
+  // and would not find them.
   bool rehearses() const override { return false; }
 
  private:
@@ -82,7 +82,7 @@ class Generation final : public LoopTechnique {
     return host.front().to(run.device);
   }
 
-  // Returns the number of tokens until the longest sequence has ended, at most generate.tokens.
+  // Returns the number of tokens of the longest sequence, which is at most generate.tokens.
   static int64_t TokensOf(const run::RunConfig& config) {
     const int64_t most = config.Integer("generate.tokens");
     const auto lengths = run::ParseLengths(config.Get("generate.lengths"));
@@ -95,7 +95,7 @@ class Generation final : public LoopTechnique {
     return std::min(most, longest);
   }
 
-  // The model keeps a fixed-size cache for later calls, in which the mask hides its old values.
+  // Returns the model's cache of fixed size. Later calls reuse it; the mask hides its old values.
   KeyValueCache* FixedCache(const at::Tensor& ids) {
     if (cache_ != "static" && cache_ != "sliding") return nullptr;
     if (fixed_ != nullptr) return fixed_.get();
@@ -137,7 +137,7 @@ class Generation final : public LoopTechnique {
     at::Tensor ids;
     GenerationPass pass;
   };
-  // `given`: the model gets the cache as an argument.
+  // `given`: the model gets the cache as an argument, so `ids` are cut to the new tokens.
   static std::unique_ptr<Inputs> Prepare(at::Tensor ids, const at::Tensor& mask,
                                          const at::Tensor& positions, bool given) {
     auto inputs = std::make_unique<Inputs>();
@@ -192,7 +192,7 @@ class Generation final : public LoopTechnique {
       encoded_mask = std::move(mask);
       ids = at::ones({rows_, 1}, ids.options()) * start;
     }
-    // generate() keeps the first tensors until it returns; its loop continues with longer ones.
+    // generate() keeps the tensors it was called with until it returns. Its loop makes longer ones.
     const at::Tensor first_ids = ids, first_mask = mask;
     KeyValueCache* cache = FixedCache(ids);
     std::unique_ptr<KeyValueCache> grows;
@@ -211,7 +211,7 @@ class Generation final : public LoopTechnique {
         const bool given = cache != nullptr && (token > 0 || cache->given_empty());
         std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, given);
         made->pass.cache = cache;
-        // If the cache is a tuple, generate() does not pass positions.
+        // generate() does not pass positions to models whose cache is a tuple.
         if (form.tuples) made->pass.positions.reset();
         if (form.encodes) {
           made->pass.mask = encoded_mask;
@@ -263,7 +263,7 @@ class Generation final : public LoopTechnique {
     return model_->Encode(batch);
   }
 
-  // StoppingCriteriaList with the maximum length and, if enabled, end tokens.
+  // Applies a StoppingCriteriaList of the maximum length and, if enabled, the end tokens.
   void Stop(bool full, const EndTokens* ends, const at::Tensor& ids, at::Tensor& unfinished,
             at::Tensor& finished) const {
     const at::TensorOptions truth = unfinished.options().dtype(at::kBool);

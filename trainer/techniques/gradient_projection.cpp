@@ -1,9 +1,9 @@
-// GaLore: Adam's moments of a low-rank projection of the gradient (Zhao et al. 2024), like
-// galore_torch's AdamW under transformers' optim="galore_adamw". The linear layers that
-// `galore.targets` selects (optim_target_modules) are projected. Each of their weights has a
-// projection, computed from its gradient's singular vectors in the first step and every
-// `galore.gap` steps after that. All other parameters, including embeddings and norms, have full
-// moments and are updated first.
+// GaLore: Adam's moments are those of a low-rank projection of the gradient (Zhao et al.
+// 2024), as with transformers' optim="galore_adamw" (galore_torch's AdamW). `galore.targets`
+// (optim_target_modules) selects linear layers. The first step, and then every
+// `galore.gap`-th, computes the projection of each of their weights from its gradient's
+// singular vectors. All other parameters, including embeddings and norms, have full moments
+// and are updated first.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/types.h>
@@ -41,7 +41,7 @@ class ProjectedAdam final : public Optimizer {
         rank_(rank),
         gap_(gap),
         states_(parameters_.size()) {
-    // Two parameter groups; the one without projections is first.
+    // First the parameter group without projections, then the one with projections.
     for (const bool chosen : {false, true}) {
       for (size_t i = 0; i < parameters_.size(); ++i) {
         states_[i].projected = projected.contains(StorageKey(parameters_[i]));
@@ -52,7 +52,7 @@ class ProjectedAdam final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // Variables of the Python loop. Each keeps its tensor until the next parameter rebinds it.
+    // Variables of the Python loop. Each keeps its tensor until it is assigned again.
     at::Tensor gradient, denominator, update;
     for (const size_t i : order_) {
       at::Tensor& parameter = parameters_[i];
@@ -99,12 +99,12 @@ class ProjectedAdam final : public Optimizer {
   }
 
  private:
-  // The package keeps a slice of the singular vectors, whose storage is the whole matrix.
+  // The package keeps a slice of the singular vectors. The slice keeps the whole matrix alive.
   at::Tensor Projection(const at::Tensor& gradient, bool right) const {
     const at::Tensor wide = gradient.to(at::kFloat);
     auto [u, s, v] = at::linalg_svd(wide, /*full_matrices=*/false);
     at::Tensor kept = right ? v.slice(0, 0, rank_) : u.slice(1, 0, rank_);
-    // The package also computes the other half of the product, without using it.
+    // The package also computes the projection for the other side, but does not use it.
     const at::Tensor unused =
         right ? at::matmul(u.slice(1, 0, rank_), at::diag(s.slice(0, 0, rank_)))
               : at::matmul(at::diag(s.slice(0, 0, rank_)), v.slice(0, 0, rank_));

@@ -1,6 +1,6 @@
-// Gradients of 16-bit weights are accumulated in fp32, like Megatron's main_grad. Each gradient is
-// added to an fp32 tensor, which exists from the first micro-batch on. The gradient is then freed.
-// The step gets the sums in the weights' type.
+// Accumulates the gradients of 16-bit weights in fp32, like Megatron's main_grad. Each weight has
+// an fp32 sum from the first micro-batch on. A gradient is added to the sum, then freed. The
+// optimizer gets the sums, cast to the weights' type.
 #include <torch/types.h>
 
 #include <unordered_map>
@@ -49,11 +49,11 @@ class GradientType final : public Technique {
     index_.clear();
     sums_.clear();
   }
-  // Micro-batches are executed, because a tape does not contain the sums.
+  // Each micro-batch is executed, because the tape of another one does not contain the sums.
   bool repeats() const override { return false; }
 
  private:
-  // The sums are in the parameters' order; an order by address would differ between runs.
+  // The sums in the order of the parameters. An order by address would differ between runs.
   std::vector<at::Tensor> sums_;
   std::unordered_map<const at::TensorImpl*, size_t> index_;
 };

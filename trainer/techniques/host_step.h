@@ -13,13 +13,13 @@
 
 namespace vramscope::trainer {
 
-// The duration of a step that, at an assumed rate, reads weights, gradients and state, and writes
-// weights and state.
+// Returns how long a step takes to read weights, gradients and state and write weights and state,
+// at an assumed number of bytes per second.
 int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& parameters);
-// The text with which a plan states this assumption.
+// Returns the text of this assumption, for the plan's list of assumptions.
 std::string HostStepAssumption();
 
-// For shards whose optimizer steps on the host. In a plan the step computes nothing but takes time.
+// Steps on the host, for offloaded shards. In a plan, it computes nothing, but takes time.
 class HostStep final : public Optimizer {
  public:
   HostStep(const run::RunConfig& config, std::vector<at::Tensor> parameters)

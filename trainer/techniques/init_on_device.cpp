@@ -1,6 +1,6 @@
-// `with torch.device("cuda")` around the creation of a model: each weight is created on the device,
-// one after another, as with load=device. A tied output layer first gets a weight of its own, which
-// is freed when the layer is tied.
+// Creates the model under `with torch.device("cuda")`: one weight after another is created on the
+// device, as with load=device. A tied output layer first gets a weight of its own, which is freed
+// when the layer is tied.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"

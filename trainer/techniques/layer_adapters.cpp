@@ -1,6 +1,6 @@
-// Adapters for whole layers instead of linear modules. Adapters are either inside each layer (the
-// layer's input also goes through the adapter), or form a separate tower that reads the layers'
-// outputs and passes nothing back to them, so that the layers need no backward.
+// Adapters for whole layers instead of linear modules. Each layer has an adapter inside, which also
+// reads the layer's input. Or the adapters form a tower, which reads the layers' outputs. Nothing
+// flows back from the tower to the layers, so the layers need no backward.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -73,7 +73,7 @@ class LayerAdapters final : public Technique {
       return hidden + more.back();
     };
   }
-  // Later steps use the outputs that the first step cached, so the trunk can leave the GPU.
+  // After the first step, the layers' outputs are cached, so the trunk's weights leave the GPU.
   void AfterStep(const RunContext&, int step) override {
     if (!caches_ || step != 0) return;
     at::NoGradGuard no_grad;
@@ -90,12 +90,12 @@ class LayerAdapters final : public Technique {
     trunk_.clear();
     for (at::Tensor& output : outputs_) output.reset();
   }
-  // A layer's position, which a rehearsal changes, determines its adapter.
+  // A layer's adapter depends on its position. A rehearsal with fewer layers changes positions.
   bool rehearses() const override { return false; }
   bool repeats() const override { return !caches_; }
 
  private:
-  // Returns the output of a trunk layer. Once the output is cached, it is copied from the host.
+  // Returns the output of a trunk layer, which is computed once if outputs are cached on the host.
   at::Tensor Trunk(size_t i, const LayerFunction& layer, const at::Tensor& x, Carried& now) {
     at::Tensor& kept = outputs_[i];
     if (caches_ && kept.defined()) return kept.to(x.device(), /*non_blocking=*/true);

@@ -14,7 +14,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Micro-batches with the listed lengths, already padded if necessary.
+// Gives micro-batches the listed lengths, which include the padding.
 class Lengths final : public Technique {
  public:
   Lengths(std::vector<run::LengthRange> ranges, uint64_t seed)
@@ -23,7 +23,7 @@ class Lengths final : public Technique {
   void OnOptions(ModelOptions& options) override {
     for (const run::LengthRange& range : ranges_) options.seq = std::max(options.seq, range.high);
   }
-  // A list of lengths is repeated cyclically. From a range, each micro-batch draws its length.
+  // The list of lengths is repeated cyclically. If an element is a range, the length is drawn.
   int SeqOf(int, int64_t micro_batch) const override {
     const run::LengthRange& range = ranges_[static_cast<size_t>(micro_batch) % ranges_.size()];
     if (range.low == range.high) return range.low;
@@ -76,10 +76,10 @@ class Samples final : public LoopTechnique {
   bool repeats() const override { return false; }
 
  private:
-  // Number of batches that transformers' group_by_length sorts together, the longest sample first.
+  // transformers' group_by_length sorts the samples of this many batches, the longest first.
   static constexpr int64_t kGrouped = 50;
 
-  // The lengths of a micro-batch's samples, truncated as by a tokenizer (seq).
+  // Returns the lengths of a micro-batch's samples, which a tokenizer has truncated to `seq`.
   std::vector<int> Drawn(int64_t micro_batch) const {
     const auto draw = [&](int64_t first, int64_t count) {
       std::vector<int> out;

@@ -1,5 +1,5 @@
-// A technique that changes the loop itself: the shapes of batches, steps other than training steps,
-// work before the first step and after the last.
+// A technique that changes the loop itself: it may change the shapes of batches, replace training
+// steps, or do work before the first step and after the last.
 //
 //   class Generation final : public LoopTechnique {
 //     bool InsteadOfStep(const RunContext& run, const LoopAccess& loop) override { ... }
@@ -25,19 +25,19 @@ struct BatchShape {
 struct LoopAccess {
   // Creates the scopes of all techniques around a forward pass.
   std::function<std::vector<std::unique_ptr<Held>>()> hold;
-  // Reports the completed share of the technique's work (0 to 1). Throws if all of the work would
-  // have too many events.
+  // Reports the completed share of the technique's work (0 to 1). Throws if the complete work is
+  // expected to have too many events.
   std::function<void(double share)> done;
 };
 
 class LoopTechnique : public Technique {
  public:
-  // Returns the shape of a micro-batch, whose number counts from the first step.
+  // Returns the shape of a micro-batch. `micro_batch` counts from the first step on.
   virtual BatchShape ShapeOf(BatchShape shape, int64_t micro_batch) const {
     static_cast<void>(micro_batch);
     return shape;
   }
-  // Called before the first step; null: nothing is trained.
+  // Called before the first step. The optimizer is null if nothing is trained.
   virtual void BeforeTraining(const RunContext&, Optimizer*) {}
   // Runs the technique's own work in place of a step. Returns false if it has none.
   virtual bool InsteadOfStep(const RunContext&, const LoopAccess&) { return false; }

@@ -23,7 +23,7 @@ absl::Status ApplyLora(Model& model, const LoraConfig& config) {
     if (linear == nullptr) return;
     names.insert(linear->name());
     for (const std::string& target : config.targets) {
-      // As in PEFT, the target is the whole path, or its end after a dot.
+      // As in PEFT, a target matches a whole path, or the end of a path after a dot.
       const bool matches = path == target || path.ends_with("." + target);
       if (!matches) continue;
       unmatched.erase(target);

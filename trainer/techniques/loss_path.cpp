@@ -1,5 +1,5 @@
-// How a decoder of transformers computes the loss from its logits. Versions of transformers differ
-// in this. The fp32 copies of the logits are among the largest tensors of a step.
+// How a decoder of transformers computes the loss from its logits. This depends on the version of
+// transformers. The fp32 copies of the logits are among the largest tensors of a step.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

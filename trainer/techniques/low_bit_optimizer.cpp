@@ -1,9 +1,9 @@
-// Adam's moments in 8 or 4 bits, like torchao's AdamW8bit and AdamW4bit (torchao/optim): codes, an
-// fp32 scale for each block of 256 (8 bits) or 128 elements (4 bits, two codes per byte), and a
-// table of code values for each moment. Tensors that are small or do not consist of whole blocks
-// are not quantized. The step is compiled: to one kernel for tensors whose rows consist of whole
-// blocks. For other tensors, Inductor (torch 2.11) first writes the scales, both moments in fp32,
-// and 4-bit codes as 64-bit numbers.
+// Adam's moments in 8 or 4 bits, like torchao's AdamW8bit and AdamW4bit (torchao/optim): each
+// moment has codes, an fp32 scale for each block, and a table of the codes' values. A block has 256
+// elements in 8 bits, or 128 in 4 bits (two codes per byte). Tensors that are small or do not
+// consist of whole blocks are not quantized. Inductor (torch 2.11) compiles the step. In 8 bits, it
+// is one kernel if each row is a block. Otherwise, both moments are first written in fp32. In 4
+// bits, so are the codes, as 64-bit numbers. If rows are not blocks, so are the scales.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -42,8 +42,8 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   return made;
 }
 
-// The kernels are launched in the order of Inductor's code. Each temporary is written once and read
-// by later kernels; fp32 moments are read by the kernel that computes the scales, too.
+// Makes the temporaries of Inductor's code, and launches one kernel with the bytes of them all.
+// Each temporary is written once and read once, but the fp32 moments are read twice.
 void UpdateByKernels(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const QuantisedMoment& like = moments.first;
   RECORD_FUNCTION(kStep, c10::ArrayRef<const c10::IValue>());

@@ -12,7 +12,7 @@ namespace {
 
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // one per parameter
 
-// Stands for the optimizer after backward, when nothing is left to do in a step.
+// The optimizer that the loop calls after backward. Its step does nothing.
 class Done final : public Optimizer {
  public:
   Done(std::vector<at::Tensor> parameters, const Optimizers& each)

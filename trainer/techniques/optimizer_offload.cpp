@@ -1,5 +1,5 @@
-// Optimizer state in host memory, like ZeRO-Offload: gradients are copied to pinned host memory,
-// the step runs on the host with a copy of the weights, and the new weights are copied back.
+// Keeps optimizer state in host memory, like ZeRO-Offload. Gradients are copied to pinned host
+// memory, the step updates a copy of the weights there, and the new weights are copied back.
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 #include <torch/types.h>

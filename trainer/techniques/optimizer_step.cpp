@@ -30,8 +30,8 @@ class OptimizerStep final : public Technique {
     std::unique_ptr<Optimizer> own = model_->MakeOwnOptimizer(config_, trained);
     return own != nullptr ? std::move(own) : trainer::MakeOptimizer(config_, trained);
   }
-  // In a rehearsed run, only the tape allocates cuBLAS's workspaces. This step is executed and
-  // needs these workspaces.
+  // A rehearsed run allocates cuBLAS's workspaces only in its tape. This step is executed, and
+  // would not find them.
   bool rehearses() const override {
     return std::none_of(AllOptimizers().begin(), AllOptimizers().end(), [&](const auto& entry) {
       return entry.multiplies && entry.declaration.id == config_.name;
@@ -51,7 +51,7 @@ std::vector<run::Choice> Names() {
   return out;
 }
 
-// Refuses implementations (loop, foreach, fused) that an optimizer does not have.
+// Rules that refuse an implementation (loop, foreach, fused) that the optimizer does not have.
 std::vector<run::Rule> Rules() {
   std::vector<run::Rule> out;
   for (const OptimizerEntry& entry : AllOptimizers()) {
@@ -64,8 +64,8 @@ std::vector<run::Rule> Rules() {
   return out;
 }
 
-// Another implementation does not change the training. Replacing Adam by an optimizer with less
-// state does change it.
+// An implementation with smaller temporaries leaves the training as it is. An optimizer with less
+// state than Adam changes it.
 std::vector<run::FitMove> Moves() {
   std::vector<run::FitMove> out = {{.row = "fused"}, {.row = "loop"}};
   for (const OptimizerEntry& entry : AllOptimizers()) {

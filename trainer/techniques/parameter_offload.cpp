@@ -1,4 +1,4 @@
-// Sharded state in host memory. This file declares the technique, and sharding.cpp implements it.
+// Keeps sharded state in host memory. This file only declares it; sharding.cpp implements it.
 #include "trainer/techniques/host_step.h"
 #include "trainer/techniques/technique.h"
 

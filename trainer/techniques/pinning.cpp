@@ -1,5 +1,5 @@
-// Batches in page-locked host memory, as from a DataLoader with pin_memory=True. GPU memory does
-// not change, but copies may overlap with computation.
+// Keeps batches in page-locked host memory, as a DataLoader with pin_memory=True does. GPU memory
+// does not change, but copies to the GPU may overlap with computation.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

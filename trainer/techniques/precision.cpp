@@ -68,7 +68,7 @@ std::vector<at::Tensor> GradScaler::Gradients(const Optimizer& optimizer) const 
 
 void GradScaler::Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse) {
   at::Tensor found = Full(0, at::kFloat);
-  // PyTorch copies both tensors to every device, including the one on which they already are.
+  // PyTorch makes a copy of both tensors for each device, even for the one where they already are.
   const auto replica = [](const at::Tensor& t) {
     return t.to(t.options(), /*non_blocking=*/true, /*copy=*/true);
   };
@@ -107,7 +107,7 @@ void GradScaler::Step(Optimizer& optimizer) {
     // With 1 as the factor, Unscale() only checks for overflows. The optimizer's kernel unscales.
     if (!unscaled_) Unscale(gradients, Full(1, at::kFloat));
     const at::Tensor found = found_inf_ + 0;  // PyTorch sums the flags of all devices
-    // PyTorch multiplies its scale by a scale that the optimizer may already have, otherwise by 1.
+    // As in PyTorch, the product is a new tensor, although the factor is 1.
     at::Tensor scale = unscaled_ ? at::Tensor() : scale_ * 1;
     optimizer.SetScaler({.grad_scale = std::move(scale), .found_inf = found});
     optimizer.Step();
@@ -155,7 +155,7 @@ class HalfWeights final : public Technique {
   at::ScalarType dtype_;
 };
 
-// fp32 weights and 16-bit arithmetic; with fp16, loss scaling.
+// Keeps fp32 weights and computes in 16 bits. With fp16, the loss is scaled.
 class Autocast final : public Technique, public MeasuresGradients {
  public:
   explicit Autocast(at::ScalarType dtype) : dtype_(dtype) {}
@@ -171,7 +171,7 @@ class Autocast final : public Technique, public MeasuresGradients {
   at::Tensor BeforeBackward(const RunContext&, const at::Tensor& loss) override {
     return scaler_ ? scaler_->Scale(loss) : loss;
   }
-  // Unscales the gradients before other techniques measure them.
+  // Unscales the gradients before other techniques compute their norm.
   void BeforeStep(const RunContext& run, std::span<const at::Tensor> trained) override {
     if (!scaler_ || run.config.Is("clip_grad_norm", "0")) return;
     std::vector<at::Tensor> gradients;

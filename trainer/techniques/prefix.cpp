@@ -12,7 +12,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// The module with the trained keys and values of all layers, as rows of one table.
+// The module with the trained keys and values. A row of its table has those of all layers.
 class Encoder : public Module {
  public:
   Encoder(int64_t tokens, int64_t width) : Module("prompt_encoder") {
@@ -82,7 +82,7 @@ class Prefix final : public Technique {
     held->scope = std::make_unique<GenerationScope>(held->pass);
     return held;
   }
-  // A layer's position, which a rehearsal changes, determines its rows.
+  // A layer's keys depend on its position. A rehearsal with fewer layers changes positions.
   bool rehearses() const override { return false; }
 
  private:

@@ -1,12 +1,12 @@
-// Adam that stores its moments in fewer bits than it computes with: in another type, or as
-// codes with an fp32 scale for each block. Libraries differ only in how they store moments.
+// Adam that computes in fp32 but stores its moments in fewer bits: in another type, or as codes
+// with an fp32 scale for each block. Libraries differ only in how they store moments.
 //
 //   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, plan_update,
 //   computes);
 //
-// The first step calls `make_moments` for each parameter in order. In a plan, which computes
-// nothing, `plan_update` replaces a parameter's update: the function allocates the temporaries of
-// the library's kernels and launches modelled kernels (modelled_kernel.h).
+// The first step calls `make_moments` for each parameter in order. A plan computes nothing. It
+// calls `plan_update` for each parameter, which allocates the temporaries of the library's kernels
+// and launches modelled kernels (modelled_kernel.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,7 +19,7 @@
 namespace vramscope::trainer {
 
 struct QuantisedMoment {
-  // one byte per element (8 bits) or per two elements (4 bits); without scales: the plain values
+  // one code per byte (8 bits) or two (4 bits); if `scale` is undefined: the values themselves
   at::Tensor codes = {};
   at::Tensor scale = {};  // the scale of each block
   at::Tensor table = {};  // value of each code, if each moment has a table
@@ -31,8 +31,8 @@ struct QuantisedMoments {
   QuantisedMoment first = {}, second = {};
 };
 
-// Bytes that an in-place update reads and writes: the gradient is read; the weight, both moments
-// and their scales are read and written.
+// Returns the bytes that an in-place update reads and writes. It reads the gradient, and reads and
+// writes the weight, both moments and their scales.
 uint64_t BytesOfUpdate(const at::Tensor& parameter, const QuantisedMoments& moments);
 
 class QuantisedAdam final : public Optimizer {

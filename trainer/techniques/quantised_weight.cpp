@@ -21,11 +21,11 @@ using torch::autograd::variable_list;
 constexpr int64_t kBlock = 64;        // weights that share a scale
 constexpr int64_t kScaleBlock = 256;  // scales that share a scale
 constexpr int64_t kTable = 256;       // number of values that a byte of a scale can have
-// activations of at least this value are multiplied in 16 bits
+// columns of activations with an absolute value of at least this are multiplied in 16 bits
 constexpr double kOutlier = 6;
 
-// The quantiles of a normal distribution that the 4-bit codes represent (Dettmers et al. 2023,
-// QLoRA, appendix E).
+// The value of each 4-bit code, a quantile of the normal distribution (Dettmers et al. 2023, QLoRA,
+// appendix E).
 constexpr float kNormalFloat[16] = {-1.0f,        -0.69619280f, -0.52507305f, -0.39491748f,
                                     -0.28444138f, -0.18477343f, -0.09105003f, 0.0f,
                                     0.07958029f,  0.16093020f,  0.24611230f,  0.33791524f,
@@ -40,14 +40,14 @@ at::Tensor AsBuffer(const at::Tensor& tensor) {
   return tensor;
 }
 
-// Divides a flat tensor into blocks of `size`; the last block is padded with zeros.
+// Divides a flat tensor into blocks of `size` elements. Pads the last block with zeros.
 at::Tensor Blocks(const at::Tensor& flat, int64_t size) {
   const int64_t blocks = (flat.numel() + size - 1) / size;
   return at::constant_pad_nd(flat, {0, blocks * size - flat.numel()}).view({-1, size});
 }
 
-// The output of a bitsandbytes kernel. Its operator name distinguishes the block from the blocks
-// that PyTorch's own operators allocate.
+// Allocates the output of a bitsandbytes kernel. The block gets the kernel's name as operator,
+// unlike the blocks that PyTorch's own operators allocate.
 template <class... Arguments>
 at::Tensor Modelled(const char* kernel, Arguments&&... arguments) {
   RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
@@ -112,7 +112,7 @@ class Nf4Weight final : public QuantisedWeight {
     return kept_;
   }
 
-  // Computes in the type of the weights, for any type of x: bnb_4bit_compute_dtype.
+  // Computes in the type that the weights had (bnb_4bit_compute_dtype), whatever type x has.
   at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) override;
 
   at::Tensor Wide(at::ScalarType type) const override {
@@ -176,8 +176,8 @@ class Nf4Weight final : public QuantisedWeight {
   void Quantise(const at::Tensor& wide, at::Tensor& scales) {
     const at::Tensor blocks = Blocks(wide.to(at::kFloat).flatten(), kBlock);
     scales.copy_(blocks.abs().amax(1).clamp_min(1e-12));
-    // The index of the nearest of sixteen values equals the number of midpoints between neighbours
-    // that lie below the number.
+    // A number's code is the index of the nearest of the sixteen values. bucketize() finds it as
+    // the number of midpoints below.
     const at::Tensor table = NormalFloatTable();
     const at::Tensor middles = (table.slice(0, 1) + table.slice(0, 0, 15)) / 2;
     const at::Tensor codes = at::bucketize((blocks / scales.unsqueeze(1)).flatten(), middles)
@@ -279,7 +279,7 @@ class Int8Weight final : public QuantisedWeight {
   at::Tensor scales_;  // one scale for each row
 };
 
-// Converts an undefined tensor, which functions of autograd do not accept, to nullopt.
+// Returns nullopt for an undefined tensor, because autograd's functions accept only defined ones.
 std::optional<at::Tensor> Given(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
@@ -305,7 +305,7 @@ struct Int8Product : torch::autograd::Function<Int8Product> {
                             const c10::intrusive_ptr<Int8Weight>& weight) {
     const at::Tensor tokens = x.reshape({-1, x.size(-1)});
     context->saved_data["weight"] = c10::IValue::make_capsule(weight);
-    // As in bitsandbytes, the node itself keeps the tensor, until the graph is freed.
+    // Like bitsandbytes, bypasses save_for_backward: the tensor lives until the graph is freed.
     context->saved_data["tokens"] = tokens;
     context->saved_data["sizes"] = x.sizes().vec();
     std::vector<int64_t> sizes = x.sizes().vec();

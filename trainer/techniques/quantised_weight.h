@@ -1,7 +1,7 @@
-// A weight in 4 or 8 bits and the product with it, with the allocations of bitsandbytes' Linear4bit
-// (NF4 in blocks of 64, whose scales are quantized in blocks of 256) and Linear8bitLt (LLM.int8,
-// outliers from 6 on). In a plan, only the allocations are made. Other backends also compute the
-// values (without bitsandbytes' kernels).
+// A weight in 4 or 8 bits, and the product with it. Makes the allocations of bitsandbytes'
+// Linear4bit (NF4 in blocks of 64, whose scales are quantized in blocks of 256) and Linear8bitLt
+// (LLM.int8, outliers from 6 on). A plan makes only the allocations. Other backends also compute
+// values, but without bitsandbytes' kernels.
 //
 //   auto weight = c10::make_intrusive<Nf4Weight>(shared, rows, columns, computes);
 //   parameter->Store(weight->stored(), count, [weight](auto& wide) { return weight->Keep(wide); });
@@ -22,14 +22,14 @@ class QuantisedWeight : public torch::CustomClassHolder {
  public:
   QuantisedWeight(int64_t rows, int64_t columns, bool computes)
       : rows_(rows), columns_(columns), computes_(computes) {}
-  // The form that is stored in place of the weight.
+  // Returns the shape and type of the tensor that is stored in place of the weight.
   virtual ParameterSpec stored() const = 0;
-  // Quantizes a weight of any shape that is on the device. Callers pass a transposed weight in its
-  // stored layout.
+  // Quantizes `wide`, which is on the device and may have any shape. Callers pass a transposed
+  // weight in the layout in which it is stored.
   virtual at::Tensor Keep(const at::Tensor& wide) = 0;
-  // Returns x W^T + bias (undefined: none).
+  // Returns x W^T + bias. `bias` may be undefined.
   virtual at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) = 0;
-  // The weight in `type`, [rows, columns], as forward and backward use it.
+  // Returns the dequantized weight [rows, columns] in `type`, for forward and backward.
   virtual at::Tensor Wide(at::ScalarType type) const = 0;
   // Releases every tensor.
   virtual void Release() { kept_.reset(); }

@@ -1,7 +1,7 @@
-// Frozen linear layers in 4 or 8 bits, as from_pretrained makes them with bitsandbytes: NF4 with
-// doubly quantized scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters have the layer's
-// type. With preparation, remaining 16-bit parameters are cast to fp32 before the adapters are
-// created, like PEFT's prepare_model_for_kbit_training.
+// Freezes linear layers in 4 or 8 bits, as from_pretrained does with bitsandbytes: load_in_4bit
+// (NF4 with doubly quantized scales) or load_in_8bit (LLM.int8). PEFT's adapters have the layer's
+// type. Preparation casts the remaining 16-bit parameters to fp32 before adapters are created, like
+// PEFT's prepare_model_for_kbit_training.
 #include <ATen/DeviceAccelerator.h>
 #include <torch/types.h>
 
@@ -19,7 +19,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// The last module is not quantized, because it may share the embedding's weight.
+// The output layer is not quantized, because it may share the embedding's weight.
 bool IsKept(const std::string& path) {
   const std::string first = path.substr(0, path.find('.'));
   return first == "lm_head" || first == "classifier";
@@ -91,7 +91,7 @@ class Quantization final : public Technique {
   std::set<std::string> narrow_;  // parameters that preparation leaves in 16 bits
 };
 
-// The blocks that bitsandbytes' kernels allocate for their outputs, in every category.
+// Declares blocks as modelled: the outputs of bitsandbytes' kernels, in every category.
 std::vector<run::ModelledBlocks> Modelled() {
   const std::vector<std::string> of_four = {
       "bitsandbytes::quantize_4bit", "bitsandbytes::quantize_blockwise",

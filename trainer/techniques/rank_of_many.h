@@ -1,5 +1,5 @@
-// Common code of techniques with several ranks. The run is one rank of a group. The group exists
-// from the first tensor to the last.
+// Common code of techniques with several ranks: the run is one rank of a group, which exists from
+// the first tensor to the last.
 #pragma once
 
 #include <fmt/format.h>
@@ -54,14 +54,14 @@ class RankOfMany : public Technique, public SharesTraining {
   };
 };
 
-// Whether the program calls the loss itself, after the model has returned.
+// Returns whether the loss is computed outside of the model, from the logits that it returns.
 inline bool LossIsOutside(const run::RunConfig& config) {
   const run::FamilyDeclaration* family = run::TheCatalogue().FamilyOf(config.model_config_json);
   return family != nullptr && (family->id == "vit" || family->id == "torch_transformer");
 }
 
-// Number of layers that are gathered together, which equals the number of layers that are
-// recomputed together. 0: the whole model.
+// Returns the number of layers that are gathered together; 0: all layers of the model. Layers that
+// are recomputed together are also gathered together.
 inline int LayersPerUnit(const run::RunConfig& config) {
   if (config.Is("shard.units", "model")) return 0;
   return config.Is("checkpointing.mode", "every-k")

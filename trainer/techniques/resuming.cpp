@@ -22,7 +22,7 @@ class Resuming final : public LoopTechnique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // The checkpoint is assumed to contain what this run has before its first step.
+  // The checkpoint is assumed to contain the same tensors as this run.
   void BeforeTraining(const RunContext& run, Optimizer* optimizer) override {
     const PhaseScope phase(trace::Phase::kLoad);
     const at::NoGradGuard no_grad;
@@ -66,7 +66,7 @@ class Resuming final : public LoopTechnique {
   static at::Tensor OnHost(const at::Tensor& like, at::ScalarType type) {
     return at::empty(like.sizes(), type);
   }
-  // Returns a storage of the file on the device that map_location selects.
+  // Returns a tensor of the file, on the device that map_location selects.
   at::Tensor Loaded(const RunContext& run, at::Tensor host) const {
     ThrowIfCancelled();
     return to_gpu_ ? host.to(run.device) : host;

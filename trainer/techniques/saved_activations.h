@@ -1,5 +1,5 @@
-// Base of techniques that change how autograd's saved tensors are kept. The model's own tensors,
-// and tensors for which IsWorthIt() is false, are saved unchanged.
+// Base class of techniques that change how autograd keeps the tensors it saves. Autograd saves the
+// model's own tensors, and tensors for which IsWorthIt() is false, unchanged.
 //
 //   class OnHost : public SavedActivations {
 //     bool IsWorthIt(const at::Tensor& tensor) const override { return tensor.nbytes() >= 1024; }

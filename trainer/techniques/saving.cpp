@@ -1,4 +1,4 @@
-// Saves the state of model and optimizer after each step, like torch.save of both state_dicts.
+// Saves model and optimizer after each step, as torch.save does with both state_dicts.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
@@ -19,8 +19,8 @@ class Saving final : public Technique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // torch.save copies one storage at a time to pageable host memory, writes it, and frees the copy.
-  // The file itself is not written here.
+  // torch.save copies one storage after another to pageable host memory, writes the copy to the
+  // file and frees it. This function only copies.
   void AfterStep(const RunContext&, int) override {
     const PhaseScope phase(trace::Phase::kSave);
     at::NoGradGuard no_grad;

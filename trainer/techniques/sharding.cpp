@@ -1,6 +1,6 @@
-// Training on several GPUs, planned as one of the ranks: data parallel, and sharded training state
-// as in fully_shard. What PyTorch implements in C++ (DistributedDataParallel's buckets and
-// reduction) is PyTorch's own code.
+// Training on several GPUs, of which the run is one rank: data parallel, or with training state
+// sharded by fully_shard. DistributedDataParallel's buckets and reduction are PyTorch's own C++
+// code.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -79,7 +79,7 @@ class FullyShardedTechnique final : public SharedUnits<FullySharded, ShardOption
     sharded_->BeforeForward();
     return nullptr;
   }
-  // As for distributed tensors, the squares are summed over the ranks, one number per gradient.
+  // Sums the squared norms over the ranks, one number per gradient, as PyTorch does for DTensors.
   at::Tensor NormsOverRanks(const at::Tensor& norms) override {
     at::Tensor squares = norms.pow(2);
     std::vector<at::Tensor> sums = {squares.clone()};
@@ -441,7 +441,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                                 "first steps may be higher or lower by this amount"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
-      // Sharding encloses checkpointing, because a layer runs again while its unit is gathered.
+      // Sharding must enclose checkpointing: a unit is gathered while its layers run again.
       .order = 28,
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -1,5 +1,5 @@
-// Common code of the techniques FSDP2 and FSDP1: the model is moved to the GPU in units. `Sharded`
-// (FullySharded, FlatSharded) gathers the units around layers, forward and loss.
+// Common code of the techniques FSDP2 and FSDP1, which move the model to the GPU unit by unit.
+// `Sharded` (FullySharded or FlatSharded) gathers the units around layers, forward and loss.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class SharedUnits : public RankOfMany {
     model_ = &model;
     return RankOfMany::OnModel(model);
   }
-  // The model is moved to the GPU unit by unit, so the whole model never exists there.
+  // Moves the model to the GPU unit by unit, so the GPU never holds the whole model.
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
     std::unique_ptr<Held> held = RankOfMany::AroundRun(run);
     const PhaseScope phase(trace::Phase::kSetup);

@@ -1,5 +1,5 @@
-// Functions of a technique that splits a training among ranks, for other techniques of the run.
-// The loop connects the techniques, which do not depend on each other.
+// What a technique that splits training among ranks offers to the run's other techniques. The loop
+// connects the two, so neither needs the other's header.
 //
 //   class Sharding : public Technique, public SharesTraining { ... };
 //   class Clipping : public Technique, public MeasuresGradients { ... };
@@ -42,7 +42,7 @@ class MeasuresGradients {
   MeasuresGradients(const MeasuresGradients&) = delete;
   MeasuresGradients& operator=(const MeasuresGradients&) = delete;
 
-  // Called if the training is shared; `sharing` lives as long as the run.
+  // Called if several ranks share the training. `sharing` lives as long as the run.
   virtual void Join(SharesTraining& sharing) = 0;
 };
 

@@ -39,7 +39,7 @@ class ProcessGroup;
 
 namespace vramscope::trainer {
 
-// What techniques know about the run; it must outlive them.
+// What techniques know about the run. A RunContext must outlive the run's techniques.
 struct RunContext {
   const run::RunConfig& config;
   c10::Device device;
@@ -48,7 +48,7 @@ struct RunContext {
   std::function<c10::intrusive_ptr<c10d::ProcessGroup>(int rank, int ranks)> join_ranks;
 };
 
-// A scope object: its destructor ends what it began.
+// The base class of scope objects: the destructor ends what the constructor began.
 class Held {
  public:
   Held() = default;
@@ -57,8 +57,8 @@ class Held {
   Held& operator=(const Held&) = delete;
 };
 
-// Runs forward and loss of an additional batch in the same way as for training batches. `logits` is
-// set to the logits that remain after the loss.
+// Runs forward and loss of an additional batch, as for training batches. Sets `logits` if the
+// logits still exist after the loss.
 using ForwardPass = std::function<at::Tensor(int index, at::Tensor& logits)>;
 
 // Computes the loss of a micro-batch from its logits.
@@ -71,14 +71,14 @@ class Technique {
   Technique(const Technique&) = delete;
   Technique& operator=(const Technique&) = delete;
 
-  // Called before the model is created. Sets types and the kind of attention.
+  // Called before the model is created, to set the types of weights and the kind of attention.
   virtual void OnOptions(ModelOptions&) {}
   // Called on a model without tensors, to add adapters or freeze parameters. Errors name the key.
   virtual absl::Status OnModel(Model&) { return absl::OkStatus(); }
 
   // Returns a scope that lasts from the first tensor to the last.
   virtual std::unique_ptr<Held> AroundRun(const RunContext&) { return nullptr; }
-  // The type in which the weights are loaded to the GPU; nullopt: the weights' own type.
+  // Returns the type in which the weights are moved to the GPU; nullopt: their own type.
   virtual std::optional<at::ScalarType> loads_as() const { return std::nullopt; }
   // Called when the weights are on the GPU.
   virtual void AfterLoad(const RunContext&, Model&) {}
@@ -86,8 +86,8 @@ class Technique {
   virtual void AfterSetUp(const RunContext&, Model&, std::span<const at::Tensor> trained) {
     static_cast<void>(trained);
   }
-  // Wraps the calls of a stack's layers. `inner`: the runner without this technique; null: the
-  // layers are called one by one.
+  // Returns a runner of a stack's layers that wraps `inner`, the runner without this technique.
+  // `inner` is null if the layers would be called one by one.
   virtual LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) { return inner; }
   // Returns a scope around forward and loss.
   virtual std::unique_ptr<Held> AroundForward(const RunContext&) { return nullptr; }
@@ -100,20 +100,20 @@ class Technique {
     static_cast<void>(trained);
     return nullptr;
   }
-  // Returns an optimizer that consists of several, each for some of the parameters. null: one
-  // optimizer has all. `make` makes one of the several.
+  // Divides the parameters among several optimizers, which `make` makes, and returns one optimizer
+  // that consists of them. Null: one optimizer has all parameters.
   virtual std::unique_ptr<Optimizer> DivideOptimizer(const MakeOptimizerOf& make,
                                                      const std::vector<at::Tensor>& trained) {
     static_cast<void>(make);
     static_cast<void>(trained);
     return nullptr;
   }
-  // Returns the tokens per sample of a micro-batch, whose number counts from the first step.
+  // Returns the tokens per sample of a micro-batch. `micro_batch` counts from the first step on.
   virtual int SeqOf(int seq, int64_t micro_batch) const {
     static_cast<void>(micro_batch);
     return seq;
   }
-  // Whether batches are in page-locked host memory.
+  // Whether the batches are allocated in page-locked host memory.
   virtual bool pins_batches() const { return false; }
   // Called in backward, on its thread, when a gradient of this leaf has been accumulated.
   virtual void OnGradient(const at::Tensor& leaf) { static_cast<void>(leaf); }
@@ -129,14 +129,14 @@ class Technique {
   virtual void AfterStep(const RunContext&, int step) { static_cast<void>(step); }
   // Called after the last step.
   virtual void AfterTraining(const RunContext&, const ForwardPass&) {}
-  // Called at the end of the run or its rehearsal. Must release every tensor.
+  // Called at the end of the run and of its rehearsal. Must release every tensor.
   virtual void AfterRun() {}
 
-  // Whether two micro-batches that begin in the same state make the same allocations.
+  // Whether micro-batches that begin in the same state always make the same allocations.
   virtual bool repeats() const { return true; }
   // Whether micro-batches can be derived from a rehearsal with a few layers.
   virtual bool rehearses() const { return true; }
-  // Number of layers that form a unit (ShortenedStack).
+  // Number of layers that a rehearsal must not separate (see ShortenedStack).
   virtual int layers_per_unit() const { return 1; }
   // Whether forward is followed by backward and step.
   virtual bool trains() const { return true; }
@@ -152,18 +152,18 @@ struct TechniqueEntry {
   run::TechniqueDeclaration declaration;
   std::vector<run::FitMove> fit = {};              // settings that `fit` may switch on
   std::vector<run::ModelledBlocks> modelled = {};  // blocks that are modelled in a plan
-  // Techniques with a smaller order are called first and enclose the others: precision around
-  // attention around layers.
+  // Techniques with a smaller order are called first and enclose those with a larger one. For
+  // example, precision encloses attention, which encloses checkpointing.
   int order = 100;
   int place = 0;  // position in the catalogue; 0: that of `order`
-  // Returns null if the configuration does not use the technique. `make` itself is null for a
-  // declaration without hooks.
+  // Makes the technique. Returns null if the configuration does not use it. `make` itself is null
+  // if the technique has no hooks.
   std::function<std::unique_ptr<Technique>(const run::RunConfig&)> make;
 };
 // The entries that the files of this folder declare, in order of file name.
 const std::vector<TechniqueEntry>& AllTechniques();
 
-// The storages of a model's parameters and buffers.
+// Returns the storages of a model's parameters and buffers.
 std::unordered_set<uint64_t> StoragesOf(Model& model);
 
 // Reads the keys "optimizer.*".

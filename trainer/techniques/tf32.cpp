@@ -1,4 +1,4 @@
-// fp32 matrix products on tensor cores: torch.backends.cuda.matmul.allow_tf32.
+// Computes fp32 matrix products on tensor cores, as torch.backends.cuda.matmul.allow_tf32 does.
 #include <ATen/Context.h>
 
 #include "trainer/techniques/technique.h"

@@ -13,8 +13,8 @@
 
 namespace vramscope::trainer {
 
-// Freezes the model and adds an adapter to every linear module that a target names. If no linear
-// module has a target's name, kInvalidArgument names the target and the existing names.
+// Freezes the model and adds an adapter to every linear module that a target names. Returns
+// kInvalidArgument, with the existing names, if no linear module has a target's name.
 absl::Status ApplyLora(Model& model, const LoraConfig& config);
 
 // `selection`: "all", "first-layer", "last-layer", or a glob (*, ?) over parameter names. Other
@@ -22,7 +22,7 @@ absl::Status ApplyLora(Model& model, const LoraConfig& config);
 // if nothing is left to train.
 absl::Status ApplyTrainable(Model& model, std::string_view selection);
 
-// True when `text` as a whole matches `pattern` (* any run of characters, ? any one).
+// Whether all of `text` matches `pattern`, in which * matches any characters and ? any one.
 bool GlobMatch(std::string_view pattern, std::string_view text);
 
 }  // namespace vramscope::trainer

@@ -1,5 +1,5 @@
-// A KV cache during training, which transformers' models create by default (use_cache=True). Each
-// layer's keys and values are kept until the loss is computed. Gemma 2 and 3 create no cache in
+// Keeps a KV cache during training, as transformers' models do by default (use_cache=True): each
+// layer's keys and values live until the loss is computed. Gemma 2 and 3 create no cache in
 // training.
 #include "profiler/run/model_config.h"
 #include "trainer/models/generation.h"

@@ -1,4 +1,4 @@
-// What happens to gradients after a step: freed, or filled with zeros.
+// Whether the gradients are freed after a step, or filled with zeros.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

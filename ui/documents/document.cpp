@@ -157,8 +157,8 @@ void Document::Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix
   if (expects_entry_ || history.now() == nullptr) {
     append();
   } else {
-    // The result belongs to an existing entry: the current entry, or an entry to which the user
-    // returned by undo, by a click in the history, or by a swap with the baseline.
+    // The result belongs to an existing entry. It is the current one, or one to which the user has
+    // returned (by undo, by a click in the history, or by a swap with the baseline).
     const bool same = !plan || PlanKey(history.now()->config) == PlanKey(config);
     const size_t there = plan ? history.Find(config) : history.FindFigures(entry);
     if (plan && !same && there == History::kNone) {
@@ -177,7 +177,7 @@ void Document::Ended() {
   failed_ = session.shown() == nullptr && latest == nullptr;
 }
 
-// The file of the newest result, which may not have been shown yet, comes first.
+// Prefers the file of the newest result, even if that result has not been shown yet.
 std::string Document::FileOfResult() const {
   if (!latest_file_.empty()) return latest_file_;
   if (const HistoryEntry* now = history.now(); now != nullptr && !now->file.empty())
@@ -219,7 +219,7 @@ void Document::Release() {
 bool Document::NeedsReload() const {
   if (left_) return source.kind == SourceKind::kPlan || !FileOfResult().empty();
   if (source.kind == SourceKind::kPlan) {
-    // The result is missing after a change was undone from another document, or after a release.
+    // The result is missing if another document undid a change of this one, or if it was released.
     const HistoryEntry* now = history.now();
     return !working_ && now != nullptr &&
            (session.shown() == nullptr || PlanKey(now->config) != PlanKey(config));

@@ -1,7 +1,7 @@
-// A document: what one tab of the window shows. Its source is a plan (changed by toggles), a run
-// on this computer's GPU, a file or a program. Each has its own settings, result, view, baseline,
-// history of results and undo steps. Does not use Qt: the window draws it, runs it and reloads
-// it.
+// A document: what one tab of the window shows. Its source is a plan (changed by toggles), a run on
+// this computer's GPU, a file or a program. A document has its own settings, result, view,
+// baseline, history of results and undo steps. This code does not use Qt. The window draws, runs
+// and reloads documents.
 //
 //   Document& plan = documents.Open({.kind = SourceKind::kPlan});
 //   plan.Expect("LoRA on");                       // a toggle; its result becomes an entry
@@ -37,8 +37,8 @@ struct Source {
   importers::OpenOptions part = {};  // kFile: the part to open; its callbacks are not set
   std::string stamp = {};            // kFile: differs after the file was written again
   program::Request program = {};     // kProgram: the request of its last start
-  // kProgram: how the program differs from the plan from which the document was opened, such as
-  // "--batch-size=8"; empty: it was not opened from a plan.
+  // kProgram: if the document was opened from another program's plan, what differs from that one,
+  // such as "--batch-size=8". Otherwise empty.
   std::string variant = {};
 };
 
@@ -51,11 +51,11 @@ struct DocumentView {
   friend bool operator==(const DocumentView&, const DocumentView&) = default;
 };
 
-// A result in the history: its change from the previous result, and its figures.
+// A result in the history: what was changed since the previous result, and the figures.
 struct HistoryEntry {
   std::string change;
   run::RunConfig config = {};  // kPlan: the configuration, to plan it again
-  // For a program: how it was run; its script is empty if that is not known.
+  // kProgram: how the program was run. An empty script means that this is not known.
   program::Request program = {};
   std::string file = {};  // where the result is saved; empty: not saved (yet)
   uint64_t peak_allocated = 0, peak_reserved = 0;
@@ -73,19 +73,19 @@ class History {
   const std::vector<HistoryEntry>& entries() const { return entries_; }
   size_t current() const { return current_; }  // kNone: no result yet
   const HistoryEntry* now() const { return current_ == kNone ? nullptr : &entries_[current_]; }
-  // Makes `entry` the current one and returns its index.
+  // Adds `entry`, makes it the current entry, and returns its index.
   size_t Append(HistoryEntry entry);
-  // Replaces the figures of the current entry, whose result was computed again, but not its text.
+  // Replaces the figures of the current entry, but not its text, after its result was recomputed.
   void Update(const HistoryEntry& entry);
   void GoTo(size_t at);
-  // Index of the newest entry with this configuration; kNone: none.
+  // Returns the index of the newest entry with this configuration. kNone: there is none.
   size_t Find(const run::RunConfig& config) const;
-  // Index of the newest result of this run of a program. kNone: none, or a later entry repeats the
-  // run unchanged, because files of the program had changed.
+  // Returns the index of the newest result of `request`; kNone: none. Ignores results from before a
+  // change of the program's files, which shows as two equal requests in a row.
   size_t Find(const program::Request& request) const;
   void SetNotes(size_t at, const NoteList& notes);
   void SetFile(size_t at, std::string file) { entries_[at].file = std::move(file); }
-  // Index of an entry with the same figures: the current entry or else the newest; kNone: none.
+  // Returns the index of an entry with the same figures: the current or else the newest one.
   size_t FindFigures(const HistoryEntry& of) const;
 
  private:
@@ -96,16 +96,16 @@ class History {
 // A change that can be undone: of the settings, of the tracks on the canvas, of the notes, or of
 // how a program is run.
 struct UndoStep {
-  // kToggles: undo changes only the program's toggles, not the fields that the user edited since.
+  // kToggles: undo changes only the program's toggles, not the fields edited in the meantime.
   enum class Kind : uint8_t { kSettings, kLanes, kNotes, kToggles, kProgram };
   Kind kind = Kind::kSettings;
   std::string text;  // "LoRA on"
   run::RunConfig before = {}, after = {};
   std::string lanes_before = {}, lanes_after = {};
-  // The document in which the user made the change, if it was applied to a plan opened for it. 0:
-  // the user made the change in this document.
+  // The document in which the user made the change, if a new plan was opened to apply it. 0: the
+  // change was made in this document.
   DocumentId from = 0;
-  // kNotes: the content hash of the run whose notes changed. Another run may be shown by then.
+  // kNotes: the content hash of the run whose notes changed. By now, another run may be shown.
   std::string notes_of = {};
   std::shared_ptr<const NoteList> notes_before = {}, notes_after = {};
   program::Request program_before = {}, program_after = {};  // kToggles, kProgram
@@ -120,16 +120,16 @@ class UndoSteps {
   void DiscardRedo();
   const UndoStep* next_undo() const { return done_ == 0 ? nullptr : &steps_[done_ - 1]; }
   const UndoStep* next_redo() const { return done_ == steps_.size() ? nullptr : &steps_[done_]; }
-  // Undo() requires a next_undo(), Redo() a next_redo().
+  // Undo() requires that next_undo() is not null; Redo() requires the same of next_redo().
   const UndoStep& Undo() { return steps_[--done_]; }
   const UndoStep& Redo() { return steps_[done_++]; }
-  // Whether any step that can be undone changes the document rather than the form of a program.
+  // Whether any undoable step changes the document itself, not just the form of a program.
   bool AnyOfDocument() const;
-  // Moves the undoable steps of the program `script` here from the document that was shown when the
-  // user made these changes.
+  // Moves the undoable steps for the program `script` from `from` to here. `from`: the steps of the
+  // document that was shown when the user made these changes.
   void TakeProgram(UndoSteps& from, const std::string& script);
 
-  // Undo led from that document to this one; redo leads back after the steps of this document.
+  // The document from which undo came here. Redo returns there after this document's own steps.
   DocumentId redo_into = 0;
 
  private:
@@ -156,23 +156,23 @@ class Document {
   DocumentState state() const;
   // "gpt2", "run.trace", "train.py"
   std::string Title() const;
-  // True if nothing was ever shown, changed or started in the document. A document that is opened
-  // from a blank document replaces it.
+  // Returns true if nothing was ever shown, changed or started in the document. Opening another
+  // document from a blank one replaces the blank one.
   bool Blank() const;
 
-  // Announces a result. `change`: the difference from the previous result; nullopt: the result
-  // belongs to an existing entry (after undo, a click on the entry, or the same run again).
+  // Announces a result. `change` says what differs from the previous result. nullopt: the result is
+  // for an existing entry (after undo, a click on the entry, or the same run again).
   void Expect(std::optional<std::string> change);
   void Began();  // the run, plan or read has started
   // Shows `digest`: a partial result, or the complete result, which becomes a history entry.
   void Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix_s);
-  // The run failed or did not finish. The shown result stays.
+  // Call it if the run failed or did not finish. The document still shows its earlier result.
   void Ended();
-  // Another document is shown, so that the requested result was abandoned. It is computed as soon
-  // as this document is shown again.
+  // Call it if another document is shown and the work on this one's result was abandoned. The
+  // result is computed when this document is shown again.
   void Left();
 
-  // True if the result can be computed or read again: it is a plan, or it was saved in a file.
+  // Returns true if the result can be computed again (a plan) or read again (saved in a file).
   bool CanReload() const;
   // Frees the result. Requires CanReload().
   void Release();
@@ -180,17 +180,17 @@ class Document {
     released_ = true;
     expects_entry_ = false;
   }
-  // True if the result must be computed or read: there is none, or the present one does not match
-  // the settings.
+  // Returns true if the result must be computed or read, because there is none, or because it is
+  // not the result of the current settings.
   bool NeedsReload() const;
-  // The file that contains the result; empty: none.
+  // Returns the file that contains the result. Empty: it is in no file.
   std::string FileOfResult() const;
-  // The file of a result that was not shown yet and will be the next entry; empty: none.
+  // The file of a result that has not been shown yet and becomes the next entry. Empty: none.
   const std::string& latest_file() const { return latest_file_; }
   void SetLatestFile(std::string file) { latest_file_ = std::move(file); }
   // Records that `trace` was saved to `file`. Does nothing if the trace is of another document.
   void SavedTo(const std::shared_ptr<const trace::Trace>& trace, const std::string& file);
-  // The file was moved: replaces `from` by `to` in all entries.
+  // Call it if a file was moved from `from` to `to`. Updates all entries that name the file.
   void FileMoved(const std::string& from, const std::string& to);
 
   Source source;
@@ -202,8 +202,8 @@ class Document {
   DocumentId opener = 0;  // the document that was shown when this one was opened
   bool unseen = false;    // the result arrived while another document was shown
 
-  // The newest trace, not digested yet, of a run that is in progress or that ended while another
-  // document was shown.
+  // The newest trace of a run that is in progress, or that ended while another document was shown.
+  // It has not been digested yet.
   std::shared_ptr<const trace::Trace> latest;
   std::optional<uint8_t> device;  // the device chosen by the user, if there are several
   bool run_shown = false;         // a partial result of the current run has been shown
@@ -217,7 +217,7 @@ class Document {
   bool working_ = false, failed_ = false, released_ = false, left_ = false;
   bool expects_entry_ = true;
   std::string expected_change_, latest_file_;
-  // The result of the newest entry. It may get saved while another entry is shown.
+  // The result of the newest entry, which may be saved to a file while another entry is shown.
   struct {
     std::weak_ptr<const trace::Trace> trace, whole;
     size_t entry = History::kNone;

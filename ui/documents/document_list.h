@@ -1,7 +1,7 @@
 // The documents of the window, in the order of their tabs. The list is never empty, and one of its
 // documents is shown. Opening a document never replaces another; FindFile() finds a file that is
-// already open. Only the most recently shown documents, and those whose results cannot be computed
-// or read again, keep their results in memory.
+// already open. Results stay in memory for the most recently shown documents, and for documents
+// whose results could not be computed or read again.
 //
 //   DocumentList documents;                                // one empty plan
 //   Document& file = documents.Open({.kind = SourceKind::kFile, .file = "/a.trace"});
@@ -22,7 +22,7 @@ namespace vramscope::ui {
 
 class DocumentList {
  public:
-  // Number of documents whose results stay in memory, besides the active document and its baseline.
+  // Number of documents besides the active one and its baseline whose results stay in memory.
   static constexpr size_t kLoadedDocuments = 3;
   static constexpr size_t kMost = 64;
 
@@ -36,26 +36,26 @@ class DocumentList {
   size_t active_place() const { return active_; }
   Document* Find(DocumentId id);        // null: closed
   size_t PlaceOf(DocumentId id) const;  // size() if it is not open
-  // The first document for which `is` returns true; null: none.
+  // Returns the first document for which `is` returns true. Null: there is none.
   Document* FindIf(const std::function<bool(const Document&)>& is);
-  // The open document of this part of `file`; null: none, or the file has changed since.
+  // Returns the open document of this part of `file`. Null: none, or the file has changed since.
   Document* FindFile(const std::string& file, const importers::OpenOptions& part,
                      const std::string& stamp);
 
-  // Adds a document at the end. The active document stays active and becomes the opener, whose
-  // pinned baseline the new document inherits. If kMost documents are open, the least recently
-  // shown document that CanReload() is closed first.
+  // Adds a document at the end. The active document stays active; the new document inherits its
+  // pinned baseline and has it as `opener`. If kMost documents are open, first closes the least
+  // recently shown one of those that CanReload().
   Document& Open(Source source);
   void Activate(DocumentId id);
-  // Returns the document that is active afterwards: if `id` was active, the document shown before
-  // it. If `id` is the only document, opens an empty plan with its settings.
+  // Closes `id` and returns the active document. If `id` was active, this is the document shown
+  // before it. If `id` was the only document, it is a new empty plan with the same settings.
   DocumentId Close(DocumentId id);
   void Move(size_t from, size_t to);  // moves a tab
-  // The document in the tab after (`direction` > 0) or before the active tab; wraps around.
+  // Returns the document of the next tab (`direction` > 0) or the previous tab. Wraps around.
   DocumentId Neighbour(int direction) const;
-  // The document that was active before the present one.
+  // Returns the document that was active before the active one.
   DocumentId ShownBefore() const;
-  // Documents to release: they have a result, were not shown recently, and can be reloaded.
+  // Returns the documents with a result that were not shown recently and that can be reloaded.
   std::vector<DocumentId> ToRelease() const;
 
  private:

@@ -28,8 +28,8 @@ std::string ConfigText(const run::RunConfig& config) {
   return absl::Base64Escape(run::ToProtoBytes(config));
 }
 
-// Each of these functions reads a member of an object, which may be missing or have the wrong
-// type.
+// Each of these functions reads the member `key` of `object`. If it is missing or has the wrong
+// type, a default is returned.
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return {};
@@ -234,7 +234,7 @@ SavedDocument Save(const Document& document) {
   const size_t gone = out.history.size() - std::min(out.history.size(), kMostSavedEntries);
   out.history.erase(out.history.begin(), out.history.begin() + static_cast<ptrdiff_t>(gone));
   if (out.current != History::kNone) out.current = out.current >= gone ? out.current - gone : 0;
-  // The baseline may be an earlier result of the same plan.
+  // If the baseline is an earlier result of the same plan, it is saved as an entry.
   if (const Session::DigestPtr& baseline = document.session.baseline();
       baseline != nullptr && out.baseline_file.empty() && baseline->trace->info.has_config) {
     const std::string key = PlanKey(baseline->trace->info.config);
@@ -291,7 +291,7 @@ std::string ToJson(const SavedSession& session) {
     if (!document.latest_file.empty()) out["latest_file"] = document.latest_file;
     documents.push_back(std::move(out));
   }
-  // Invalid bytes are replaced, because names of files and programs may not be valid UTF-8.
+  // Names of files and programs may be invalid UTF-8. Their invalid bytes are replaced.
   return Json{{"vramscope_session", kVersion},
               {"closed", session.closed},
               {"active", session.active},

@@ -1,5 +1,5 @@
-// Documents as JSON in the user's state folder, to be read at the next start. Each has its source,
-// settings, view, history and baseline, but never a result, which is computed or read again.
+// Saves documents as JSON in the user's state folder, to be read at the next start. Saves the
+// source, settings, view, history and baseline, but no result, which is computed or read again.
 //
 //   std::string text = ToJson(SavedSession{.documents = {Save(document)}});
 //   ASSIGN_OR_RETURN(SavedSession session, SavedSessionFromJson(text));
@@ -30,7 +30,7 @@ struct SavedDocument {
   std::string baseline_file;
   size_t baseline_entry = History::kNone;
   std::string scratch;  // folder of a program that is running
-  // The file of a result that was saved but never shown, and is therefore not in the history.
+  // The file of a saved result that was never shown, and so has no entry in the history.
   std::string latest_file;
 };
 
@@ -47,11 +47,11 @@ inline constexpr size_t kMostSavedDocuments = 64;
 inline constexpr size_t kMostSavedEntries = 50;
 
 SavedDocument Save(const Document& document);
-// Restores `saved` into a document opened from `saved.source`, which loads its result when shown.
+// Restores `saved` into a document opened from `saved.source`. Its result is loaded when shown.
 void Restore(const SavedDocument& saved, Document* into);
 
 std::string ToJson(const SavedSession& session);
-// kInvalidArgument: not a session, or one of an unknown version. Invalid documents are skipped.
+// Returns kInvalidArgument if it is not a session of this version. Skips invalid documents.
 absl::StatusOr<SavedSession> SavedSessionFromJson(std::string_view json);
 
 }  // namespace vramscope::ui

@@ -11,8 +11,8 @@ Session::DigestPtr Session::Against() const {
   if (baseline_ != nullptr) return baseline_;
   if (previous_ == nullptr || shown_ == nullptr) return nullptr;
   const trace::TraceInfo &before = previous_->trace->info, &now = shown_->trace->info;
-  // Runs of programs are comparable if the script's name is the same, because users plan a program
-  // again after they have changed it or its arguments.
+  // Two runs of programs are comparable if the script has the same name: users change a program or
+  // its arguments, then plan it again.
   const auto script = [](const std::string& title) {
     const std::string command = program::ShortCommand(title);
     return command.substr(0, command.find(' '));
@@ -47,7 +47,7 @@ void Session::Show(DigestPtr digest, bool partial) {
   shown_ = std::move(digest);
   partial_ = partial;
   if (partial) return;
-  // Frees the previous trace, which is large, if it is not comparable.
+  // Free the previous trace if it is not comparable. Traces are large.
   if (Against() != previous_) previous_ = nullptr;
 }
 

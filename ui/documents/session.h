@@ -32,8 +32,8 @@ class Session {
   std::vector<std::string> sources() const;
   const DigestPtr& baseline() const { return baseline_; }  // pinned, or opened to compare with
   const std::string& baseline_file() const { return baseline_file_; }
-  // The trace with which the shown one is compared: the baseline if there is one, else the previous
-  // run if it had the same model and input, or the same script.
+  // Returns the trace with which the shown trace is compared: the baseline or, without one, the
+  // previous run. A previous run with another model, input or script is not used.
   DigestPtr Against() const;
 
   void ShowRun();
@@ -41,22 +41,22 @@ class Session {
   void SavedAs(std::string path) { file_ = std::move(path); }
   // Replaces the shown trace, which becomes the previous run if both traces are complete.
   void Show(DigestPtr digest, bool partial);
-  // Frees the shown trace, which can be computed or read again, and the previous run. The baseline
-  // stays.
+  // Frees the shown trace and the previous run, but not the baseline. The shown trace must be one
+  // that can be computed or read again.
   void Release();
-  // Makes the shown trace the previous run. Call it before partial traces of a new run are shown,
-  // because Show() makes only a complete trace the previous run.
+  // Makes the shown trace the previous run. Call it before showing partial traces of a new run,
+  // because Show() keeps a previous run only when it shows a complete trace.
   void KeepAsPrevious();
   // Sets the trace that another document showed when this document was opened. Against() decides
   // whether it is comparable.
   void SetPrevious(DigestPtr digest) { previous_ = std::move(digest); }
 
-  // `for_this_only`: the baseline was set by the window for one comparison, not pinned by the user.
-  // Documents opened from this document do not inherit it.
+  // `for_this_only`: the window sets the baseline for one comparison; the user has not pinned it.
+  // Documents opened from this one do not inherit such a baseline.
   void SetBaseline(DigestPtr digest, std::string file, bool for_this_only = false);
   bool baseline_for_this_only() const { return baseline_ != nullptr && baseline_for_this_only_; }
-  // Makes the shown trace the baseline, and returns the previous baseline, which the caller must
-  // then show.
+  // Makes the shown trace the baseline. Returns the previous baseline, and the caller must then
+  // show that.
   DigestPtr SwapBaseline();
 
  private:

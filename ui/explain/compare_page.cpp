@@ -44,8 +44,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
       {},
       tr("Align all allocations and frees of a step in both runs, and show where they first "
          "differ"),
-      tr("Compare count and duration of each kernel in a step, for example modelled with "
-         "measured")};
+      tr("Compare count and duration of each kernel in a step, for example of a plan with a "
+         "recording")};
   for (int i = 0; i < kCompareBys; ++i) {
     by_buttons_[i] = QuietButton(names[i], tips[i]);
     by_buttons_[i]->setCheckable(true);
@@ -80,7 +80,7 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
 
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "compareTable");
-  // Elided in the middle, because a call site's name ends with the operator.
+  // Names are elided in the middle, because a call site's name ends with the operator.
   view_->setTextElideMode(Qt::ElideMiddle);
   PointsAtTimeline(view_, table_, this);
   AddTable(view_);
@@ -141,7 +141,7 @@ void ComparePage::ShowHead() {
                 QString::fromStdString(compared_with_->name), QString::fromStdString(what)));
 }
 
-// Fills the box with the steps that both traces have.
+// Fills the combo box with the steps that both traces have.
 void ComparePage::ListSteps() {
   if (steps_->count() > 0) return;
   steps_->addItem(tr("at both peaks"));
@@ -159,7 +159,7 @@ void ComparePage::Show(CompareBy by) {
     return Compute();
   }
   if (found_) ShowHead();
-  // Another table has other columns, to which the previous table's sort order does not apply.
+  // The previous table's sort order does not apply, because this table has other columns.
   if (other) view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   Fill();
 }

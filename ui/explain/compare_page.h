@@ -1,5 +1,5 @@
-// The page that compares the shown trace with another one (the pinned baseline, the previous run,
-// or a file opened for comparison), by call site, category, phase or step.
+// The page that compares the shown trace with the baseline or the previous run, by call site,
+// category, phase or step. The baseline is pinned, or a file opened for the comparison.
 #pragma once
 
 #include <memory>

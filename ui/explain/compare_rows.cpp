@@ -103,8 +103,8 @@ Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
   return table;
 }
 
-// The time of the highest allocated bytes in each phase of each step. A step without phases has one
-// entry, for Phase::kNone.
+// Returns when the allocated bytes were highest in each phase of each step. A step without phases
+// has one entry, Phase::kNone.
 PeakTimes PeakTimesOf(const Digest& digest) {
   const trace::SliceTable& s = digest.trace->slices;
   const analysis::MemoryCurves& curves = *digest.curves;
@@ -200,7 +200,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
       static_cast<size_t>(std::count_if(diff.sites.begin(), diff.sites.end(), [](const auto& s) {
         return s.change != TraceDiff::Change::kSame;
       }));
-  // Peaks in different phases have different allocations, so that the headline names both phases.
+  // The headline names the phases if they differ, because the peaks' allocations then differ, too.
   const bool same_phase = diff.a.context.phase == diff.b.context.phase;
   const auto place = [&](const analysis::Peak& peak) {
     return same_phase || peak.context.phase == trace::Phase::kNone
@@ -227,7 +227,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
   return text + ".";
 }
 
-// The first differences between the two sequences of allocations.
+// Lists the first differences between the two runs' sequences of allocations.
 Table RequestsOf(const explain::Prediction& p) {
   Table table;
   table.columns = {{i18n::Text("Baseline"), true, 80},
@@ -316,7 +316,7 @@ std::string KernelsHeadline(const explain::Prediction& p) {
   if (p.kernels.empty()) return i18n::Text("Neither run has kernels.");
   const auto ms = [](int64_t ns) { return FormatMs(static_cast<double>(ns) / 1e6); };
   return i18n::Format(
-      "Baseline: {} kernels in {}; current run: {} in {}; kernels in both: {} and {}.",
+      "Baseline: {} kernels in {}; current run: {} in {}. Kernels of both runs take {} and {}.",
       timeline::FormatCount(p.total.planned_count), ms(p.total.planned_ns),
       timeline::FormatCount(p.total.measured_count), ms(p.total.measured_ns), ms(p.both.planned_ns),
       ms(p.both.measured_ns));

@@ -19,26 +19,26 @@ namespace vramscope::ui {
 
 enum class CompareBy : uint8_t { kSite, kCategory, kPhase, kStep, kRequest, kKernel };
 inline constexpr int kCompareBys = 6;
-// Whether the table needs an alignment of both traces' sequences of allocations, which takes
-// seconds if the sequences are long and have little in common.
+// Whether the table needs an alignment: the two traces' sequences of allocations, matched one by
+// one. Aligning long sequences that have little in common takes seconds.
 constexpr bool NeedsAlignment(CompareBy by) {
   return by == CompareBy::kRequest || by == CompareBy::kKernel;
 }
 
 struct Comparison {
   explain::TraceDiff diff;
-  // Indexed by CompareBy. Rows of phases, steps, allocations and kernels are in order of time;
-  // others have the largest difference first. Tables that need an alignment are empty without it.
+  // Indexed by CompareBy. Phases, steps, allocations and kernels are in order of time; other tables
+  // begin with the largest difference. Tables that need an alignment are empty without one.
   Table tables[kCompareBys];
   std::string headline;
   bool aligned = false;
   std::string requests_headline, kernels_headline;
 };
-// Compares the peaks of both traces, or their peaks within `step`, which both must have. The
-// alignment covers `step`, or else the last complete step of both traces.
+// Compares the peaks of both traces, or their peaks within `step`, which both must have. An
+// alignment covers `step` or, without one, the last complete step of both traces.
 absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
                                    std::optional<int32_t> step, bool align = false);
-// The column of a table that contains the signed difference.
+// Returns the index of the column with the signed difference.
 int DifferenceColumn(CompareBy by);
 
 }  // namespace vramscope::ui

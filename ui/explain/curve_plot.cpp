@@ -20,7 +20,7 @@ constexpr int kFoot = 16, kHead = 20;
 
 QString Bytes(uint64_t bytes) { return QString::fromStdString(timeline::FormatBytes(bytes)); }
 
-// The highest value in each column of pixels. Times must be ascending.
+// Returns the highest value in each column of pixels. Times must be in ascending order.
 template <class TimeOf, class BytesOf>
 std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int columns,
                               const TimeOf& time_of, const BytesOf& bytes_of) {
@@ -50,8 +50,8 @@ std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int
   return out;
 }
 
-// Calls run(first, end, y) for each group of adjacent columns of the same height. To fill a
-// rectangle for each group is a hundred times as fast as to stroke a path of thousands of steps.
+// Calls run(first, end, y) for each group of adjacent columns of the same height. Filling one
+// rectangle per group is a hundred times faster than stroking a path of thousands of steps.
 template <class Run>
 void ForRuns(const std::vector<uint64_t>& columns, const QRectF& box, double top, const Run& run) {
   const auto y_of = [&](size_t i) {
@@ -173,8 +173,8 @@ void CurvePlot::paintEvent(QPaintEvent*) {
     painter.setPen(ToQColor(theme_.faint));
     painter.drawText(QRectF(box.left() + 4, y - kLabelHeight, box.width() - 8, kLabelHeight),
                      Qt::AlignRight | Qt::AlignBottom,
-                     // `most` is not converted to double and back, which would round 2^64 - 1 up to
-                     // a value that does not fit.
+                     // `most` stays an integer. As a double, 2^64 - 1 would be rounded up and not
+                     // fit a uint64_t any more.
                      Bytes(part < 1 ? most / 2 : most));
   }
   // The legend.

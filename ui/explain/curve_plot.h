@@ -1,5 +1,5 @@
-// Two curves of reserved memory over the visible time range, one as recorded and one under other
-// settings, with the allocated memory below them.
+// A plot of reserved memory over the visible time range. One curve is as recorded, the other is
+// under other settings. The area below them is allocated memory.
 #pragma once
 
 #include <QWidget>
@@ -16,8 +16,8 @@ struct CurvePoint {
   uint64_t bytes = 0;
 };
 
-// The highest value of a step curve in each of `columns` equal parts of [begin, end), including the
-// value at the beginning of the part.
+// Divides [begin, end) into `columns` equal parts, and returns the highest value of a step curve in
+// each part. The value at the beginning of a part counts.
 std::vector<uint64_t> ColumnsOf(const std::vector<CurvePoint>& curve, int64_t begin_ns,
                                 int64_t end_ns, int columns);
 

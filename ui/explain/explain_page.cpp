@@ -120,8 +120,8 @@ QString ExplainPage::head() const { return head_->text(); }
 void ExplainPage::changed(int changes) {
   stale_ |= changes;
   if (changes & kRange) ShowHead();
-  // Cancels here, because nobody needs results for the previous document, and Refresh() is not
-  // called for a hidden page.
+  // The previous document's results are no longer needed. Cancel here, not in Refresh(), because a
+  // hidden page does not refresh.
   if (changes & kDocument) jobs_.cancel();
   if (isVisible()) UpdateStale();
 }

@@ -1,5 +1,5 @@
-// The base class of all explain pages. It provides the cursor and range, a head line with progress
-// and a cancel button, and the rule that a hidden page computes nothing.
+// The base class of all explain pages. It provides the cursor and range, and a head line with
+// progress and a cancel button. It makes sure that a hidden page computes nothing.
 #pragma once
 
 #include <QJsonObject>
@@ -21,7 +21,7 @@ class QVBoxLayout;
 
 namespace vramscope::ui {
 
-// The state that all pages use. The window changes it; the pages read it.
+// The state that all pages share. The window changes it, and the pages only read it.
 struct ExplainContext {
   std::shared_ptr<const Digest> digest;  // null: no document
   // The trace to compare with: the baseline, or else the previous run.
@@ -36,8 +36,8 @@ struct ExplainContext {
 
   const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
   bool has_range() const { return range.first < range.second; }
-  // The event that pages describe: at the cursor, if it is set and lies in the selected range;
-  // otherwise at the peak of the range or trace. A snapshot has only one event.
+  // Returns the event that pages describe. It is the event at the cursor, unless there is no cursor
+  // or it lies outside of the selected range. Then it is the peak of the range or trace.
   trace::EventIndex shownEvent() const;
   enum class TimeSource { kCursor, kRange, kPeak, kState };
   TimeSource time_source() const;
@@ -57,7 +57,7 @@ class ExplainPage : public QWidget {
   };
 
   ExplainPage(const ExplainContext* context, QWidget* parent = nullptr);
-  // Changes of the context. A hidden page handles them when it is shown.
+  // Call it when the context has changed. A hidden page handles the changes when it is shown.
   void changed(int changes);
   bool busy() const { return jobs_.busy(); }
   void cancel();
@@ -65,7 +65,7 @@ class ExplainPage : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  // `blocks`: blocks to highlight, such as those of a call site. `id`: the block to select.
+  // `blocks`: the blocks to highlight, such as all of a call site. `id`: the block to select.
   void blocksClicked(const std::vector<vramscope::trace::AllocationId>& blocks,
                      vramscope::trace::AllocationId id);
   void actionRequested(const QString& id);  // id of an action of the window
@@ -76,20 +76,20 @@ class ExplainPage : public QWidget {
   virtual int cares() const = 0;          // the changes for which Refresh() is called
   virtual void Refresh(int changes) = 0;  // called while the page is visible
   virtual void Clear() = 0;               // called when there is no document
-  // Whether the page is empty for a document without events.
+  // Whether the page needs events, and so stays empty for a document without them.
   virtual bool wantsEvents() const { return true; }
   virtual void Cancelled() {}  // the user pressed the cancel button
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  // Fills the rest of the page and aligns the table's text with the head.
+  // Fills the rest of the page with `table`, and aligns its text with the head line.
   void AddTable(QWidget* table);
   // Sets the head line. If a range is selected, but the page covers the whole trace, the line also
   // states that.
   void Head(const QString& text);
   QString head() const;
 
-  // Runs `question` on a pool thread; a newer call cancels the previous one. `question` computes
-  // the contents and returns a function that shows them, or an empty function to show nothing. If
+  // Runs `question` on a pool thread, after cancelling the previous one. `question` computes the
+  // contents and returns a function that shows them, or an empty function to show nothing. If
   // memory runs out, the page shows an error.
   using Answer = std::function<void()>;
   void Ask(std::function<Answer(const JobToken&)> question);

@@ -28,7 +28,7 @@ class ExplainPanel : public QObject {
     QString command;  // "Explain: fragmentation and segments"
     const char* shortcut;
     ExplainPage* page = nullptr;
-    // Whether the page needs the allocator's history, which a snapshot may lack.
+    // Whether the page needs the allocator's history. A snapshot may have none.
     bool replays = false;
   };
 
@@ -37,10 +37,10 @@ class ExplainPanel : public QObject {
   ExplainPage* page(const QString& id) const;  // null: no such page
   void open(const QString& id);                // makes its tab the current one
 
-  // `partial`: the document is still loading. The pages then show nothing yet, because incomplete
-  // data would mislead.
+  // `partial`: the document is still loading. Pages show nothing until it is complete, because a
+  // part of the data would mislead.
   void setDigest(const std::shared_ptr<const Digest>& digest, bool partial = false);
-  // The trace to compare with; null: none. `pinned`: it is the baseline.
+  // Sets the trace to compare with; null: none. `pinned`: this trace is the baseline.
   void setAgainst(std::shared_ptr<const Digest> against, bool pinned);
   void setCursorTime(qint64 time_ns);
   void setRange(qint64 begin_ns, qint64 end_ns);

@@ -25,7 +25,7 @@ Cell BadCount(uint64_t count) {
   return cell;
 }
 
-// In a trace without times, lifetimes are numbers of history entries.
+// If the trace has no times, `byte_seconds` counts history entries instead of seconds.
 Cell HeldCell(double byte_seconds, bool times) {
   const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
   const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))
@@ -33,8 +33,8 @@ Cell HeldCell(double byte_seconds, bool times) {
   return {.text = figure + (times ? i18n::Text(" GiB·s") : i18n::Text(" GiB·entries")),
           .sort = byte_seconds,
           .exact = times ? i18n::Text("bytes multiplied by the time for which they were allocated")
-                         : i18n::Text("bytes multiplied by history entries from allocation to "
-                                      "free, because the file has no times")};
+                         : i18n::Text("bytes multiplied by the number of history entries from "
+                                      "allocation to free, because the file has no times")};
 }
 
 // The allocations of each site.
@@ -80,7 +80,7 @@ Table FindingTable(const std::vector<explain::Finding>& findings) {
 
 std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   std::vector<FragmentFact> facts;
-  // A figure that the file lacks has no row, because a 0 would look like a recorded value.
+  // A figure that is not in the file gets no row, because a 0 would look like a recorded value.
   if (f.reserved_known())
     facts.push_back({i18n::Text("reserved"), f.reserved,
                      i18n::Text("the sum of the caching allocator's segments")});
@@ -155,7 +155,7 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
   table.columns = {{i18n::Text("What"), false, 280},
                    {i18n::Text("Reserved then"), true, 110},
                    {i18n::Text("Difference"), true, 110, false,
-                    i18n::Text("at that time, relative to the replay as recorded")},
+                    i18n::Text("at that time, compared with the replay of recorded settings")},
                    {i18n::Text("Peak reserved"), true, 110},
                    {i18n::Text("At the peak"), true, 110, false,
                     i18n::Text("difference of peak reserved memory over the whole trace")},
@@ -371,7 +371,7 @@ std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   add(i18n::Text("missing"), o.missing);
   facts.push_back({i18n::Text("caused by fragmentation"),
                    o.fragmented
-                       ? i18n::Text("yes: the free memory would have sufficed in one piece")
+                       ? i18n::Text("yes: the free memory would have sufficed if contiguous")
                        : i18n::Text("no")});
   return facts;
 }

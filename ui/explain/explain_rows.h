@@ -15,10 +15,10 @@
 
 namespace vramscope::ui {
 
-// Row::blocks are the largest blocks of the finding.
+// Sets Row::blocks to the largest blocks of the finding.
 Table FindingTable(const std::vector<explain::Finding>& findings);
 
-// A figure about the memory at an event: its label, its bytes, and the meaning of the label.
+// A number of bytes at an event, with a label and an explanation of the label.
 struct FragmentFact {
   std::string label;
   uint64_t bytes = 0;
@@ -31,14 +31,14 @@ Table PinnedByTable(const explain::Fragmentation& f);
 Table PinnedTable(const explain::Fragmentation& f);
 
 Table RemedyTable(const explain::Reclaim& reclaim);
-// The recorded figures, the replays under the recorded settings (`base`), and the replay under
-// other settings (`under`). The tables have no rows for a replay that is null.
+// Three things to compare: the recorded figures, the replays under the recorded settings (`base`),
+// and the replay under other settings (`under`). A replay that is null gets no row.
 struct WhatIf {
   uint64_t recorded_peak_reserved = 0, recorded_out_of_memory = 0;
-  // The same baseline that explain::Reclaim uses.
+  // also the baseline of explain::Reclaim
   const replay::Baseline* base = nullptr;
   const replay::Replayed* under = nullptr;
-  // The replay with which `under` is compared: the one that starts from the same state.
+  // Returns the replay with which `under` is compared. Both begin in the same state.
   const replay::Replayed* against() const {
     return base == nullptr                              ? nullptr
            : under != nullptr && under->older_unchanged ? &base->own
@@ -62,23 +62,23 @@ std::vector<SiteBy> SiteGroupings(const trace::Trace& trace);
 std::string_view Name(SiteBy by);  // "call site"
 explain::CallSites GroupSites(const trace::Trace& trace, SiteBy by);
 
-// Row::allocation is the largest allocation of the site.
+// Sets Row::allocation to the largest allocation of the site.
 Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
                     const std::vector<explain::SiteUse>& uses, SiteBy by = SiteBy::kCallSite);
 Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites);
-// A text such as "▁▂▄█" for the bytes of each step.
+// Returns a text such as "▁▂▄█", with a bar for each of `values`.
 std::string Sparkline(const std::vector<uint64_t>& values, size_t most);
 
 std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& oom);
 Table WaysOutTable(const explain::OutOfMemory& oom);
 Table GroupTable(const std::string& title, const std::vector<analysis::Group>& groups);
 
-// The categories of all allocations at an event.
+// Returns the category that each allocation of the trace has at `event`.
 std::vector<trace::Category> CategoriesAt(const trace::Trace& trace, trace::EventIndex event);
-// "at the peak · step 1 · backward · 71.2 ms".
+// Returns a text such as "at the peak · step 1 · backward · 71.2 ms".
 std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& at);
 
-// The keys of PYTORCH_CUDA_ALLOC_CONF that change the allocator's decisions, each with a typical
+// A key of PYTORCH_CUDA_ALLOC_CONF that changes the allocator's decisions, with a typical
 // value.
 struct ConfKey {
   const char* text;     // "max_split_size_mb:128"

@@ -33,7 +33,7 @@ TableView* MakeTable(TableModel* model, const char* name) {
 void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& figure,
                const QString& tip) {
   auto* name = new ElidedLabel(LabelRole::kDim);
-  // The grid gives a label with an ignored width no more than its minimum.
+  // With an ignored size policy, the grid would give the label only its minimum width.
   name->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   name->setFullText(label, tip);
   QLabel* value = MakeLabel(figure, LabelRole::kNumber);
@@ -59,7 +59,7 @@ void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page) {
       Q_EMIT page->allocationClicked(row.allocation);
     }
   };
-  // If the timeline has cleared the selection, a click on the current row selects its blocks again.
+  // A click on the current row selects its blocks again, if the timeline has cleared the selection.
   QObject::connect(view, &QAbstractItemView::clicked, page, point);
   QObject::connect(view, &QAbstractItemView::activated, page, point);
   QObject::connect(view->selectionModel(), &QItemSelectionModel::currentRowChanged, page, point);

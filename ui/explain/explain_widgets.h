@@ -1,4 +1,4 @@
-// Small parts that several explain pages use.
+// Helper functions that several explain pages use.
 #pragma once
 
 #include <QString>
@@ -17,11 +17,11 @@ namespace vramscope::ui {
 
 QToolButton* QuietButton(const QString& text, const QString& tip);
 TableView* MakeTable(TableModel* model, const char* name);
-// Adds a label and its figure as pair number `at` (from 0) to a grid with two pairs per row.
-// Without enough room, the label is elided, not the figure. Both show `tip`.
+// Adds a label and its figure to a grid with two such pairs per row. `at` is the pair's index. If
+// they do not fit, the label is elided, not the figure. Both have the tool tip `tip`.
 void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& figure,
                const QString& tip = {});
-// Without enough height, the tables below the figures shrink, so that the lines of figures do not
+// If the page is too low, shrinks the tables below the figures, so that the lines of figures do not
 // overlap.
 void KeepFiguresApart(QWidget* figures, QTabWidget* below);
 // When a row of the table becomes current or is clicked, selects in the timeline what the row
@@ -29,8 +29,8 @@ void KeepFiguresApart(QWidget* figures, QTabWidget* below);
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page);
 
 QLineEdit* FilterEdit(const QString& placeholder, const char* name);
-// Shows those rows of `all` that contain `text` in a text cell or its tool tip, and for which
-// `keep` is true (null: all), sorted by the column that the header indicates.
+// Shows the rows of `all` with `text` in a text cell or its tool tip, sorted by the column that the
+// header indicates. If `keep` is given, it must also be true for a row.
 void ShowFiltered(TableView* view, TableModel* model, const Table& all, const QString& text,
                   const std::function<bool(const Row&)>& keep = {});
 

@@ -15,7 +15,7 @@ FindingsPage::FindingsPage(const ExplainContext* context, QWidget* parent)
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "findingsTable");
   PointsAtTimeline(view_, table_, this);
-  // The head shows the selected row's sentences, because the columns are too narrow for them.
+  // The head line shows the selected row's full texts, because the columns are too narrow for them.
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& now) {
             if (!now.isValid() || now.row() >= table_->rowCount()) return;

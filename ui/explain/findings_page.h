@@ -1,4 +1,4 @@
-// The findings about the run's memory, one line each: the bytes and what to change.
+// The page of findings about the run's memory. Each row has the bytes and what to change.
 #pragma once
 
 #include "ui/explain/explain_page.h"

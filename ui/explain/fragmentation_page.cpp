@@ -113,7 +113,7 @@ void FragmentationPage::Refresh(int changes) {
 void FragmentationPage::Show(const Found& found) {
   shown_ = found.fragmentation;
   shown_of_ = found.digest;
-  // For a snapshot, which describes a single time, the buttons that go to another time are hidden.
+  // A snapshot describes a single time, so the buttons that go to another time are hidden.
   for (QToolButton* to : moments_) to->setVisible(!found.digest->state());
   const trace::Trace& trace = *found.digest->trace;
   map_->setSegments(found.digest->trace, found.segments, found.category, shown_.owners);

@@ -1,5 +1,5 @@
-// The page of segments and their blocks at the cursor or the peak, the free memory in these
-// segments, and the call sites whose blocks pin it.
+// The page about fragmentation at the cursor or the peak: segments and their blocks, the free
+// memory in segments, and the call sites whose blocks prevent its release.
 #pragma once
 
 #include "profiler/explain/explain.h"

@@ -59,7 +59,7 @@ void LiveChart::setTree(std::shared_ptr<const LiveTree> tree,
   Lay();
 }
 
-// The names of the nodes from below the root to `node`.
+// Returns the names of the nodes on the path to `node`, without the root.
 std::vector<QString> LiveChart::PathOf(uint32_t node) const {
   std::vector<QString> path;
   for (; node != 0 && node < tree_->nodes.size(); node = tree_->nodes[node].parent)
@@ -133,7 +133,7 @@ void LiveChart::paintEvent(QPaintEvent*) {
     }
 }
 
-// Searches from the end of boxes_, where children come after their parents, for the innermost box.
+// Returns the innermost box. Children come after their parents, so the search begins at the end.
 uint32_t LiveChart::NodeAt(const QPointF& at) const {
   for (size_t i = boxes_.size(); i-- > 0;)
     if (boxes_[i].Contains(static_cast<float>(at.x()), static_cast<float>(at.y())))
@@ -191,7 +191,7 @@ void LiveChart::Choose(uint32_t node) {
 }
 
 void LiveChart::Zoom(uint32_t node) {
-  // A treemap cannot be zoomed into a single block, so zooms into the block's parent.
+  // In a treemap, a block has no children to zoom into, so the chart zooms into its parent.
   if (tree_->nodes[node].children.empty() && kind_ == Kind::kTreemap)
     node = tree_->nodes[node].parent;
   root_ = node;

@@ -1,6 +1,6 @@
-// The flame graph and the treemap of the live set. A tool tip describes the box under the mouse, a
-// click selects the box. A double click or Enter zooms into it, Backspace zooms out. Arrow keys
-// move to the parent, a child or a sibling.
+// The flame graph and the treemap of the live set. A tool tip describes the box under the mouse,
+// and a click selects it. A double click or Enter zooms into the box, and Backspace zooms out.
+// Arrow keys move to its parent, child or sibling.
 //
 // UI thread only.
 #pragma once
@@ -20,8 +20,8 @@ class LiveChart : public QWidget {
  public:
   enum class Kind : uint8_t { kFlame, kTreemap };
   explicit LiveChart(QWidget* parent = nullptr);
-  // Null: shows nothing. The chart stays zoomed into the same part if the new tree has nodes with
-  // the same names.
+  // Shows nothing if `tree` is null. The chart stays zoomed in if the new tree has nodes with the
+  // same names.
   void setTree(std::shared_ptr<const LiveTree> tree, std::shared_ptr<const trace::Trace> trace,
                Kind kind);
   void setTheme(const timeline::Theme& theme);
@@ -33,7 +33,7 @@ class LiveChart : public QWidget {
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  // The blocks of the box that was clicked.
+  // Emitted with the blocks of a box that was clicked.
   void nodeClicked(const std::vector<vramscope::trace::AllocationId>& blocks);
 
  protected:

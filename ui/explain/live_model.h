@@ -3,7 +3,7 @@
 //   model->setRows(std::make_shared<const LiveRows>(...));
 //   model->unfold(row, true);
 //
-// UI thread only. The model does not sort; a receiver of sortAsked() sets rows in the new order.
+// UI thread only. The model does not sort. It emits sortAsked(), and the receiver sets sorted rows.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class LiveModel : public RowModel {
   Q_OBJECT
  public:
   explicit LiveModel(QObject* parent = nullptr);
-  // Unfolded groups are recognized by name and stay unfolded. Null: nothing is live.
+  // Groups stay unfolded if the new rows have groups of the same names. Null: nothing is live.
   void setRows(std::shared_ptr<const LiveRows> rows,
                const std::optional<analysis::GroupExpression>& by);
   const std::shared_ptr<const LiveRows>& rows() const { return rows_; }
@@ -28,10 +28,10 @@ class LiveModel : public RowModel {
   bool isGroup(int row) const;
   bool unfolded(int row) const;
   void unfold(int row, bool on);
-  // The group that the row shows or whose block it shows; UINT32_MAX: there are no groups.
+  // Returns the group in this row, or the group of the block in it. UINT32_MAX: no groups.
   uint32_t groupAt(int row) const;
   trace::AllocationId allocationAt(int row) const;  // for a group: its largest block
-  // The row of a block or, if its group is folded, of the group; -1: the block is not live.
+  // Returns the row of a block or, if its group is folded, of that group; -1: it is not live.
   int rowOf(trace::AllocationId id) const;
 
   const std::vector<Column>& columns() const override { return columns_; }

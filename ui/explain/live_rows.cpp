@@ -59,7 +59,7 @@ Cell ShareCell(uint64_t bytes, uint64_t of) {
   return {.text = fmt::format("{:.1f} %", 100 * share), .sort = share, .percent = 100 * share};
 }
 
-// The allocations of the set that match the filter.
+// Returns the allocations of the set that match the filter.
 std::vector<analysis::LiveAllocation> Matching(const trace::Trace& trace,
                                                const analysis::LiveSet& set,
                                                const query::Filter& filter) {
@@ -130,8 +130,8 @@ int64_t LiveRows::AgeOf(trace::AllocationId id) const {
   return std::max<int64_t>(set_->context.time_ns - trace_->allocations.begin_ns[id.value], 0);
 }
 
-// Sorts the groups and the blocks in each. The sort is stable, so that among equal keys the largest
-// blocks stay first.
+// Sorts the groups, and the blocks in each group. The sort is stable: the largest of several blocks
+// with equal keys stays first.
 void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of) {
   const trace::AllocationTable& a = trace_->allocations;
   const auto sorted = [&](size_t n, const auto& less) {
@@ -165,7 +165,7 @@ void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of
   });
   std::vector<uint32_t> place(groups.size());
   for (uint32_t i = 0; i < groups.size(); ++i) place[groups[i]] = i;
-  // Each name is built only once.
+  // Build the name of each group only once.
   std::vector<std::string> names;
   if (question.column == LiveColumn::kName || question.column == LiveColumn::kSite) {
     names.reserve(blocks_.size());

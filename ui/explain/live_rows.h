@@ -1,4 +1,4 @@
-// The live set at one time as rows: groups, largest first, and the blocks in each. Does not use Qt.
+// The live set at one time as rows: groups, largest first, with their blocks. Does not use Qt.
 //
 //   const auto set = std::make_shared<analysis::LiveSet>(analysis::LiveAt(*trace, event));
 //   const LiveRows rows(trace, set, {.by = analysis::GroupBy::kModule});
@@ -50,14 +50,14 @@ class LiveRows {
     int64_t oldest_ns = 0;          // age of the oldest block
     uint32_t first = 0, count = 0;  // range in blocks()
     trace::AllocationId largest = {};
-    // The category that all blocks of the group have; nullopt: they differ, or are not known.
+    // The category of all blocks of the group. nullopt: categories differ or are not known.
     std::optional<trace::Category> category = {};
   };
 
   LiveRows(std::shared_ptr<const trace::Trace> trace, std::shared_ptr<const analysis::LiveSet> set,
            const LiveQuestion& question);
 
-  // Sorted as `question` requests; the blocks of a group are contiguous.
+  // Both are sorted as `question` says. The blocks of a group are contiguous.
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<analysis::LiveAllocation>& blocks() const { return blocks_; }
   uint64_t bytes() const { return bytes_; }  // sum over the rows that match the filter

@@ -135,7 +135,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   const auto chosen = [this](const QModelIndex& now) {
     if (!selecting_ && now.isValid()) RowChosen(now.row());
   };
-  // If the timeline has cleared the selection, a click on the current row selects its blocks again.
+  // A click on the current row selects its blocks again, if the timeline has cleared the selection.
   connect(view_, &QAbstractItemView::clicked, this, chosen);
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, chosen);
   connect(view_, &QAbstractItemView::doubleClicked, this,
@@ -171,7 +171,7 @@ void LiveSetPage::AskAgain() {
     return;
   }
   question_.by = *by;
-  // A new sort order or filter does not change the live set.
+  // Only the sort order or filter is new: use the same live set again.
   std::shared_ptr<const analysis::LiveSet> known;
   const trace::EventIndex event = context_.shownEvent();
   if (model_->rows() != nullptr && shown_of_ == context_.digest &&
@@ -195,7 +195,7 @@ void LiveSetPage::AskAgain() {
 
 void LiveSetPage::Show(const Answer& answer) {
   const auto& [digest, rows, by, as, tree] = answer;
-  // Selects the row of the same group again.
+  // Select the row of the group that was selected before.
   const int current = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
   const bool was_group = model_->isGroup(current);
   const std::string group =
@@ -242,8 +242,8 @@ void LiveSetPage::ShowSelected() {
   const int row = context_.selection.valid() ? model_->rowOf(context_.selection) : -1;
   if (row < 0) return;
   const int now = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
-  // If a group is selected, its largest block is selected in the timeline; this must not move the
-  // table's selection from the group to the block.
+  // A selected group selects its largest block in the timeline. The table must then still have the
+  // group selected, not the block.
   if (now == row || (model_->isGroup(now) && model_->allocationAt(now) == context_.selection))
     return;
   selecting_ = true;

@@ -1,7 +1,7 @@
-// The memory that is live at the cursor or the peak. A table groups the blocks by category, module,
-// op, call site, file, phase, size class, age, annotation, or by several of these, or lists them
-// one by one. The blocks can be filtered as in the search, and also be shown as a flame graph by
-// stack or as a treemap of the groups.
+// The memory that is live at the cursor or the peak. A table lists the blocks, or groups them by
+// one or several of category, module, op, call site, file, phase, size class, age and annotation.
+// The page can also show a flame graph by stack, or a treemap of the groups. Blocks can be filtered
+// as in the search.
 #pragma once
 
 #include <absl/status/statusor.h>

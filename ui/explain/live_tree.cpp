@@ -15,12 +15,12 @@
 namespace vramscope::ui {
 namespace {
 
-// Maximum number of frames of a stack; the bytes of deeper frames count for the last frame.
+// Maximum number of frames of a stack. The last of them also gets the bytes of deeper frames.
 constexpr size_t kDeepest = 64;
 constexpr float kLeastSide = 1;     // minimum size of a box in pixels
 constexpr float kLeastInside = 24;  // minimum size of a treemap box that shows its children
 
-// Builds a tree from one path of names for each block.
+// Builds a tree. The caller adds a path of names for each block.
 class TreeMaker {
  public:
   explicit TreeMaker(const LiveRows& rows) : rows_(rows) {
@@ -80,7 +80,7 @@ class TreeMaker {
     }
   }
 
-  // Orders the blocks so that a node's are contiguous: first its own, then those of its children.
+  // Makes the blocks below each node contiguous: a node's own blocks, then its children's.
   void OrderBlocks() {
     std::vector<uint32_t> own(tree_.nodes.size());
     for (const auto& [node, block] : node_of_) ++own[node];
@@ -185,7 +185,7 @@ struct Area {
   double x, y, w, h;
 };
 
-// The worst aspect ratio among the boxes of a row along `side`, from the boxes' bytes.
+// Returns the worst aspect ratio in a row of boxes along `side`. `sum` to `most` are bytes.
 double Worst(double sum, double least, double most, double side, double scale) {
   const double s = sum * scale, side2 = side * side;
   return std::max(side2 * most * scale / (s * s), s * s / (side2 * least * scale));
@@ -201,8 +201,8 @@ void Place(const LiveTree& tree, uint32_t node, const Area& at, std::vector<Char
   Squarify(tree, node, {at.x + 1, at.y + kTreemapHead, at.w - 2, at.h - kTreemapHead - 1}, boxes);
 }
 
-// Fills a row of boxes along the shorter side, then the next row along the shorter side of what is
-// left. Adds boxes to a row while this makes the row's boxes squarer.
+// Fills a row of boxes along the shorter side, then the next row along the shorter side of the
+// remaining area. Boxes are added to a row as long as this makes its boxes squarer.
 void Squarify(const LiveTree& tree, uint32_t node, Area area, std::vector<ChartBox>* boxes) {
   const std::vector<uint32_t>& children = tree.nodes[node].children;
   auto left = static_cast<double>(tree.nodes[node].bytes);

@@ -4,9 +4,9 @@
 //   const LiveTree tree = StackTree(rows);             // or GroupTree(rows)
 //   for (const ChartBox& box : FlameLayout(tree, 0, 800, 300)) ...
 //
-// The tree covers the rows of a table (live_rows.h) and has the same total bytes. Immutable;
-// thread-safe. Built on a pool thread. The time for a layout is proportional to the number of
-// boxes, each at least a pixel wide.
+// The tree contains the rows of a table (live_rows.h), so the total bytes are the same. Immutable;
+// thread-safe. Built on a pool thread. A layout takes time proportional to the boxes that are at
+// least a pixel wide.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct LiveTree {
 // Groups by the program's frames, the outermost first. In a trace without stacks, groups by the
 // parts of the module's name and the op.
 LiveTree StackTree(const LiveRows& rows);
-// A node for each group of the table, with the group's blocks as its children.
+// Returns a tree with a node for each group of the table. Its children are the group's blocks.
 LiveTree GroupTree(const LiveRows& rows);
 
 struct ChartBox {
@@ -46,10 +46,10 @@ struct ChartBox {
 };
 inline constexpr float kFlameRow = 20, kTreemapHead = 17;  // pixels
 
-// `root` over the whole width with its descendants below. Boxes narrower than a pixel are left out.
+// Lays `root` out over the whole width, its descendants below. Leaves out boxes under a pixel.
 std::vector<ChartBox> FlameLayout(const LiveTree& tree, uint32_t root, float width, float height);
-// Squarified (Bruls, Huizing and van Wijk 2000): the area of a node is its share of the bytes, and
-// a node with children has a head with its name. Parents come before their children.
+// Makes a squarified treemap (Bruls, Huizing and van Wijk 2000): a node's area is its share of the
+// bytes. A node with children has a head with its name. Parents come before their children.
 std::vector<ChartBox> TreemapLayout(const LiveTree& tree, uint32_t root, float width, float height);
 
 }  // namespace vramscope::ui

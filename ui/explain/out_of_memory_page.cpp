@@ -49,12 +49,12 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   auto* side_column = new QVBoxLayout(side);
   side_column->setContentsMargins(0, 0, 8, 0);
   facts_box_ = new QWidget;
-  // A fixed height, so that the lines of facts are not squeezed.
+  // Fix the height, so that the layout does not squeeze the lines of facts.
   facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   facts_ = MakeFactGrid(facts_box_, 4);
   side_column->addWidget(facts_box_);
   side_column->addStretch();
-  // The facts scroll, because a low page has less room than they need.
+  // Let the facts scroll, because they may need more height than the page has.
   auto* scrolled = new QScrollArea;
   scrolled->setObjectName(QStringLiteral("oomFacts"));
   scrolled->setWidget(side);
@@ -125,14 +125,14 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
             .arg(QString::fromStdString(timeline::FormatBytes(shown_.events[i].asked, true))));
   which_->setVisible(shown_.events.size() > 1);
   if (shown_.events.empty() && shown_of_ != nullptr && shown_of_->state()) {
-    Head(tr("This file is a snapshot without a history: whether the program ran out of memory is "
-            "not recorded. %1 are reserved in it.")
+    Head(tr("This snapshot has no history, so it does not record whether the program ran out of "
+            "memory. Reserved memory: %1.")
              .arg(QString::fromStdString(timeline::FormatBytes(shown_.peak_reserved))));
     return;
   }
   if (shown_.events.empty()) {
     QString text = QString::fromStdString(shown_.headline);
-    // If the device's memory is known, the headline already contains the peak.
+    // The headline contains the peak, but only if the device's memory is known.
     if (shown_.device_memory == 0)
       text += tr(" At most %1 were reserved; the file does not state the device's memory.")
                   .arg(QString::fromStdString(timeline::FormatBytes(shown_.peak_reserved)));

@@ -1,5 +1,5 @@
-// Out of memory: the requested size, the memory that was free, the blocks that used the rest, and
-// changes that would have let the allocation succeed.
+// The page about an out-of-memory error: the requested size, the free memory, the blocks that used
+// the rest, and changes with which the allocation would have succeeded.
 #pragma once
 
 #include "profiler/explain/explain.h"

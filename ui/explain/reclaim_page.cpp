@@ -30,7 +30,7 @@ ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
   view_->setToolTip({});
   connect(view_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
     const std::string& text = table_->table().rows[static_cast<size_t>(index.row())].cells[0].text;
-    // Removes the assumptions that follow the name of the settings.
+    // The cell has the settings, then " · " and assumptions. Only the settings are needed.
     const std::string name = text.substr(0, text.find(" · "));
     if (name.find(':') != std::string::npos) Q_EMIT confRequested(QString::fromStdString(name));
   });

@@ -1,4 +1,4 @@
-// Reserved but unused memory, and remedies that would release it. Every remedy is replayed.
+// The page about reserved but unused memory, and remedies that release it, which are replayed.
 #pragma once
 
 #include "profiler/explain/explain.h"
@@ -24,7 +24,7 @@ class ReclaimPage : public ExplainPage {
   void Cancelled() override;
 
  private:
-  // The event of the selected range with the most unused reserved memory.
+  // Returns the event of the selected range at which the most reserved memory is unused.
   std::optional<trace::EventIndex> MostUnusedOfRange() const;
   void Compute(std::optional<trace::EventIndex> at);
   void Show(const std::shared_ptr<const Digest>& digest,

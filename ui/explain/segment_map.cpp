@@ -30,7 +30,7 @@ auto PoolOf(const SegmentView& s) {
   return std::tuple(s.device, s.pool == trace::Pool::kSmall, s.mempool, s.stream);
 }
 
-// Returns a double, because the sizes in a damaged or hostile file may overflow 64 bits.
+// Returns a double, because the sum of sizes in a damaged file may exceed 64 bits.
 double SpanOf(const SegmentView& s) {
   double bytes = 0;
   for (const SegmentView::Piece& p : s.pieces) bytes += static_cast<double>(p.bytes);
@@ -50,14 +50,14 @@ SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float hei
   if (segments_.empty() || width < 8) return;
   double total = 0;
   for (const SegmentView& s : segments_) total += SpanOf(s);
-  // Very large segments get a coarser scale, which limits the rows so that the map can be scrolled.
+  // If the total is very large, the scale is coarser, so that the map has at most kMostRows rows.
   const double finest = std::clamp(total / kMostRows, static_cast<double>(kFinest), kCoarsest);
   if (bytes_per_row > 0) {
     bytes_per_row_ = std::max(bytes_per_row, static_cast<uint64_t>(finest));
     Place(width, true);
     return;
   }
-  // Searches for the finest scale (bytes per row) at which all segments fit.
+  // Search for the finest scale (bytes per row) at which all segments fit into the height.
   double low = std::log2(finest);
   double high = std::log2(std::min(std::max(total * 2, finest * 4), kCoarsest));
   for (int i = 0; i < kSteps && high - low > 0.01; ++i) {
@@ -90,7 +90,7 @@ std::string SegmentMap::TitleOf(std::span<const SegmentView> group) const {
   return text;
 }
 
-// Without `draw`, computes only the height.
+// Places all segments in rows. `draw` false: only computes the height.
 void SegmentMap::Place(float width, bool draw) {
   pieces_.clear();
   outlines_.clear();

@@ -1,6 +1,6 @@
-// The layout of segments and their blocks in the segment map. All segments have the same scale and
-// are placed in rows: small segments share a row, large segments cover several. Each pool of each
-// stream has its own rows. Does not use Qt.
+// The layout of segments and their blocks in the segment map. All segments have the same scale.
+// They are placed in rows: small segments share a row, and a large segment takes several rows. Each
+// pool of each stream begins a new row. Does not use Qt.
 //
 //   SegmentMap map(explain::SegmentsAt(*trace, event), width, height);
 //   for (const SegmentMap::Piece& p : map.pieces()) Fill(p.rect, ...);
@@ -42,8 +42,8 @@ class SegmentMap {
   };
 
   SegmentMap() = default;
-  // `bytes_per_row` 0: chosen so that all segments fit the height, unless rows would become
-  // unreadable. `owners`: names for the titles of private pools.
+  // `bytes_per_row` 0: chosen so that all segments fit into the height, as long as rows stay
+  // readable. `owners`: names for the titles of private pools.
   SegmentMap(std::vector<explain::SegmentView> segments, float width, float height,
              uint64_t bytes_per_row = 0, std::vector<explain::PoolOwner> owners = {});
 
@@ -54,7 +54,7 @@ class SegmentMap {
   float height() const { return height_; }  // total height; may be more than the view's
   uint64_t bytes_per_row() const { return bytes_per_row_; }
   std::optional<Hit> At(double x, double y) const;
-  // The rectangles of an allocation; empty if it is not in the map.
+  // Returns the rectangles of an allocation. Empty: it is not in the map.
   std::vector<Rect> RectsOf(trace::AllocationId allocation) const;
 
  private:

@@ -100,8 +100,8 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
   const QColor cached = ToQColor(theme_.cached);
   const QColor hatch =
       ToQColor(timeline::Mix(theme_.cached, theme_.line, theme_.dark ? 0.9 : 0.85));
-  // Free memory: the segment's colour with diagonal hatching, which is aligned over all segments.
-  // The hatching is a tiled image, because there are thousands of pieces.
+  // Free memory has the segment's colour and diagonal hatching, which continues across segments.
+  // The hatching is a tiled image, because drawing lines for thousands of pieces would be slow.
   const double scale = devicePixelRatioF();
   const int side = static_cast<int>(std::lround(kHatch * scale));
   QImage tile(side, side, QImage::Format_RGB32);
@@ -122,7 +122,7 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
       painter.fillRect(box, ToQColor(theme_.ground));
       continue;
     }
-    // Leaves a gap of one pixel between neighbours that are wide enough.
+    // Leave a gap of one pixel to the next box if this one is wide enough.
     if (box.width() >= 4) box.setRight(box.right() - 1);
     if (box.width() < 0.7) box.setWidth(0.7);
     QColor color = ColorOf(piece);
@@ -246,7 +246,7 @@ void SegmentMapWidget::wheelEvent(QWheelEvent* event) {
   const double before = std::max(1.0, static_cast<double>(map_.height()));
   zoom_ = now >= static_cast<double>(all) ? 0 : static_cast<uint64_t>(now);
   Layout();
-  // Zooming keeps the position under the mouse.
+  // Keep the memory under the mouse at its position while zooming.
   verticalScrollBar()->setValue(
       static_cast<int>(at / before * map_.height() - event->position().y()));
   event->accept();

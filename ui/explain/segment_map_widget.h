@@ -1,5 +1,5 @@
-// Draws a SegmentMap: blocks in the colour of their category, free memory hatched. A tool tip shows
-// category, size and call site; a click selects.
+// Draws a SegmentMap. Blocks have the colour of their category, and free memory is hatched. A tool
+// tip shows category, size and call site. A click selects a block.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -18,7 +18,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   Q_OBJECT
  public:
   explicit SegmentMapWidget(QWidget* parent = nullptr);
-  // `category`: the categories at the shown event, indexed by allocation id.
+  // `category`: the category of each allocation at the shown event, by allocation id.
   void setSegments(std::shared_ptr<const trace::Trace> trace,
                    std::vector<explain::SegmentView> segments,
                    std::vector<trace::Category> category,
@@ -26,7 +26,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   void setTheme(const timeline::Theme& theme);
   void setSelection(trace::AllocationId id);
   const SegmentMap& map() const { return map_; }
-  // The tool tip at a point; empty: nothing is there.
+  // Returns the tool tip for a point. Empty: there is nothing at the point.
   QString textAt(const QPoint& at) const;
 
  Q_SIGNALS:

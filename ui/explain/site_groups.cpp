@@ -1,4 +1,4 @@
-// Groups allocations by other properties than the call stack.
+// Groups allocations by properties other than the call stack.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -15,12 +15,12 @@ namespace {
 using trace::StringId;
 using trace::Trace;
 
-// For each allocation, the innermost annotation (of any thread) that was open when it was made.
+// Returns each allocation's innermost annotation that was open, on any thread, when it was made.
 std::vector<StringId> AnnotationsOf(const Trace& trace) {
   const trace::AllocationTable& a = trace.allocations;
   const trace::SliceTable& s = trace.slices;
   std::vector<StringId> out(a.size());
-  // Slices are sorted by their begin. `open` contains the slices that are open, the innermost last.
+  // Slices are sorted by begin. `open` has the open slices, of which the last is the innermost.
   std::vector<uint32_t> open;
   uint32_t next = 0;
   for (uint32_t i = 0; i < a.size(); ++i) {

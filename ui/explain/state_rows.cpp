@@ -29,7 +29,7 @@ Table Groups(std::string title, const std::vector<analysis::Group>& groups) {
   return table;
 }
 
-// memory_stats() has figures in bytes and counts; a figure's name tells which it is.
+// A figure of memory_stats() is in bytes if its name contains "bytes". Otherwise it is a count.
 bool CountsBytes(std::string_view name) { return name.find("bytes") != std::string_view::npos; }
 
 }  // namespace
@@ -37,7 +37,7 @@ bool CountsBytes(std::string_view name) { return name.find("bytes") != std::stri
 std::vector<Fact> StateFacts(const MemoryState& state) {
   const Fragmentation& f = state.fragmentation;
   const auto bytes = [](uint64_t b) { return b == 0 ? std::string("0") : FormatBytes(b); };
-  // If the file ends before its segments, reserved memory is unknown rather than 0.
+  // If the file was cut off before its segments, reserved memory is not 0 but unknown.
   if (!f.reserved_known())
     return {{i18n::Text("allocated"), bytes(f.allocated)},
             {i18n::Text("reserved"), i18n::Text("unknown")},

@@ -14,10 +14,10 @@ namespace vramscope::ui {
 std::vector<Fact> StateFacts(const explain::MemoryState& state);
 Table StateSitesTable(const explain::MemoryState& state);
 Table StateCategoriesTable(const analysis::LiveSet& live);
-// A row for each pool. A private pool has the name of its owner, whose call site is in the tool
-// tip.
+// Returns a row for each pool. A private pool is named after its owner. Tool tip: owner's call
+// site.
 Table StatePoolsTable(const explain::MemoryState& state);
-// The largest blocks, at most `most` of them.
+// Returns the largest blocks, at most `most` of them.
 Table StateBlocksTable(const trace::Trace& trace, const explain::MemoryState& state, size_t most);
 // The figures of TraceInfo::statistics.
 Table StatisticsTable(const trace::TraceInfo& info);

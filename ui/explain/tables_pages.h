@@ -1,4 +1,4 @@
-// The pages of call sites (bytes held over time, number of allocations) and of leaks over steps.
+// Two pages: call sites with their bytes over time and number of allocations, and leaks over steps.
 #pragma once
 
 #include "profiler/explain/explain.h"

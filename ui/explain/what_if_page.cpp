@@ -24,7 +24,7 @@ namespace {
 constexpr int kOffered = 4;  // settings that are offered as buttons
 constexpr int kTableHeight = 26 + 3 * 23 + 4;
 
-// Completes the text after the last comma, which is the setting that the user is typing.
+// Completes only the setting that the user is typing: the text after the last comma.
 class ConfCompleter : public QCompleter {
  public:
   explicit ConfCompleter(QLineEdit* edit) : QCompleter(edit), edit_(edit) {
@@ -50,7 +50,7 @@ class ConfCompleter : public QCompleter {
   QLineEdit* edit_;
 };
 
-// Buttons in a row. Buttons that do not fit are hidden.
+// A row of buttons, which hides the buttons that do not fit.
 class FittingRow : public QWidget {
  public:
   void add(QWidget* button) {
@@ -140,7 +140,7 @@ void WhatIfPage::setConf(const QString& alloc_conf) {
   if (isVisible()) Replay();
 }
 
-// Adds a setting, or replaces the setting with its key.
+// Adds a setting. If the text already has a setting with the same key, replaces that one.
 void WhatIfPage::AddSetting(const QString& setting) {
   const QString key = setting.left(setting.indexOf(QLatin1Char(':')) + 1);
   QStringList parts;
@@ -160,7 +160,7 @@ void WhatIfPage::Check() {
   } else if (!conf->ignored.empty()) {
     QStringList names;
     for (const std::string& name : conf->ignored) names << QString::fromStdString(name);
-    text = tr("Known settings without effect on memory: %1").arg(names.join(QStringLiteral(", ")));
+    text = tr("These settings do not affect memory: %1").arg(names.join(QStringLiteral(", ")));
   }
   problem_->setText(text);
   problem_->setVisible(!text.isEmpty());
@@ -184,7 +184,7 @@ void WhatIfPage::Refresh(int changes) {
         tr("What would have been reserved under other settings? Recorded with %1. Type settings "
            "and press Enter to replay the same requests under them.")
             .arg(recorded.empty() ? tr("the default settings") : QString::fromStdString(recorded)));
-    // The settings that were typed are replayed for the new document too.
+    // Also replay the new document under the settings that the user has typed.
     if (!conf_->text().isEmpty()) wanted_ = true;
   }
   if (changes & (kView | kDocument)) plot_->setView(context_.view.first, context_.view.second);
@@ -254,9 +254,9 @@ void WhatIfPage::Show(const Found& found) {
   const uint64_t before = what.against()->peak_reserved, after = found.under->peak_reserved;
   const QString settings = conf_->text().isEmpty() ? tr("the default settings") : conf_->text();
   QString text = after == before
-                     ? tr("Under %1 the peak of reserved memory would stay at %2.")
+                     ? tr("Under %1, the peak of reserved memory would stay at %2.")
                            .arg(settings, QString::fromStdString(timeline::FormatBytes(after)))
-                     : tr("Under %1 the peak of reserved memory would be %2 instead of %3 (%4).")
+                     : tr("Under %1, the peak of reserved memory would be %2 instead of %3 (%4).")
                            .arg(settings, QString::fromStdString(timeline::FormatBytes(after)),
                                 QString::fromStdString(timeline::FormatBytes(before)),
                                 QString::fromStdString(timeline::FormatSignedBytes(
@@ -271,10 +271,10 @@ void WhatIfPage::Show(const Found& found) {
     text +=
         tr(" The limit of reserved memory, %1, is inferred from the recording.")
             .arg(QString::fromStdString(timeline::FormatBytes(found.under->device_memory_bytes)));
-  // Adds a sentence about how well the model reproduces this recording.
+  // Add a sentence about how well the model reproduces this recording.
   const replay::Replayed& own = base_->own;
   if (own.addresses_total > 0)
-    text += tr(" Under the recorded settings the model places %1 of %2 blocks at their recorded "
+    text += tr(" Under the recorded settings, the model places %1 of %2 blocks at their recorded "
                "addresses.")
                 .arg(QString::fromStdString(timeline::FormatCount(own.addresses_equal)),
                      QString::fromStdString(timeline::FormatCount(own.addresses_total)));

@@ -1,5 +1,5 @@
-// Replays the recording under other allocator settings, which the user types. Shows both curves of
-// reserved memory, and the resulting calls, retries and out-of-memory errors.
+// The page that replays the recording under allocator settings that the user types. Shows both
+// curves of reserved memory, and the resulting calls, retries and out-of-memory errors.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,7 @@ class WhatIfPage : public ExplainPage {
   CurvePlot* plot_ = nullptr;
   TableModel* table_ = nullptr;
   TableView* view_ = nullptr;
-  // The replay of the document `base_of_` under its recorded settings; nullopt until computed.
+  // The replay of `base_of_` under its recorded settings. nullopt: it is not computed yet.
   std::optional<replay::Baseline> base_;
   std::weak_ptr<const Digest> base_of_;
   bool wanted_ = false;  // a replay was requested before the page was visible

@@ -16,8 +16,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 80;
-// The longest wait at exit for jobs with `blocks`. Such a job may hang in a read from a pipe or a
-// network file system.
+// At exit, jobs with `blocks` get at most this time to end. Such a job may hang while it reads from
+// a pipe or a network file system.
 constexpr int kMostAtExitMs = 300;
 
 std::atomic<int> computing = 0;  // tasks without JobOptions::blocks
@@ -38,7 +38,7 @@ QThreadPool& JobPool() {
   return *pool;
 }
 
-// Shared with the pool's threads, which may outlive the Jobs object.
+// State that the pool's threads also use. They may outlive the Jobs object.
 struct Jobs::Shared {
   std::mutex mutex;
   std::condition_variable idle;
@@ -56,7 +56,7 @@ class Jobs::Task : public QRunnable {
     const std::lock_guard lock(job_->shared->mutex);
     ++job_->shared->working;
   }
-  // QThreadPool::clear() destroys the tasks that have not started.
+  // Also runs for a task that never started, if QThreadPool::clear() destroys it.
   ~Task() override {
     {
       const std::lock_guard lock(job_->shared->mutex);
@@ -74,7 +74,7 @@ class Jobs::Task : public QRunnable {
     if (job_->token.cancelled()) return;
     job_->work(job_->token);
     job_->work = nullptr;  // frees captured data, which may be large, outside the UI thread
-    // If memory runs out, tries again, because the caller waits for the result.
+    // Try again if memory runs out, because the caller waits for the result.
     trace::DoUntilItWorks([this] {
       const std::lock_guard lock(job_->shared->mutex);
       Jobs* const owner = job_->shared->owner;
@@ -128,7 +128,7 @@ void Jobs::Add(std::shared_ptr<Job> job) {
   Q_EMIT changed();
 }
 
-// If memory runs out, the caller of Ask() gets the exception.
+// Throws to the caller of Ask() if memory runs out.
 void Jobs::Start(const std::shared_ptr<Job>& job) {
   job->waits = false;
   try {

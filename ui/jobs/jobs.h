@@ -4,12 +4,12 @@
 //   jobs_.Ask([trace](const JobToken& token) { return ComputeReclaim(*trace, token.cancel()); },
 //             [this](const absl::StatusOr<Reclaim>& found) { Show(found); });
 //
-// The question runs on a thread of a shared pool; its answer is shown on the UI thread. An
-// exception becomes a status (kResourceExhausted if memory ran out). Each page or window that calls
-// Ask() owns a Jobs. When the Jobs is destroyed, its jobs are cancelled and no answer is shown any
-// more.
+// The question runs on a thread of a shared pool, and its answer is shown on the UI thread.
+// An exception becomes a status (kResourceExhausted if memory ran out). Each page or window
+// that calls Ask() owns a Jobs. Destroying it cancels its jobs, and their answers are not
+// shown.
 //
-// UI thread only, except the question itself, which must capture by value whatever it reads.
+// UI thread only, except for the question, which must capture by value whatever it reads.
 #pragma once
 
 #include <absl/status/status.h>
@@ -30,7 +30,7 @@
 
 namespace vramscope::ui {
 
-// Passed to a question, which uses it for cancellation, progress and post(). Thread-safe.
+// A question's connection to its job: cancellation, progress and post(). Thread-safe.
 class JobToken {
  public:
   const std::atomic<bool>* cancel() const { return &cancel_; }
@@ -39,7 +39,7 @@ class JobToken {
   std::function<void(double)> progress() const {
     return [this](double fraction) { fraction_ = fraction; };
   }
-  // Calls `call` on the UI thread, before the answer; does nothing if the job is dropped
+  // Makes the UI thread call `call` before it shows the answer, unless the job is dropped
   // first.
   void post(std::function<void()> call) const;
 
@@ -50,7 +50,7 @@ class JobToken {
   mutable std::atomic<double> fraction_ = -1;  // -1: not known
 };
 
-// What happens to an earlier question when a newer question with the same key is asked.
+// What happens to an earlier question when another one with the same key is asked.
 enum class Earlier : uint8_t {
   kCancelled,  // the earlier one is cancelled, and its answer is not shown
   kShown,      // it is finished and shown first; of waiting questions, only the newest stays
@@ -60,11 +60,11 @@ enum class Earlier : uint8_t {
 struct JobOptions {
   uint64_t key = 0;  // questions on one subject have the same key: a document's number
   Earlier earlier = Earlier::kCancelled;
-  // Whether the question waits for files, pipes or other processes. While it does, the pool has one
-  // more thread.
+  // Whether the question waits for files, pipes or other processes. The pool has an additional
+  // thread while such a question runs.
   bool blocks = false;
   int priority = 0;  // higher starts first
-  // If a newer question or cancel() drops the job, this is called on the UI thread, not the answer.
+  // Called on the UI thread instead of `show` if a newer question or cancel() drops the job.
   std::function<void()> dropped = {};
 };
 
@@ -74,15 +74,15 @@ class Jobs : public QObject {
   explicit Jobs(QObject* parent = nullptr);
   ~Jobs() override;
 
-  // `question`: R() or R(const JobToken&), called on a thread of the pool. `show`: called on the UI
-  // thread with absl::StatusOr<R> (absl::Status if R is void or absl::Status).
+  // Calls `question` on a thread of the pool, as R() or R(const JobToken&). Then calls `show` on
+  // the UI thread with absl::StatusOr<R>, or with absl::Status if R is void or absl::Status.
   template <class Question, class Show>
   void Ask(Question question, Show show, JobOptions options = {});
 
   void cancel();              // all jobs
   void cancel(uint64_t key);  // the jobs with this key
-  // Blocks until no question is running. The event loop shows the answers later, if it still runs.
-  // Returns false after `most_ms`; most_ms < 0: no limit.
+  // Blocks until no question runs any more. A running event loop shows the answers afterwards.
+  // Returns false if this takes longer than `most_ms`. Negative: no limit.
   bool wait(int most_ms = -1);
   // Blocks until every question is answered, and shows the answers.
   void finish();

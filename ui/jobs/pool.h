@@ -1,4 +1,4 @@
-// The thread pool of ui/jobs. The rest of the window uses Jobs::Ask().
+// The thread pool. Only files of ui/jobs use it; all others call Jobs::Ask().
 #pragma once
 
 class QThreadPool;

@@ -11,7 +11,7 @@
 #include "profiler/base/i18n.h"
 #include "ui/language/translations.h"
 
-// Q_INIT_RESOURCE must be used outside of any namespace.
+// Outside of any namespace, because Q_INIT_RESOURCE requires that.
 static void RegisterTranslations() {
 #ifdef VRAMSCOPE_HAS_TRANSLATIONS
   Q_INIT_RESOURCE(vramscope_translations);
@@ -21,7 +21,7 @@ static void RegisterTranslations() {
 namespace vramscope::ui {
 namespace {
 
-// Context of the texts that come from code without Qt.
+// The translation context of texts that come from code without Qt.
 constexpr char kTextContext[] = "text";
 constexpr double kPseudoGrowth = 0.35;
 
@@ -30,8 +30,8 @@ QString Pseudo(const QString& english) {
   return QChar(0x27e6) + english + QString(more, QLatin1Char('~')) + QChar(0x27e7);
 }
 
-// Looks up translations for Qt and remembers every result, so that retranslate.cpp can find the
-// source of a label's text when the language changes.
+// Looks up translations for Qt and remembers them all. When the language changes, retranslate.cpp
+// finds the source of a label's text among them.
 class Catalogue : public QTranslator {
  public:
   bool isEmpty() const override { return false; }
@@ -52,7 +52,7 @@ class Catalogue : public QTranslator {
     if (!all.contains(answer)) all.append(std::move(answer));
     return out;
   }
-  // Changes the language and returns the texts looked up in the previous one.
+  // Changes the language. Returns the translations that were looked up in the previous language.
   Answered Switch(std::unique_ptr<QTranslator> file, bool pseudo) {
     const QMutexLocker lock(&mutex_);
     file_ = std::move(file);
@@ -96,7 +96,7 @@ void Install(Language language, bool pseudo) {
   State& state = TheState();
   QCoreApplication* app = QCoreApplication::instance();
   if (state.catalogue == nullptr || state.catalogue->parent() != app) {
-    // In a test, a previous application may have destroyed the old objects.
+    // A test may create several applications; the previous one has destroyed the old objects.
     state.qt = new QTranslator(app);
     state.catalogue = new Catalogue;
     state.catalogue->setParent(app);
@@ -115,7 +115,7 @@ void Install(Language language, bool pseudo) {
           QStringLiteral(":/vramscope/translations/qtbase_%1.qm").arg(LanguageName(language))))
     QCoreApplication::installTranslator(state.qt);
   QCoreApplication::installTranslator(state.catalogue);
-  // The translator is used for English too, so that the texts are remembered.
+  // English also needs a translator, because it remembers the texts.
   i18n::SetTranslator(TranslateText);
 }
 
@@ -148,7 +148,7 @@ std::optional<Language> LanguageFromName(const QString& name) {
   const QString region = base.section(QLatin1Char('_'), 1, 1).toLower();
   if (language == QLatin1String("en")) return Language::kEnglish;
   if (language != QLatin1String("zh")) return std::nullopt;
-  // The translations are in Simplified Chinese; Traditional Chinese uses another script.
+  // There is no Traditional Chinese. The translations are in Simplified Chinese, another script.
   for (const char* traditional : {"tw", "hk", "mo", "hant"})
     if (region == QLatin1String(traditional)) return std::nullopt;
   return Language::kChinese;
@@ -168,7 +168,7 @@ Language CurrentLanguage() { return TheState().language; }
 void SetLanguage(Language language) { Install(language, false); }
 
 bool TranslateTexts(Language language) {
-  // Never destroyed, because any thread may read translations.
+  // Never destroyed, because other threads may still read translations at exit.
   static const QTranslator* texts = nullptr;
   if (language == Language::kEnglish) {
     i18n::SetTranslator(nullptr);

@@ -1,5 +1,5 @@
-// The window's language: Qt's own translations, those of resources/translations, and the
-// translations of texts from code without Qt (profiler/base/i18n.h).
+// The window's language. It has translations of Qt's own texts, of the window's texts
+// (resources/translations), and of texts from code without Qt (profiler/base/i18n.h).
 //
 //   SetLanguage(LanguageOf(options.lang).value_or(SystemLanguage()));   // the application exists
 //   MainWindow window(...);                                             // built in that language
@@ -22,9 +22,9 @@ enum class Language { kEnglish, kChinese };
 const QList<Language>& Languages();  // languages of this build, among them always English
 QString LanguageName(Language);      // "en", "zh_CN": the value of --lang
 QString LanguageTitle(Language);     // in the language itself: "English", "简体中文"
-// Accepts "en", "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8"; nullopt for other languages.
+// Accepts names such as "en", "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8". nullopt: another language.
 std::optional<Language> LanguageFromName(const QString& name);
-// The first of LC_ALL, LC_MESSAGES, LANG that is set; English if Languages() does not contain it.
+// Reads the first of LC_ALL, LC_MESSAGES, LANG that is set. English if it is not in Languages().
 Language SystemLanguage();
 
 Language CurrentLanguage();
@@ -36,18 +36,18 @@ bool TranslateTexts(Language language);
 // For tests: every text becomes ⟦text~~~~⟧, 35 % longer.
 void SetPseudoLanguage();
 
-// The current translation of `text`, a translation into the previous language. `contexts`: class
-// names, innermost first, which choose between English texts that had this same translation.
-// nullopt: `text` was not a translation.
+// Translates `text` from the previous language into the current one. If several English texts have
+// the translation `text`, `contexts` chooses one: class names, innermost first. nullopt: `text` is
+// no translation.
 std::optional<QString> Retranslated(const QString& text, const QStringList& contexts = {});
 // Updates every text property, tab, item and action below `root`. Texts that depend on data are
 // rebuilt by the pages themselves.
 void Retranslate(QObject* root);
 
-// Whether a font of this computer has the language's characters.
+// Returns whether a font of this computer has the characters of the language.
 bool FontsCover(Language language);
 
-// Translates an English text of the static tables in profiler/ and of the catalogue.
+// Translates an English text from a static table in profiler/ or from the catalogue.
 QString Translated(const std::string& english);
 
 }  // namespace vramscope::ui

@@ -1,5 +1,5 @@
-// Changes the language of an open window. A label's text is looked up among the translations into
-// the previous language, which gives its source; a text with arguments is found by its template.
+// Changes the language of an open window. Looks a label's text up among the translations into the
+// previous language, to find its English source. A text with arguments is found by its template.
 #include <QAbstractItemModel>
 #include <QAction>
 #include <QComboBox>
@@ -22,8 +22,8 @@ namespace vramscope::ui {
 namespace {
 
 const QRegularExpression& Placeholder() {
-  // Does not match the placeholders of i18n::Format, because the texts with these depend on data,
-  // and pages rebuild them.
+  // Does not match the placeholders of i18n::Format. Texts with such placeholders depend on data,
+  // so the pages rebuild them.
   static const QRegularExpression expression(QStringLiteral("%L?(\\d{1,2}|n)"));
   return expression;
 }
@@ -60,7 +60,7 @@ std::vector<Template> MakeTemplates(const Answered& answered) {
     Template made;
     made.begin = between.front();
     qsizetype words = 0;
-    // Counts letters; a Chinese character counts as two.
+    // `words` counts letters. A Chinese character counts as two.
     for (const QString& text : between) {
       made.letters += text.size();
       for (const QChar c : text)
@@ -76,7 +76,7 @@ std::vector<Template> MakeTemplates(const Answered& answered) {
     made.answered = at.value();
     out.push_back(std::move(made));
   }
-  // Templates with more literal text come first: "%1 of %2 found" before "%1 found".
+  // A template with more literal text is tried first: "%1 of %2 found" before "%1 found".
   std::stable_sort(out.begin(), out.end(),
                    [](const Template& a, const Template& b) { return a.letters > b.letters; });
   return out;
@@ -88,8 +88,8 @@ QString Now(const AnsweredText& text) {
       text.disambiguation.isEmpty() ? nullptr : text.disambiguation.constData(), text.n);
 }
 
-// Chooses between English texts with the same translation, in this order: the innermost class of
-// `contexts`, code without Qt, the outer classes.
+// Chooses between English texts with the same translation. Prefers the text of the innermost class
+// of `contexts`, then a text of code without Qt, then those of the outer classes.
 const AnsweredText& Choose(const QList<AnsweredText>& answered, const QStringList& contexts) {
   const auto of = [&](const QString& context) {
     return std::find_if(answered.begin(), answered.end(), [&](const AnsweredText& text) {
@@ -157,7 +157,7 @@ QStringList ContextsOf(const QObject* object) {
   return contexts;
 }
 
-// True for properties that contain the user's input, or a name by which code finds the object.
+// Returns true for a property with the user's input, or with a name by which code finds objects.
 bool IsTextOfOthers(const QObject* object, const char* property) {
   const QByteArrayView name(property);
   if (name == "objectName" || name == "styleSheet" || name == "windowFilePath" ||
@@ -167,8 +167,8 @@ bool IsTextOfOthers(const QObject* object, const char* property) {
   return name == "text" && qobject_cast<const QLineEdit*>(object) != nullptr;
 }
 
-// The text that a property, tab or item shows, and its source, so that a change back to the
-// previous language restores exactly the previous text.
+// The text that a property, tab or item shows, and its source. With the source, changing back to
+// the previous language restores exactly the previous text.
 struct Shown {
   QString text;
   AnsweredText of;
@@ -179,7 +179,7 @@ QHash<const QObject*, ShownTexts>& Remembered() {
   return remembered;
 }
 
-// The shown text in the current language. Remembers it for the property, tab or item `what`.
+// Returns `text` in the current language, and remembers it for the property, tab or item `what`.
 std::optional<QString> Switched(const Retranslator& of, QObject* object, const QString& what,
                                 const QString& text, const QStringList& contexts) {
   ShownTexts& shown = Remembered()[object];
@@ -198,8 +198,8 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
     QObject::connect(object, &QObject::destroyed, object,
                      [object] { Remembered().remove(object); });
   const QMetaObject* meta = object->metaObject();
-  // Changes properties of derived classes first, because a label that elides its text sets the text
-  // of its base class from its own.
+  // Properties of derived classes come first: an ElidedLabel sets the text of its base class from
+  // its own text.
   for (int i = meta->propertyCount() - 1; i >= 0; --i) {
     const QMetaProperty property = meta->property(i);
     if (property.metaType().id() != QMetaType::QString || !property.isWritable() ||
@@ -220,8 +220,8 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
   }
   if (auto* box = qobject_cast<QComboBox*>(object)) {
     for (int i = 0; i < box->count(); ++i) {
-      // Items may be names, which are not translated, so items are replaced only if the whole text
-      // was a translation, not if a template matches.
+      // An item may be a name, which must stay as it is but could match a template. So an item is
+      // replaced only if its whole text was a translation.
       if (of.Whole(box->itemText(i), contexts) ||
           Remembered()[box].contains(QStringLiteral("item %1").arg(i)))
         if (const auto now =
@@ -231,7 +231,7 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
         box->setItemData(i, *now, Qt::ToolTipRole);
     }
   }
-  // Makes the headers query their texts again.
+  // Make the headers read their texts again.
   if (auto* model = qobject_cast<QAbstractItemModel*>(object);
       model != nullptr && model->columnCount() > 0)
     Q_EMIT model->headerDataChanged(Qt::Horizontal, 0, model->columnCount() - 1);

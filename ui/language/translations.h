@@ -1,4 +1,4 @@
-// The texts translated so far; shared by language.cpp and retranslate.cpp.
+// The translations that were looked up. Used by language.cpp and retranslate.cpp.
 #pragma once
 
 #include <QByteArray>
@@ -15,7 +15,7 @@ struct AnsweredText {
   friend bool operator==(const AnsweredText&, const AnsweredText&) = default;
 };
 using Answered = QHash<QString, QList<AnsweredText>>;  // key: the translated text
-// The lookups in the language before the last SetLanguage().
+// Returns what was looked up in the language that the last SetLanguage() replaced.
 const Answered& AnsweredBefore();
 int LanguageChanges();  // number of language changes so far
 

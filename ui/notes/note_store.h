@@ -1,6 +1,6 @@
-// The notes of the document, in a side file that is named after a hash of the run's events. The
-// file is read when the run is shown and written atomically after every change. A pool thread reads
-// and writes the file.
+// The notes of the document. They are in a side file whose name is a hash of the run's events.
+// A pool thread reads the file when the run is shown, and writes it atomically after every
+// change.
 //
 //   store->show(trace);                      // emits changed() when the notes are read
 //   store->set(store->content(), notes);     // emits changed(); writes the file soon after
@@ -20,8 +20,8 @@
 
 namespace vramscope::ui {
 
-// SHA-256 of the events, in hex. The hash is the same for a run, its saved trace and a copy of that
-// file. Linear in the number of events.
+// Returns the SHA-256 of the events, in hex. A run, its saved trace and copies of that file have
+// the same hash. Takes time proportional to the number of events.
 std::string ContentHash(const trace::Trace& trace);
 
 class NoteStore : public QObject {
@@ -31,13 +31,13 @@ class NoteStore : public QObject {
   ~NoteStore() override;  // waits for pending writes
 
   void show(std::shared_ptr<const trace::Trace> trace);  // null: no document
-  // Whether notes can be added, because the file was read and is valid.
+  // Whether notes can be added: the side file has been read and is valid.
   bool ready() const { return !content_.empty() && error_.isEmpty(); }
-  // ContentHash() of the document; empty: not known yet.
+  // The document's ContentHash(). Empty: not known yet.
   const std::string& content() const { return content_; }
   const NoteList& notes() const { return notes_; }
   const QString& error() const { return error_; }  // why there are no notes; empty: no error
-  // `content` may also be the ContentHash() of a document that was shown before.
+  // Sets the notes of the run with this ContentHash(), which need not be the shown run.
   void set(const std::string& content, NoteList notes);
   QString pathOf(const std::string& content) const;
   bool busy() const { return reads_.busy() || writes_.busy(); }
@@ -55,7 +55,7 @@ class NoteStore : public QObject {
   std::string content_;
   NoteList notes_;
   QString error_;
-  // Notes read or set in this session. They may be newer than those in a file being written.
+  // All notes read or set in this session. A file may still have older notes until it is written.
   std::map<std::string, NoteList> known_;
   std::map<std::string, uint64_t> keys_;  // keys of the write jobs
 };

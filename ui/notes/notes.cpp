@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-// The largest output of NotesToJson, in which a control character takes six bytes, must fit.
+// The largest output of NotesToJson must fit. It needs six bytes for a control character.
 static_assert(kMostNotesBytes > kMostNotes * (2 * 6 * kMostNoteText + 256));
 
 std::optional<int64_t> Whole(const Json& object, const char* key) {
@@ -36,7 +36,7 @@ std::optional<std::string> Text(const Json& object, const char* key) {
   return text;
 }
 
-// Length of the longest prefix of at most `most` bytes that ends between UTF-8 characters.
+// Returns the length to cut `text` to: at most `most` bytes, and not inside a UTF-8 character.
 size_t CutLength(std::string_view text, size_t most) {
   if (text.size() <= most) return text.size();
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
@@ -50,7 +50,7 @@ uint32_t RowsOf(const trace::Trace& trace, query::ThingKind kind) {
                             : trace.slices.size();
 }
 
-// Whether the row exists and has the kind that the file states.
+// Returns whether the row exists and has the kind that the notes file states.
 bool IsThere(const trace::Trace& trace, const query::Thing& thing) {
   if (thing.row >= RowsOf(trace, thing.kind)) return false;
   if (thing.block()) return true;

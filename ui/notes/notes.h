@@ -44,8 +44,8 @@ std::string FirstTexts(const NoteList& notes);
 size_t InsertNote(NoteList* notes, Note note);
 
 std::string NotesToJson(const std::string& content, const NoteList& notes);
-// Returns kInvalidArgument if the file is too large or malformed, belongs to another run, or refers
-// to times or rows that the trace does not have. Returns all notes or an error.
+// Returns all notes of a side file. Returns kInvalidArgument if the file is too large or malformed,
+// belongs to another run, or refers to times or rows that the trace does not have.
 absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string& content,
                                        const trace::Trace& trace);
 

@@ -37,7 +37,7 @@ std::string ItemOf(const Note& note) {
   return note.end_ns ? i18n::Text("range") : note.thing ? note.what : i18n::Text("time");
 }
 
-// A note about a time has no figures. The figures of a range are empty until they are computed.
+// Only notes about a range have figures. The cells are empty until the figures are computed.
 Table NoteTable(const trace::Trace* trace, const NoteList& notes, const Ranges& ranges) {
   Table table;
   const bool any =
@@ -157,7 +157,7 @@ void NotesPage::Fill() {
   filling_ = true;
   model_->setTable(NoteTable(trace(), notes_, ranges_));
   view_->sortAsBefore();
-  // Keeps the note selected while its text changes.
+  // Keep the note selected when its text changes.
   if (before && *before < notes_.size())
     for (int row = 0; row < model_->rowCount(); ++row)
       if (model_->table().rows[static_cast<size_t>(row)].group == *before) view_->selectRow(row);
@@ -207,11 +207,11 @@ void NotesPage::begin(const Note& note) {
   edit_->setFocus(Qt::ShortcutFocusReason);
 }
 
-// Sets up the field above the table, in which the user edits the selected note or adds a note.
+// Updates the field above the table, in which the user edits the selected note or adds one.
 void NotesPage::ShowLine() {
   const std::optional<size_t> at = begun_ ? std::nullopt : Chosen();
   const Note* note = begun_ ? &*begun_ : at && *at < notes_.size() ? &notes_[*at] : nullptr;
-  // Read-only, because disabling it would move the focus to the table and select a row.
+  // A disabled field would give the focus to the table, which would select a row.
   edit_->setReadOnly(note == nullptr);
   edit_->setText(note != nullptr ? QString::fromStdString(note->text) : QString());
   edit_->setPlaceholderText(note == nullptr ? tr("Select a note, or add one with Ctrl+M")

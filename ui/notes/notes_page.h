@@ -1,6 +1,6 @@
 // The page of notes and bookmarks next to the tables: time, subject and text, and the figures of
-// saved ranges. If a row is selected, the timeline shows its subject. In the field above the table,
-// the user adds a note or edits the selected note.
+// saved ranges. Selecting a row shows its subject in the timeline. The field above the table adds a
+// note or edits the selected one.
 //
 //   page->setNotes(digest, notes);
 //   page->begin({.time_ns = t, .what = "block: ..."});   // added() once the text is entered
@@ -42,8 +42,8 @@ class NotesPage : public QWidget {
  public:
   explicit NotesPage(QWidget* parent = nullptr);
 
-  // `digest`: null if there is no document, or if its notes are not known. `error`: why they are
-  // not.
+  // `digest`: null without a document, or if its notes are unknown. `error`: why they are
+  // unknown.
   void setNotes(std::shared_ptr<const Digest> digest, const NoteList& notes,
                 const QString& error = {});
   bool busy() const { return jobs_.busy(); }
@@ -74,7 +74,7 @@ class NotesPage : public QWidget {
   const trace::Trace* trace() const { return digest_ ? digest_->trace.get() : nullptr; }
 
   std::shared_ptr<const Digest> digest_;
-  // The summaries of saved ranges of this digest. Key: begin and end.
+  // Summaries of the saved ranges of this digest. The key is begin and end of the range.
   std::map<std::pair<int64_t, int64_t>, RangeSummary> ranges_;
   Jobs jobs_;
   NoteList notes_;

@@ -39,7 +39,7 @@ static_assert(kBlock == kBlockColumn && kStep == kColumnsOfTime.front() &&
 
 std::string Text(std::string_view text) { return std::string(text); }
 
-// For each string, its position in the sorted order.
+// Returns the position of each string in the sorted order of all strings.
 std::vector<uint32_t> RanksOf(const std::vector<std::string>& strings) {
   std::vector<uint32_t> order(strings.size()), rank(strings.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -49,7 +49,7 @@ std::vector<uint32_t> RanksOf(const std::vector<std::string>& strings) {
   return rank;
 }
 
-// Maps signed numbers to unsigned numbers that have the same order.
+// Maps a signed number to an unsigned one, such that the order stays the same.
 uint64_t Biased(int64_t value) { return static_cast<uint64_t>(value) ^ (uint64_t{1} << 63); }
 
 template <class KeyOf>
@@ -157,7 +157,7 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
   return row;
 }
 
-// Uses a radix sort over the keys, which sorts a million rows in milliseconds.
+// Sorts the keys by a radix sort, which takes milliseconds for a million rows.
 std::vector<uint32_t> AllocationOrder(const Trace& trace, int column, bool descending) {
   if (column == kUserMetadata && trace.events.user_metadata.empty()) column = kCompileContext;
   std::vector<uint64_t> keys = KeysOf(trace, column);
@@ -189,7 +189,7 @@ EventSpan SpanOf(const Trace& trace, int64_t begin_ns, int64_t end_ns) {
     return static_cast<trace::EventIndex>(std::upper_bound(times.begin(), times.end(), ns) -
                                           times.begin());
   };
-  // Events exactly at the begin and exactly at the end belong to the range.
+  // Events at exactly the begin or the end of the range belong to it.
   const auto first = static_cast<trace::EventIndex>(
       std::lower_bound(times.begin(), times.end(), begin_ns) - times.begin());
   return {.first = first, .last = std::max(after(end_ns), 1u) - 1};

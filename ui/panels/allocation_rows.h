@@ -21,26 +21,26 @@ namespace vramscope::ui {
 // The columns for user metadata and compile context exist only if the trace has such data.
 std::vector<Column> AllocationColumns(const trace::Trace* trace);
 Row AllocationRow(const trace::Trace& trace, trace::AllocationId id);
-// The column with the block's size, by which the table is sorted at first.
+// The column of block sizes. The table is initially sorted by it.
 inline constexpr int kBlockColumn = 5;
 // The columns Step, Phase, Born and Lifetime.
 inline constexpr std::array<int, 4> kColumnsOfTime = {6, 7, 8, 9};
 
-// All allocations sorted by a column; allocations with equal keys are sorted by id. Linear time.
+// Returns all allocations sorted by a column. Those with equal keys are sorted by id. Linear time.
 std::vector<uint32_t> AllocationOrder(const trace::Trace& trace, int column, bool descending);
 
-// The events [first, last] of a selected range; by default, of the whole trace.
+// The events of a selected range, including `last`. The default is the whole trace.
 struct EventSpan {
   trace::EventIndex first = 0, last = trace::kNoEvent;
   bool whole() const { return first == 0 && last == trace::kNoEvent; }
-  // Whether the allocation is in memory at some time within the span.
+  // Returns whether the allocation exists at any time within the span.
   bool Touches(const trace::Trace& trace, uint32_t allocation) const {
     return trace.allocations.alloc_event[allocation] <= last &&
            trace.allocations.free_event[allocation] >= first;  // kNoEvent is the maximum value
   }
   friend bool operator==(const EventSpan&, const EventSpan&) = default;
 };
-// Returns the whole trace if begin >= end.
+// Returns the span of the whole trace if begin >= end.
 EventSpan SpanOf(const trace::Trace& trace, int64_t begin_ns, int64_t end_ns);
 
 }  // namespace vramscope::ui

@@ -19,7 +19,7 @@
 namespace vramscope::ui {
 namespace {
 
-// The timeline marks the matches only when typing has paused; the table shows them with every key.
+// The timeline marks the matches after this pause in typing. The table shows them at every key.
 constexpr int kSendMs = 120;
 constexpr int kNarrowMs = 80;  // delay while a range is dragged
 

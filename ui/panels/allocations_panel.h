@@ -3,8 +3,8 @@
 // which marks them. If a range is selected, the table shows the allocations that are in memory
 // during the range.
 //
-// UI thread only. The table is built when it becomes visible. For large traces, sorting and
-// searching run on a pool thread; a newer request cancels the previous one.
+// UI thread only. The table is built when it becomes visible. In large traces, a pool thread sorts
+// and searches, and a newer request cancels the previous one.
 #pragma once
 
 #include <QJsonObject>
@@ -40,7 +40,7 @@ class AllocationsPanel : public QWidget {
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);  // shown while there is no digest
   void make();                             // updates stale contents, even if hidden
-  // Goes to the next match; while a search is running, waits for its end first.
+  // Goes to the next match (`direction` < 0: the previous one), after the end of a running search.
   bool step(int direction);
   bool busy() const { return jobs_.busy(); }
   TableView* view() const { return view_; }
@@ -49,7 +49,7 @@ class AllocationsPanel : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  // The matches of the search; nullptr when the search has been cleared.
+  // Emitted with the matches of the search, or with nullptr when the search is cleared.
   void marked(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
   void rangeLeft();
 

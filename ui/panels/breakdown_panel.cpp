@@ -26,13 +26,13 @@ namespace {
 
 constexpr int kSwatch = 11;
 constexpr int kShareWidth = 48;
-// With fewer events than this, the live set is computed on the UI thread, otherwise on a pool
+// Below this number of events, the live set is computed on the UI thread, not on a pool
 // thread.
 constexpr uint32_t kInline = 200'000;
-// Key of the job that computes the GPU's memory; the live set's job has the default key.
+// The key of the job that computes the GPU's memory. The job of the live set has the default key.
 constexpr uint64_t kDeviceMemory = 1;
 
-// Paints itself, because a style sheet for each swatch would take longer than the rest of a line.
+// Paints its colour. Giving it a style sheet would take longer than making the rest of the line.
 class Swatch : public QWidget {
  public:
   explicit Swatch(timeline::Color color) : color_(ToQColor(color)) {
@@ -134,7 +134,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   column->addStretch();
 }
 
-// In a narrow panel the texts are elided, so that the panel does not squeeze its neighbours.
+// The panel may be narrow. It then elides its texts instead of squeezing the neighbouring panels.
 QSize BreakdownPanel::minimumSizeHint() const { return {180, QWidget::minimumSizeHint().height()}; }
 
 void BreakdownPanel::setDigest(std::shared_ptr<const Digest> digest) {
@@ -211,7 +211,7 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   const trace::Trace& trace = *digest_->trace;
   range_summary_->setWrappedText(QString::fromStdString(RangeLine(trace, range)));
   range_summary_->show();
-  // Long values are elided at the end, because they begin with the figure.
+  // kRight elides long values at their end. They begin with the figure, which stays visible.
   FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRight);
   const std::vector<Fact> categories = RangeCategories(range);
   FillFacts(range_categories_, categories, FactStyle::kRightMiddle);
@@ -244,7 +244,7 @@ void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) 
   largest_->set(digest_ ? digest_->trace : nullptr, std::move(largest));
 }
 
-// Shows the uses of the GPU's memory at the event.
+// Shows what the GPU's memory is used for at the event.
 void BreakdownPanel::ShowGpu(trace::EventIndex event) {
   if (digest_ == nullptr || digest_->trace->events.size() == 0) return gpu_->set({}, theme_);
   const auto compute = [trace = digest_->trace, event] {
@@ -264,8 +264,8 @@ void BreakdownPanel::ShowGpu(trace::EventIndex event) {
               {.key = kDeviceMemory});
 }
 
-// While a run continues or the cursor moves, the figures change but the lines rarely do. Existing
-// labels are therefore reused.
+// Reuses existing labels: during a run, or while the cursor moves, the figures change, but the set
+// of lines rarely does.
 void BreakdownPanel::ShowParts() {
   const auto same = [](const PartLine& line, const Part& part) {
     return line.category == part.category && line.any == (part.bytes > 0);
@@ -290,8 +290,8 @@ void BreakdownPanel::ShowParts() {
   }
 }
 
-// Builds the lines of `shown_parts_` without their figures. The legend also lists categories that
-// have no bytes now, but at other times of the trace.
+// Builds a line for each of `shown_parts_`, without figures. A category that has no bytes now still
+// has a line if it has bytes at another time of the trace.
 void BreakdownPanel::MakeLines() {
   ClearLayout(parts_);
   lines_.clear();
@@ -443,7 +443,7 @@ void BreakdownPanel::FitParts() {
   for (const PartLine& line : lines_) line.share->setVisible(fits);
 }
 
-// Tells the enclosing scroll area that new contents may need another height.
+// Tells the enclosing scroll area that the height of the contents may have changed.
 void BreakdownPanel::Refit() {
   for (QWidget* box : {parts_box_, range_box_}) {
     box->layout()->invalidate();

@@ -1,6 +1,6 @@
-// The right side of the window: the memory at the peak or at the cursor by category (with a legend
-// of all categories and phases of the trace), the largest live allocations, and the figures of the
-// selected range. The panel never needs more width than it has, so that figures stay visible.
+// The right side of the window. It shows the memory at the peak or cursor by category, the largest
+// live allocations, and the figures of the selected range. A legend lists all categories and phases
+// of the trace. Texts are elided so that the figures stay visible in a narrow panel.
 #pragma once
 
 #include <QJsonObject>
@@ -41,8 +41,8 @@ class BreakdownPanel : public QWidget {
   bool busy() const { return jobs_.busy(); }
   void setSelection(trace::AllocationId id);  // highlighted if it is in the list
   void setTheme(const timeline::Theme& theme);
-  // The figures of the selected range as RangeAsTsv() writes them. Empty if no range is selected,
-  // or if its figures are not computed yet.
+  // Returns the figures of the selected range, formatted by RangeAsTsv(). Empty: no range is
+  // selected, or its figures are not computed yet.
   QString measurement() const;
   QJsonObject dumpState() const;
   QSize minimumSizeHint() const override;
@@ -53,7 +53,7 @@ class BreakdownPanel : public QWidget {
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
   void rangeLeft();  // the user clicked the range's chip
-  // The categories that are switched off in the legend.
+  // Emitted when categories are hidden or shown in the legend.
   void categoriesHidden(const std::bitset<vramscope::trace::kCategoryCount>& hidden);
   void searchRequested(const QString& filter);
 
@@ -97,8 +97,8 @@ class BreakdownPanel : public QWidget {
 
   QLabel* heading_ = nullptr;
   QToolButton* leave_ = nullptr;
-  // Above everything else, so that a selected range needs no scrolling; its other figures are in
-  // `range_box_`.
+  // The main figures of the selected range, at the top, where they are visible without scrolling.
+  // The other figures are in `range_box_`.
   WrappedLabel* range_summary_ = nullptr;
   ElidedLabel* moment_ = nullptr;
   Legend* phases_ = nullptr;
@@ -117,7 +117,7 @@ class BreakdownPanel : public QWidget {
   QGridLayout* parts_ = nullptr;
   QWidget* parts_box_ = nullptr;
   std::vector<PartLine> lines_;
-  // The hidden categories now, and those before the first click of a double click.
+  // The hidden categories: now, and before the first click of a double click.
   std::bitset<trace::kCategoryCount> hidden_, before_click_;
   bool lines_dark_ = false;  // whether the lines were built for the dark theme
   int parts_width_ = 0;      // width of the widest line without its share

@@ -1,5 +1,5 @@
 // Widgets of the breakdown that paint themselves: the bar, and the list of the largest allocations.
-// Internal to breakdown_panel.
+// Only breakdown_panel uses them.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// Cells that several tables use: text, sort key, exact value and tone of a figure.
+// Makes table cells, which have a text, a sort key, an exact value and a tone.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace vramscope::ui {
 
 Cell BytesCell(uint64_t bytes);  // 0 is drawn dim
 Cell CountCell(uint64_t count);  // 0 is drawn dim
-// `times` is false if the trace's times are numbers of history entries instead of nanoseconds.
+// `times`: false if the trace counts history entries instead of nanoseconds.
 Cell DurationCell(int64_t ns, bool times);
 Cell CategoryCell(trace::Category category);
-// A text that may be elided; the tool tip shows the whole text.
+// A text that a narrow column elides. The tool tip shows all of it.
 Cell TextCell(std::string text);
-// Signed bytes of memory. Less memory is good, more is bad.
+// A signed number of bytes. The tone is good for less memory, and bad for more.
 Cell DifferenceCell(int64_t bytes);
 
 }  // namespace vramscope::ui

@@ -87,7 +87,7 @@ void ShowDevice(QComboBox* box, const std::string& device) {
   const absl::StatusOr<run::Device> found = run::ReadDevice(device);
   if (at < 0 && found.ok()) at = box->findData(Text(found->key));
   if (at < 0 && found.ok()) {
-    // The box has at most one device that is not in the table, so a new one replaces the old one.
+    // The box shows at most one device that is not in the table: the latest one.
     const int last = box->count() - 1;
     if (box->property(kNotOfTheTable).toBool()) box->removeItem(last);
     box->setProperty(kNotOfTheTable, true);
@@ -174,7 +174,7 @@ QWidget* DeviceDialog::MakeTablePage() {
   table_->horizontalHeaderItem(3)->setToolTip(tr("Compute capability"));
   table_->horizontalHeaderItem(5)->setToolTip(tr("Dense 16-bit TFLOP/s"));
   table_->horizontalHeaderItem(6)->setToolTip(
-      tr("Values that have no source for this GPU and come from a similar one"));
+      tr("Values taken from a similar GPU, because this one has no source for them"));
   table_->verticalHeader()->hide();
   table_->setShowGrid(false);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -200,7 +200,7 @@ QWidget* DeviceDialog::MakeTablePage() {
     table_->item(row, 0)->setToolTip(Text(d.key));
     ++row;
   }
-  // The header computes the widths itself, when the style sheet has set the font.
+  // Let the header compute the widths, because it does so after the style sheet has set the font.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setMinimumSectionSize(62);  // a bold title and its padding
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
@@ -337,7 +337,7 @@ void DeviceDialog::openFile(const QString& path) {
   setDevice(Text(*device));
 }
 
-// Filters the table: all words must occur somewhere in the texts of a GPU.
+// Shows the GPUs of the table whose texts contain all words of the search.
 void DeviceDialog::Filter() {
   std::vector<std::string> words;
   for (const QString& word : search_->text().split(QLatin1Char(' '), Qt::SkipEmptyParts))
@@ -351,7 +351,7 @@ void DeviceDialog::Filter() {
     selected = selected || (fits && table_->selectionModel()->isRowSelected(row, {}));
     ++row;
   }
-  // One of the visible rows must be selected, because Return chooses the selected row.
+  // Return chooses the selected row, so select one of the visible rows.
   if (!selected && first >= 0) table_->selectRow(first);
   if (first < 0) table_->clearSelection();
   Check();

@@ -1,6 +1,6 @@
-// A dialog to choose the GPU for which a run or program is planned. The user selects a GPU of the
-// device table, and possibly a MIG slice or another memory size. For a GPU that is not in the
-// table, the user opens a device file or enters its figures.
+// A dialog to choose the GPU for which a run or program is planned. The user selects a GPU from the
+// device table, or opens a device file, or enters the figures of a GPU. A MIG slice or another
+// memory size can be chosen, too.
 //
 //   auto* dialog = new DeviceDialog(QStringLiteral("rtx-4090"), this);
 //   connect(dialog, &DeviceDialog::chosen, this, [](const QString& device) { ... });
@@ -31,10 +31,10 @@ class DeviceDialog : public QDialog {
   // `device`: the initial choice, in the form that run::ReadDevice() accepts.
   explicit DeviceDialog(const QString& device, QWidget* parent);
 
-  // The current choice; empty if it is not a valid GPU.
+  // Returns the current choice. Empty: it is not a valid GPU.
   QString device() const;
   void setDevice(const QString& device);
-  // Reads a device file. The dialog shows errors of the file.
+  // Reads a device file. If the file has errors, the dialog shows them.
   void openFile(const QString& path);
 
  Q_SIGNALS:
@@ -69,7 +69,7 @@ QString ShortDeviceName(const run::DeviceProfile& device);
 // Fills a combo box with the device table. ShowDevice() appends a device that is not in the table.
 void FillDevices(QComboBox* box);
 void ShowDevice(QComboBox* box, const std::string& device);
-// A button to put next to a box that FillDevices() filled; the caller opens the dialog on a click.
+// Makes a button for use next to a box of devices. The caller opens the dialog on a click.
 QToolButton* MakeDeviceButton(const char* name);
 
 }  // namespace vramscope::ui

@@ -1,12 +1,12 @@
-// The search line above a table: a field for a text or a filter, the filter's error, the number of
-// matches, and buttons for the previous and the next match.
+// The search line above a table. It has a field for a text or a filter, the filter's error, the
+// number of matches, and buttons for the previous and next match.
 //
 //   auto* bar = new FindBar("searchFilter", tr("Find ..."));
 //   connect(bar, &FindBar::edited, this, [this](const query::Filter& filter) { ... });
 //   bar->setCount(tr("%1 found").arg(n), n > 0);
 //
-// UI thread only. Enter and Shift+Enter step, Down moves the focus to the widget `below`, Esc
-// clears the field.
+// UI thread only. Enter goes to the next match and Shift+Enter to the previous one. Down moves the
+// focus to the widget of setBelow(). Esc clears the field.
 #pragma once
 
 #include <QWidget>
@@ -35,7 +35,7 @@ class FindBar : public QWidget {
   QHBoxLayout* line() const { return line_; }  // controls can be added at the end of the bar
 
  Q_SIGNALS:
-  // Not emitted while the text is not a valid filter.
+  // Emitted when the text has changed, unless it is not a valid filter.
   void edited(const vramscope::query::Filter& filter);
   void stepped(int direction);
 

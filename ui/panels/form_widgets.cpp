@@ -59,9 +59,9 @@ QFont RoleFont(LabelRole role) {
   return PanelFont(Font::kBody);
 }
 
-// Ignores the wheel on combo boxes and on spin boxes without the focus, so that scrolling past them
-// does not change the run. (A combo box's open list is a separate widget and still scrolls.) Also
-// passes Undo and Redo on to the window, because a spin box would apply them to its text.
+// Ignores the wheel over a combo box, and over a spin box without the focus, so that scrolling past
+// them changes no settings. (A combo box's open list is a separate widget and still scrolls.)
+// Passes Undo and Redo to the window, because a spin box would apply them to its text.
 class InputGuard : public QObject {
  public:
   using QObject::QObject;
@@ -127,14 +127,14 @@ QGridLayout* MakeFactGrid(QWidget* box, int spacing) {
 
 namespace {
 
-// The widget at a place of a grid, if it is a `Widget`.
+// Returns the widget in a cell of a grid. Null: there is none, or it is not a `Widget`.
 template <typename Widget>
 Widget* At(const QGridLayout* grid, int row, int column) {
   const QLayoutItem* item = grid->itemAtPosition(row, column);
   return item == nullptr ? nullptr : qobject_cast<Widget*>(item->widget());
 }
 
-// True if the grid has `rows` rows and each can show a fact in this style.
+// Returns true if the grid has `rows` rows of labels for facts that elide in this mode.
 bool HasFactRows(const QGridLayout* grid, size_t rows, Qt::TextElideMode mode) {
   if (static_cast<size_t>(grid->count()) != 2 * rows) return false;
   for (int i = 0; i < static_cast<int>(rows); ++i) {
@@ -150,7 +150,7 @@ bool HasFactRows(const QGridLayout* grid, size_t rows, Qt::TextElideMode mode) {
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style) {
   const Qt::TextElideMode mode =
       style == FactStyle::kRightMiddle ? Qt::ElideMiddle : Qt::ElideRight;
-  // Labels are used again, because making and laying them out takes most of a selection's time.
+  // Reuse the labels. Making and laying out new ones would take most of the time of a selection.
   if (!HasFactRows(grid, facts.size(), mode)) {
     ClearLayout(grid);
     for (int i = 0; i < static_cast<int>(facts.size()); ++i) {
@@ -171,15 +171,20 @@ void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle styl
 
 namespace {
 
-// Qt cuts a text that is too long for the box in the middle of a letter.
+// Elides a text that is too long for the box. Qt would cut it in the middle of a letter.
 class ElidingComboBox : public QComboBox {
  protected:
   void initStyleOption(QStyleOptionComboBox* option) const override {
     QComboBox::initStyleOption(option);
     const QRect text =
         style()->subControlRect(QStyle::CC_ComboBox, option, QStyle::SC_ComboBoxEditField, this);
+    const int width = text.width() - 2;
+    if (option->fontMetrics.horizontalAdvance(option->currentText) > width) {
+      const QString shorter = currentData(kShortTextRole).toString();
+      if (!shorter.isEmpty()) option->currentText = shorter;
+    }
     option->currentText =
-        option->fontMetrics.elidedText(option->currentText, Qt::ElideRight, text.width() - 2);
+        option->fontMetrics.elidedText(option->currentText, Qt::ElideRight, width);
   }
 };
 
@@ -207,7 +212,7 @@ void SetUpBox(QAbstractSpinBox* box) {
   box->installEventFilter(new InputGuard(box));
 }
 
-// Accepts any text while the user types, and then refuses a text that is not a number in range.
+// Accepts any text while the user types. Afterwards, refuses it if it is not a number in range.
 class WholeNumberBox : public QSpinBox {
  public:
   explicit WholeNumberBox(std::function<void(const QString&)> refused)
@@ -216,7 +221,7 @@ class WholeNumberBox : public QSpinBox {
     const QValidator::State state = QSpinBox::validate(text, at);
     return state == QValidator::Invalid && refused_ ? QValidator::Intermediate : state;
   }
-  // Called when the user has edited the text; restores the previous number if the text is refused.
+  // Qt calls this after editing, if the text is not acceptable. Restores the previous number.
   void fixup(QString& text) const override {
     const QString typed = text;
     QSpinBox::fixup(text);
@@ -263,7 +268,7 @@ WrappedLabel::WrappedLabel(LabelRole role) {
 void WrappedLabel::setWrappedText(const QString& text) {
   if (text == this->text()) return;
   setText(text);
-  // A hidden label has no valid width yet; resizeEvent() sets the height when the layout shows it.
+  // A hidden label has no valid width yet. When it is shown, resizeEvent() sets the height.
   if (isVisible()) {
     KeepHeight();
   } else {
@@ -281,8 +286,8 @@ void WrappedLabel::resizeEvent(QResizeEvent* event) {
 }
 
 void WrappedLabel::KeepHeight() {
-  // heightForWidth() is never less than the minimum height, so the minimum is reset first. For an
-  // empty text, heightForWidth() returns -1.
+  // heightForWidth() returns at least the minimum height, so reset the minimum first. It returns -1
+  // for an empty text.
   setMinimumHeight(0);
   setMinimumHeight(std::max(0, heightForWidth(width())));
 }
@@ -301,8 +306,8 @@ void ElidedLabel::setFullText(const QString& text, const QString& tip) {
   Elide();
 }
 
-// A label lays out selectable text as a document, which takes long for a panel of labels. The text
-// therefore becomes selectable only when the pointer enters the label.
+// Selectable text is laid out as a document, which is slow for a panel full of labels. So the text
+// becomes selectable only when the pointer enters the label.
 void ElidedLabel::setSelectable() { selectable_ = true; }
 
 void ElidedLabel::enterEvent(QEnterEvent* event) {

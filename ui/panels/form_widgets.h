@@ -1,5 +1,5 @@
-// Labels, combo boxes and spin boxes in a few roles. The style sheet chooses their colours by their
-// property "role".
+// Makes labels, combo boxes and spin boxes. The style sheet chooses their colours by their property
+// "role".
 #pragma once
 
 #include <QComboBox>
@@ -22,31 +22,33 @@ enum class LabelRole { kHeading, kGroup, kBody, kBold, kDim, kFaint, kNumber, kN
 
 QLabel* MakeLabel(const QString& text, LabelRole role);
 QFrame* MakeLine();  // a line between two parts of a panel
-// `tone`: "good", "bad", "dim" or "faint": a color of the theme that replaces the role's color.
+// Replaces the role's color by a color of the theme. `tone`: "good", "bad", "dim" or "faint".
 void SetTone(QWidget* widget, const char* tone);
 
 // Removes and deletes everything in a layout.
 void ClearLayout(QLayout* layout);
 
-// Fills the grid with labels and values in two columns, in place of its contents. The text of a
-// value can be selected, and its tool tip shows the whole text.
+// Replaces the contents of the grid by labels and values in two columns. The user can select the
+// text of a value. Its tool tip shows the whole text.
 enum class FactStyle { kRight, kRightMiddle, kLeft };
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
-// Boxes that can be in a scrolling list: the wheel never changes a combo box, and changes a spin
-// box only while that has the focus.
+// Boxes for use in a scrolling list. The wheel never changes a combo box. It changes a spin box
+// only while the spin box has the focus.
+// An entry's kShortTextRole is the text that a combo box shows if the whole text does not fit.
+constexpr int kShortTextRole = Qt::UserRole + 16;
 QComboBox* MakeComboBox();
-// Emits valueChanged once the user has finished editing, not for every digit. `refused` is called
-// with a typed text that is not a number from `low` to `high`.
+// Emits valueChanged when the user finishes editing, not for every digit. If the typed text is not
+// a number from `low` to `high`, calls `refused` with it.
 QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> refused = {});
-// A box for a number with decimals, like MakeSpinBox(). Shows only the digits that the number
-// needs, such as "0.0001".
+// Makes a box like MakeSpinBox(), but for numbers with decimals. Shows only the digits that a
+// number needs, such as "0.0001".
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 
-// A label with several lines of text. A layout gives a QLabel with such a text as little as one
-// line; this label keeps the height that all lines need at its width. A long word does not make its
-// panel wider than the dock, where figures to its right would be cut off.
+// A label with several lines of text. A layout may give a QLabel the height of only one line, but
+// this label keeps the height that all lines need at its width. A long word does not widen the
+// panel beyond the dock, which would cut off figures to the right.
 class WrappedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString wrappedText READ text WRITE setWrappedText)
@@ -62,8 +64,8 @@ class WrappedLabel : public QLabel {
   void KeepHeight();
 };
 
-// Elides its text, so that it does not widen its parent; the tool tip shows the whole text, and
-// `tip` if there is one.
+// A label that elides its text, so that it does not widen its parent. The tool tip shows the whole
+// text, followed by `tip` if there is one.
 class ElidedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString fullText READ fullText WRITE setFullText)

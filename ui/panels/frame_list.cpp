@@ -32,7 +32,7 @@ void FrameList::set(std::vector<timeline::StackLine> lines, const timeline::Them
 QSize FrameList::sizeHint() const { return {200, static_cast<int>(lines_.size()) * kRow}; }
 QSize FrameList::minimumSizeHint() const { return {40, sizeHint().height()}; }
 
-// Elides the left part of a path, because its end is more informative.
+// Elides the beginning of a path, because the end says more about the file.
 QString FrameList::shownFile(int line) const {
   return Metrics().elidedText(QString::fromStdString(lines_[static_cast<size_t>(line)].file),
                               Qt::ElideLeft, static_cast<int>(width() * kFileShare));

@@ -1,5 +1,5 @@
-// A call stack with one frame a line. Lines that are too long are elided in the middle; the tool
-// tip shows the whole line with the whole path.
+// A call stack, with a line for each frame. A line that is too long is elided in the middle. Its
+// tool tip shows the whole line and path.
 #pragma once
 
 #include <QString>
@@ -17,7 +17,7 @@ class FrameList : public QWidget {
   explicit FrameList(QWidget* parent = nullptr);
   void set(std::vector<timeline::StackLine> lines, const timeline::Theme& theme);
   const std::vector<timeline::StackLine>& lines() const { return lines_; }
-  // The text as it is drawn at the current width.
+  // Both return the text as it is drawn at the current width.
   QString shownFunction(int line) const;
   QString shownFile(int line) const;
   QSize sizeHint() const override;

@@ -1,7 +1,7 @@
-// The uses of a GPU's memory as one stacked bar (explain/device_memory.h): blocks, unused memory of
-// the allocator, libraries, the CUDA context, other processes and the unexplained remainder. The
-// end of the bar is free memory. A trace of the host's memory is captioned as such. A part's tool
-// tip shows its bytes and the source of that figure.
+// A stacked bar of what a GPU's memory is used for (explain/device_memory.h): blocks, unused memory
+// of the allocator, libraries, the CUDA context, other processes and the unexplained remainder. The
+// end of the bar is free memory. The caption says if the memory is the host's. A part's tool tip
+// shows its bytes and where that figure comes from.
 #pragma once
 
 #include <QJsonArray>

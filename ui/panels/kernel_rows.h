@@ -1,4 +1,4 @@
-// The tables of the GPU's activities and of search results. Does not use Qt.
+// Makes the tables of the GPU's activities and of search results. Does not use Qt.
 //
 //   KernelTable(query::SumKernels(index, query::KernelsBy::kOp), query::KernelsBy::kOp, *trace)
 //
@@ -11,11 +11,11 @@
 
 namespace vramscope::ui {
 
-// Row::group is the index of the row's sum, Row::activity the longest activity in that sum.
+// Row::group is the index of the row's sum. Row::activity is the longest activity of the sum.
 Table KernelTable(const query::KernelSums& sums, query::KernelsBy by, const trace::Trace& trace);
 
-// The table has a row for each group of matches, at most kMostFoundGroups rows (Row::group is the
-// group's index), and then a row without a group for each matching stack frame.
+// First come rows for at most kMostFoundGroups groups of matches; Row::group is the group's index.
+// Then comes a row for each matching stack frame, which has no group.
 inline constexpr size_t kMostFoundGroups = 5000;
 Table FoundTable(const query::SearchResult& found, const trace::Trace& trace);
 

@@ -1,6 +1,6 @@
-// A table of the GPU's activities: kernels, memcpys and memsets, summed by name, op, module, phase,
-// step, stream or kind. The table has a filter, like the search. If a range is selected, it sums
-// the activities that begin in the range.
+// A table of the GPU's activities (kernels, memcpys and memsets), summed by name, op, module,
+// phase, step, stream or kind. It can be filtered like the search. If a range is selected, the sums
+// cover the activities that begin in the range.
 //
 // UI thread only. The sums are computed on a pool thread when the page is visible; a newer request
 // cancels the previous one.
@@ -34,7 +34,7 @@ class KernelsPanel : public RangedPage {
  public:
   explicit KernelsPanel(QWidget* parent = nullptr);
 
-  // The canvas's indexes, which contain the op and module of each kernel. Null: shows nothing.
+  // Sets the canvas's indexes, which know each kernel's op and module. Null: shows nothing.
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
   void setActivity(uint32_t activity);  // the selected activity; UINT32_MAX: none
   void setTheme(const timeline::Theme& theme);
@@ -60,8 +60,8 @@ class KernelsPanel : public RangedPage {
   int SumOfRow(int row) const;
   int RowOfSum(uint32_t sum) const;
 
-  // The indexes from which the shown rows were computed. They differ from indexes_ while the sums
-  // of new indexes are computed.
+  // The indexes from which the shown rows were computed. While new sums are being computed, they
+  // differ from indexes_.
   std::shared_ptr<const timeline::TimelineData> shown_of_;
   query::Filter filter_;
   uint32_t activity_ = UINT32_MAX;

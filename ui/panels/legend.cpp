@@ -26,16 +26,25 @@ void Legend::set(std::vector<Entry> entries, const timeline::Theme& theme) {
   theme_ = theme;
   setVisible(!entries_.empty());
   if (same) return;
+  text_widths_.clear();
   updateGeometry();
   update();
 }
 
 template <class Place>
 int Legend::Flow(int width, const Place& place) const {
-  const QFontMetrics metrics(PanelFont(timeline::Font::kSmall));
+  const QFont font = PanelFont(timeline::Font::kSmall);
+  if (text_widths_.size() != entries_.size() || font != measured_font_) {
+    const QFontMetrics metrics(font);
+    text_widths_.clear();
+    for (const Entry& entry : entries_)
+      text_widths_.push_back(metrics.horizontalAdvance(entry.second));
+    measured_font_ = font;
+  }
   int x = 0, y = 0;
-  for (const Entry& entry : entries_) {
-    const int w = kSwatch + kGap + metrics.horizontalAdvance(entry.second);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    const int w = kSwatch + kGap + text_widths_[i];
     if (x > 0 && x + w > width) {
       x = 0;
       y += kRow;

@@ -1,6 +1,7 @@
 // Colours and their names, in as many lines as the width requires.
 #pragma once
 
+#include <QFont>
 #include <QString>
 #include <QWidget>
 #include <utility>
@@ -26,11 +27,14 @@ class Legend : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // Calls place(entry, x, y) for each entry; returns the height.
+  // Calls place(entry, x, y) for each entry. Returns the height of all lines.
   template <class Place>
   int Flow(int width, const Place& place) const;
   std::vector<Entry> entries_;
   timeline::Theme theme_;
+  // The widths of the entries' texts in measured_font_. Layouts ask for the height many times.
+  mutable std::vector<int> text_widths_;
+  mutable QFont measured_font_;
 };
 
 }  // namespace vramscope::ui

@@ -10,7 +10,7 @@
 namespace vramscope::ui {
 namespace {
 
-// Follows a link on a click, Return or Enter.
+// A label that follows its link on a click, Return or Enter.
 class LinkLabel : public ElidedLabel {
  public:
   LinkLabel() : ElidedLabel(LabelRole::kBody, Qt::ElideMiddle) {
@@ -38,7 +38,7 @@ class LinkLabel : public ElidedLabel {
 
  private:
   void Follow() {
-    // Calls a copy of follow_, because following the link may change or delete this label.
+    // Call a copy of follow_, because following the link may delete this label.
     const std::function<void()> follow = follow_;
     follow();
   }
@@ -87,7 +87,7 @@ void LinkedFacts::Fill(const Row& row, const timeline::LinkedFact& fact) {
 void LinkedFacts::set(const std::vector<timeline::LinkedFact>& facts) {
   shown_ = facts;
   setVisible(!facts.empty());
-  // Rows that can show the new facts are used again: making and laying out labels takes long.
+  // Reuse the rows that can show the new facts, because making and laying out labels is slow.
   size_t kept = 0;
   while (kept < rows_.size() && kept < facts.size() && rows_[kept].kind == KindOf(facts[kept]))
     ++kept;

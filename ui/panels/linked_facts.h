@@ -1,6 +1,6 @@
-// Labels and values in two columns. A value may be a link to a kernel, an allocation or an op.
-// Links can be reached by Tab and followed with Enter.
-// UI thread only.
+// Labels and values in two columns. A value may be a link to a kernel, an
+// allocation or an op. Tab moves to the next link, and Enter follows it. UI thread
+// only.
 #pragma once
 
 #include <QWidget>

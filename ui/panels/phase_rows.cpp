@@ -17,7 +17,7 @@
 namespace vramscope::ui {
 namespace {
 
-// In a trace without times, durations are numbers of history entries. 0 means that the phase never
+// If the trace has no times, `ms` counts history entries. 0: the phase never
 // ran.
 Cell Milliseconds(double ms, bool times) {
   Cell cell = DurationCell(std::llround(ms * 1e6), times);
@@ -26,7 +26,7 @@ Cell Milliseconds(double ms, bool times) {
   return cell;
 }
 
-// The slice of each step, by number; the first one if a number occurs again.
+// Returns the slice of each step by its number. If a number occurs again, the first slice counts.
 std::map<int64_t, uint32_t> SlicesOfSteps(const trace::SliceTable& slices) {
   std::map<int64_t, uint32_t> steps;
   for (uint32_t i = 0; i < slices.size(); ++i)
@@ -40,7 +40,7 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
                  const std::optional<std::vector<query::DeviceTimes>>& gpu) {
   const bool times = digest.trace->info.has_times;
   const std::vector<analysis::StepRow>& steps = digest.summary.steps;
-  // Blocks without segments: the file does not contain what was reserved.
+  // A trace with allocated but no reserved bytes has no segments, so reserved memory is unknown.
   const bool reserved = digest.summary.peak.reserved > 0 || digest.summary.peak.allocated == 0;
   const bool told = gpu && (gpu->empty() || gpu->size() == steps.size());
   Table table;
@@ -57,7 +57,7 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     table.columns.push_back(std::move(made));
   };
   const auto all = std::span(query::kPhaseTimes);
-  // For a trace without phases, the table has only the column of the total.
+  // If the trace has no phases, only the last column, the total, is shown.
   const size_t first = query::HasPhases(steps) ? 0 : all.size() - 1;
   for (const query::PhaseTime& t : all.subspan(first)) column(t.host, "");
   table.columns.push_back({i18n::Text("Peak allocated"), true, 115});

@@ -1,5 +1,5 @@
-// The table of steps by two clocks: the time that the host took for each phase, and the time that
-// the GPU was busy with the work launched in it. Does not use Qt.
+// Makes the table of steps, with two times for each phase: how long the host took, and how long the
+// GPU was busy with the work that the phase launched. Does not use Qt.
 //
 // Pure functions; thread-safe.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace vramscope::ui {
 
-// PhaseTable (rows.h) followed by four columns of GPU times. `gpu` has one element for each step.
-// `gpu` is empty while the times are being computed, and nullopt if the kernels are unknown.
+// Returns the PhaseTable of rows.h with four more columns, of GPU times. `gpu` has an element for
+// each step. It is empty while these are being computed, and nullopt if no kernels are known.
 Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
                  const std::optional<std::vector<query::DeviceTimes>>& gpu);
 

@@ -1,6 +1,6 @@
-// A table of steps: the time that the host took for each phase and, if kernels are known, the time
-// that the GPU was busy with the work launched in it. If a range is selected, the table shows only
-// the steps that overlap the range.
+// A table of steps. It shows how long the host took for each phase and, if kernels are known, how
+// long the GPU was busy with the work that the phase launched. If a range is selected, the table
+// shows only the steps that overlap the range.
 //
 // UI thread only. The table is built when it becomes visible; a pool thread computes the GPU's
 // times.
@@ -30,7 +30,7 @@ class PhasesPanel : public QWidget {
  public:
   explicit PhasesPanel(QWidget* parent = nullptr);
 
-  // `indexes`: the canvas's indexes, if available, which map each kernel to its step.
+  // `indexes`: the canvas's indexes, which map kernels to steps. Null: not available (yet).
   void setDigest(std::shared_ptr<const Digest> digest,
                  std::shared_ptr<const timeline::TimelineData> indexes = {});
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);

@@ -1,5 +1,5 @@
-// The form of the program page: makes its rows, and shows those that apply to the place where the
-// program runs.
+// The form of the program page. This file makes its rows, and shows the rows that apply to where
+// the program runs.
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -131,7 +131,7 @@ void ProgramPanel::BuildForm() {
   choose_device_ = MakeDeviceButton("programChooseDevice");
   connect(choose_device_, &QToolButton::clicked, this, &ProgramPanel::chooseDevice);
   AddRow(tr("GPU"), device_, tr("The GPU that a planned program sees"));
-  // The button is next to the title, because the box needs the whole width of its line.
+  // Put the button next to the title, because the combo box needs its whole line.
   grid_->addWidget(choose_device_, grid_->rowCount() - 1, 0, Qt::AlignRight | Qt::AlignVCenter);
 
   ranks_ = MakeSpinBox(1, kMostRanks);
@@ -183,7 +183,7 @@ void ProgramPanel::BuildForm() {
 
 bool ProgramPanel::watches() const { return request_.planned() && watch_->isChecked(); }
 
-// Hides or disables the fields that do not apply to a recording or to another computer.
+// Hides or disables fields that do not apply to recordings or to another computer.
 void ProgramPanel::ShowFields() {
   const bool idle = state_.stage == ProgramState::Stage::kIdle;
   const bool planned = request_.planned();

@@ -126,7 +126,7 @@ void ProgramPanel::BuildRun() {
   });
   column->addWidget(toggles_);
   column->addStretch();
-  // A long word (a path, a setting) is elided and does not widen the panel.
+  // Do not let long words, such as paths and settings, widen the panel.
   for (QWidget* text : std::initializer_list<QWidget*>{interpreter_note_, warning_, status_, error_,
                                                        error_next_, command_})
     text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -143,7 +143,7 @@ void ProgramPanel::setTheme(const timeline::Theme& theme) {
 }
 
 void ProgramPanel::setRequest(const program::Request& request) {
-  // The shown error belongs to the request that was started, and is removed for another request.
+  // The shown error is of the request that was started, so hide it when the request changes.
   if (!(request == request_)) {
     error_->hide();
     error_next_->hide();
@@ -183,7 +183,7 @@ void ProgramPanel::Edited() {
   const auto text_of = [](const QLineEdit* edit) { return edit->text().trimmed().toStdString(); };
   const auto path_of = [&](const QLineEdit* edit) {
     QString path = edit->text().trimmed();
-    // ssh starts in the home directory.
+    // Replace "~/". A command run by ssh starts in the home directory.
     if (path.startsWith(QLatin1String("~/")))
       path.replace(0, elsewhere ? 2 : 1, elsewhere ? QString() : QDir::homePath());
     return path.toStdString();
@@ -221,8 +221,8 @@ void ProgramPanel::FindInterpreters() {
                                     QFileInfo(Text(request_.interpreter)).fileName().toStdString(),
                                     places));
   if (!interpreter_chosen_ || std::ranges::none_of(interpreters_, same)) {
-    // Chooses the first interpreter that can run the program; if none can, the first in the list:
-    // the note below the field then explains what it lacks.
+    // Choose the first interpreter that can run the program. If there is none, choose the first of
+    // the list, and the note below the field explains what it lacks.
     const auto good = std::ranges::find_if(
         interpreters_, [](const program::Interpreter& i) { return program::WhyNot(i).empty(); });
     request_.interpreter = good != interpreters_.end() ? good->path
@@ -281,7 +281,7 @@ void ProgramPanel::ChooseFolder() {
   Edited();
 }
 
-// Shows what the run will do, in words and as a command line, or why it cannot start.
+// Shows what the run will do, both in words and as a command line, or why it cannot start.
 void ProgramPanel::Explain() {
   QString note;
   bool good = true;
@@ -322,7 +322,7 @@ void ProgramPanel::Explain() {
   QString why = Text(std::string(possible.message()));
   if (!why.isEmpty()) why[0] = why[0].toUpper();
   start_->setToolTip(possible.ok() ? tr("Start it now (Ctrl+R)") : why);
-  // An empty form shows no error.
+  // Do not show an error while the form is still empty.
   const bool say = !possible.ok() && !request_.script.empty() && idle;
   if (say || status_->property("why").toBool()) {
     status_->setProperty("why", say);
@@ -408,8 +408,8 @@ void ProgramPanel::addOutput(const QString& more) {
   FitOutput(output_lines_);
 }
 
-// The box is as high as its text, within limits. While a program runs, it is at least as high as
-// before, so that the switches below do not move.
+// Makes the output box as high as its text, within limits. It never shrinks while a program runs,
+// so that the switches below it do not move up.
 void ProgramPanel::FitOutput(int least) {
   const auto wrapped =
       static_cast<int>(output_->document()->documentLayout()->documentSize().height());
@@ -445,7 +445,7 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   output_heading_->setVisible(printed);
   output_->setVisible(printed);
   again_->setEnabled(true);
-  // A script on another computer cannot be planned here.
+  // Hide the menu for a script on another computer, which cannot be planned here.
   again_->setVisible(end.trace != nullptr && request_.where != program::Where::kHost);
 }
 
@@ -456,8 +456,8 @@ void ProgramPanel::ChooseDevice(const QString& now,
   dialog->open();
 }
 
-// Fills the menu with all GPUs but the one for which the shown plan was made, in a submenu for each
-// product line, because there are many.
+// Fills the menu with all GPUs except the one of the shown plan. Each product line has a submenu,
+// because there are many GPUs.
 void ProgramPanel::FillAgain() {
   QMenu* menu = again_->menu();
   menu->clear();

@@ -1,7 +1,7 @@
-// The left side of the window for planning or recording a program: the form (script, interpreter,
-// GPU, this or another computer), the start button, progress, output and errors of the run, the
-// equivalent command line, and a menu to plan again for another GPU. The panel starts nothing
-// itself.
+// The left side of the window when a program is planned or recorded. It has a form (script,
+// interpreter, GPU, this or another computer), a start button, the run's progress, output and
+// errors, the equivalent command line, and a menu to plan again for another GPU. The panel starts
+// nothing itself.
 #pragma once
 
 #include <QJsonObject>
@@ -47,7 +47,7 @@ class ProgramPanel : public QWidget {
   void setPeak(uint64_t allocated);  // peak of the shown document
   void addOutput(const QString& more);
   void clearOutput();
-  // Shows the result of the run: its errors or, if there are results, the next possible actions.
+  // Shows how the run ended: its errors or, if it has a result, what the user can do next.
   void setEnd(const ProgramEnd& end);
   void focusScript();
   void setDevice(const QString& device);
@@ -62,14 +62,14 @@ class ProgramPanel : public QWidget {
   void stopRequested();
   void againRequested(const QString& device);  // key in the device table
   void requestChanged();                       // request() may differ
-  // The user has switched a technique; `before`: request() before that.
+  // Emitted after the user has switched a technique. `before`: what request() was before that.
   void toggled(const vramscope::program::Request& before);
   void watchChanged();  // watches() has changed
 
  private:
   void BuildForm();
   void BuildRun();
-  // Adds a row "title | widget"; the explanation is its tool tip.
+  // Adds a row with a title and a widget. `explanation` becomes the tool tip.
   void AddRow(const QString& title, QWidget* widget, const QString& explanation);
   void ShowFields();        // shows the fields that apply to the place where the program runs
   void Edited();            // the form has changed

@@ -52,16 +52,16 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   head->addStretch();
   QLabel* effect = MakeLabel(tr("memory needed"), LabelRole::kFaint);
   effect->setToolTip(
-      tr("Each technique was planned alone, switched on from outside: the memory that the program "
-         "needs with it minus the memory needed without techniques, and a step's time with it "
-         "divided by the time without. Several may save less together than their sum."));
+      tr("Each technique was planned without the others. The figures are the memory that the "
+         "program needs with it minus the memory needed without techniques, and the time of a step "
+         "with it divided by the time without. Several together may save less than the sum."));
   head->addWidget(effect);
   column->addLayout(head);
   empty_ = new WrappedLabel(LabelRole::kDim);
   empty_->setWrappedText(
       tr("Techniques can be switched on in your program from outside, without changing it. \"Find "
-         "techniques\" plans it with each one that applies, and shows what each saves and the line "
-         "to write."));
+         "techniques\" plans it with each one that applies, and shows what each saves and which "
+         "line to write."));
   column->addWidget(empty_);
   auto* search = new QHBoxLayout;
   search_ = new QPushButton;
@@ -121,7 +121,7 @@ ProgramToggles::Known& ProgramToggles::Of(const std::string& script) {
 void ProgramToggles::setRequest(const program::Request& request) {
   const bool other = request.script != request_.script;
   if (other) {
-    // While a path is being typed, nothing is stored about its beginnings.
+    // Forget the previous script if nothing is known about it: the user may be typing a path.
     const bool nothing = now_->entries.empty() && now_->chosen.empty() && now_->says.isEmpty();
     const std::string before = request_.script;
     now_ = &Of(request.script);
@@ -142,7 +142,7 @@ void ProgramToggles::setChosen(const std::vector<std::string>& toggles) {
   Rebuild();
 }
 
-// Adds a row for each toggle that is on, even if its saving is not known.
+// Adds an entry for each toggle that is on but has none, because its saving is not known.
 void ProgramToggles::AddChosen(Known& of) {
   for (const std::string& toggle : of.chosen)
     if (std::ranges::find(of.entries, toggle, &Entry::toggle) == of.entries.end())
@@ -214,7 +214,7 @@ void ProgramToggles::setPart(const QJsonObject& part) {
   ShowEntry(of, static_cast<size_t>(at - of.entries.begin()));
 }
 
-// The rows keep their places until the search has ended, so that no switch moves under the pointer.
+// Keeps the order of the rows until the search has ended, so that switches stay where they are.
 void ProgramToggles::SetPlanning(Known& of, const QJsonObject& part) {
   of.start_ms =
       part.value(QLatin1String("start")).toObject().value(QLatin1String("step_ms")).toDouble();
@@ -304,13 +304,13 @@ void ProgramToggles::ShowInapplicable() {
   others_->setVisible(!others.isEmpty());
 }
 
-// Whether the last search was for this program as it is now, whatever toggles are on.
+// Returns whether the last search was for this state of the program. Ignores which toggles are on.
 bool ProgramToggles::IsOf(const Known& known, program::Request request) {
   request.toggles = known.asked.toggles;
   return request == known.asked && SavedAt(request) == known.saved;
 }
 
-// Whether the shown savings are of an earlier state of the program in the form.
+// Returns whether the shown savings were computed for an earlier state of the form's program.
 bool ProgramToggles::Outdated() const {
   return !searching_ && !IsOf(*now_, request_) &&
          std::ranges::any_of(now_->entries,
@@ -437,7 +437,7 @@ void ProgramToggles::Update() {
   copy_->setVisible(!LinesToWrite().isEmpty());
 }
 
-// Switching a toggle on switches off the toggles that it excludes and its own other values.
+// Switches a toggle. Switching it on switches off its other values and the toggles it excludes.
 void ProgramToggles::Switch(const std::string& toggle, bool on) {
   std::vector<std::string>& chosen = now_->chosen;
   std::erase(chosen, toggle);

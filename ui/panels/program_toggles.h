@@ -1,4 +1,4 @@
-// The techniques of a user's program: for each toggle that applies, a switch, the saving, and the
+// The techniques of a user's program. Each toggle that applies has a switch, its saving, and the
 // line to write in the program. The widget runs nothing itself.
 //
 //   toggles->beginSearch(request);
@@ -35,14 +35,14 @@ class ProgramToggles : public QWidget {
  public:
   explicit ProgramToggles(QWidget* parent = nullptr);
   void setTheme(const timeline::Theme& theme);
-  // The program in the form. What is known about each other script stays stored, and is shown again
-  // when that script is.
+  // Sets the program of the form. What is known about other scripts is kept, and shown again if the
+  // form returns to one of them.
   void setRequest(const program::Request& request);
-  // NAME or NAME=VALUE. Toggles without known savings get a row, too.
+  // `toggles`: NAME or NAME=VALUE. A toggle without a known saving gets a row, too.
   void setChosen(const std::vector<std::string>& toggles);
   const std::vector<std::string>& chosen() const { return now_->chosen; }
-  // The toggles of this program are being planned; the button now cancels. If the last search was
-  // for the same settings, its savings stay until new ones arrive.
+  // Call it when planning the toggles of `request` begins. The button then cancels. Savings of a
+  // search with the same settings stay until new ones arrive.
   void beginSearch(const program::Request& request);
   void setPart(const QJsonObject& part);
   void endSearch(const QJsonObject& result, const QString& error);  // what has arrived stays
@@ -62,7 +62,7 @@ class ProgramToggles : public QWidget {
 
  private:
   enum class State : uint8_t { kNotPlanned, kWaits, kBegan, kPlanned };
-  // A row; its texts are in English. A toggle that is on, but was not in a result, has no texts.
+  // A row, with texts in English. Without texts, the toggle is on but was not in a result.
   struct Entry {
     std::string toggle;  // "lora=16"
     std::string label, explains, changes;

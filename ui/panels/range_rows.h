@@ -20,18 +20,18 @@ namespace vramscope::ui {
 struct RangeFigures {
   int64_t begin_ns = 0, end_ns = 0;
   EventSpan span;
-  // `at_begin`, `at_end`: allocated bytes right before the first and right after the last event of
-  // the range. `peak`: the maximum between them; `at_peak`: the live set at the peak.
+  // Allocated bytes: `at_begin` right before the range's first event, `at_end` right after its last
+  // event, and `peak`, the maximum between the two. `at_peak` is the live set at that maximum.
   uint64_t at_begin = 0, at_end = 0, peak = 0, peak_reserved = 0;
   uint64_t reserved_at_begin = 0, reserved_at_end = 0;  // the same for reserved bytes
   analysis::LiveSet at_peak;
-  // Allocations in the range (without blocks from before the recording), and frees in the range.
+  // Sums of the allocations and frees in the range. Blocks from before the recording do not count.
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
   uint64_t staying_bytes = 0, staying_count = 0;  // allocated in the range and live at its end
-  // The part of `staying` that the trace never frees.
+  // of `staying`: what the trace never frees
   uint64_t unfreed_bytes = 0, unfreed_count = 0;
-  // Allocated in the range, largest first; at most kLargest.
+  // The largest allocations made in the range, at most kLargest, in descending order.
   std::vector<trace::AllocationId> largest;
   std::vector<analysis::Group> sites;  // call sites that allocated in the range; at most kSites
   std::vector<int32_t> steps;          // steps that overlap the range
@@ -41,12 +41,12 @@ struct RangeFigures {
 RangeFigures FiguresOfRange(const Digest& digest, int64_t begin_ns, int64_t end_ns);
 
 std::vector<Fact> RangeFacts(const trace::Trace& trace, const RangeFigures& range);
-// "12.0 ms long, +8.000 MiB; allocated 20.000 MiB in 4 blocks, freed nothing"
+// Example: "12.0 ms long, +8.000 MiB; allocated 20.000 MiB in 4 blocks, freed nothing"
 std::string RangeLine(const trace::Trace& trace, const RangeFigures& range);
-// "Activation", "1.500 GiB": bytes allocated or freed in the range, largest first.
+// Facts such as ("Activation", "1.500 GiB"): bytes allocated or freed in the range, descending.
 std::vector<Fact> RangeCategories(const RangeFigures& range);
 std::vector<Fact> RangeFreedCategories(const RangeFigures& range);
-// The figures as lines of name, tab and plain bytes or ns, for pasting into a spreadsheet.
+// Returns the figures for a spreadsheet. Each line is a name, a tab, and a number of bytes or ns.
 std::string RangeAsTsv(const trace::Trace& trace, const RangeFigures& range);
 
 }  // namespace vramscope::ui

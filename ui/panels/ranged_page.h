@@ -1,5 +1,5 @@
-// Base of pages that show the whole trace or the selected range. A page computes its contents again
-// when the trace or the range changes: at once if it is visible, otherwise when it is shown next.
+// The base class of pages that show the whole trace or the selected range. When the trace or range
+// changes, a visible page computes its contents again; a hidden page does so when it is shown.
 //
 //   class KernelsPanel : public RangedPage {
 //     void Ask() override {
@@ -35,7 +35,7 @@ class RangedPage : public QWidget {
   void showEvent(QShowEvent* event) override;
   virtual void Ask() = 0;
   void Stale();
-  // A button that shows the range; a click clears the range. Hidden while none is selected.
+  // Makes a button that shows the range and clears it on a click. Hidden if there is no range.
   QToolButton* MakeRangeButton(const QString& name, const QString& tip);
   // Makes the button show range_.
   void ShowRange();

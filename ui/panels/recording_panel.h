@@ -1,5 +1,5 @@
-// The left side of the window while a recorded file is shown: the kind of file, the source of its
-// labels, and the reason why nothing can be toggled. The panel edits nothing.
+// The left side of the window when a recorded file is shown. It names the kind of file and where
+// its labels come from, and says why nothing can be toggled. The panel edits nothing.
 #pragma once
 
 #include <QJsonObject>

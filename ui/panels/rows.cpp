@@ -48,7 +48,7 @@ std::string Life(const Trace& trace, AllocationId id) {
   return timeline::LengthOf(trace, ns);
 }
 
-// Describes the position of an event in the trace: "backward · 71.2 ms".
+// Returns the phase and time of an event, such as "backward · 71.2 ms".
 std::string Moment(const Trace& trace, trace::EventIndex event) {
   const analysis::Context at = analysis::ContextAt(trace, event);
   std::string text;
@@ -271,10 +271,10 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
   const trace::Evidence evidence = trace::BlockEvidence(trace).Of(id);
   out.facts.push_back({i18n::Text(trace::Name(evidence.kind)), i18n::Shown(evidence.text)});
   if (trace.info.content == trace::Content::kRun) {  // a snapshot has no times
-    out.facts.push_back({i18n::Text("born"), Moment(trace, a.alloc_event[i])});
-    out.facts.push_back({i18n::Text("released"), a.free_event[i] == trace::kNoEvent
-                                                     ? std::string(i18n::Text("not in this trace"))
-                                                     : Moment(trace, a.free_event[i])});
+    out.facts.push_back({i18n::Text("allocated"), Moment(trace, a.alloc_event[i])});
+    out.facts.push_back({i18n::Text("freed"), a.free_event[i] == trace::kNoEvent
+                                                  ? std::string(i18n::Text("not in this trace"))
+                                                  : Moment(trace, a.free_event[i])});
     out.facts.push_back({i18n::Text("lifetime"), Life(trace, id)});
   }
   if (a.segment[i].valid()) {

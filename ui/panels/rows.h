@@ -1,5 +1,5 @@
-// Rows of the tables and lists next to the timeline, as text with sort keys. This code, which does
-// not use Qt, decides what the panels show; the item models only pass it on.
+// Makes the rows of the tables and lists next to the timeline, as text with sort keys. This code
+// decides what the panels show; the item models only pass it on. Does not use Qt.
 //
 //   Table t = PhaseTable(digest);
 //   t.rows[0].cells[4].text;   // "270.114 ms"
@@ -24,9 +24,9 @@ namespace vramscope::ui {
 struct Column {
   std::string title;
   bool number = false;  // right-aligned, monospaced
-  // Initial width in pixels at 1x; the widest text column takes the remaining space.
+  // The initial width in unscaled pixels. The widest text column gets the remaining space.
   int width = 90;
-  bool right = false;    // right-aligned text among numbers
+  bool right = false;    // a text that is right-aligned like numbers
   std::string tip = {};  // explains a title that is not clear
 };
 
@@ -34,8 +34,8 @@ struct Cell {
   std::string text;
   double sort = 0;         // sort key of numbers; texts sort by `text`
   std::string exact = {};  // tool tip; empty: none
-  // The exact value, if the cell shows bytes, a count, a time in ns or a share. CSV contains it
-  // instead of the text, with the unit in the column's header.
+  // The exact value of a cell with bytes, a count, a time in ns or a share. CSV contains this value
+  // instead of the text, and has the unit in the column's header.
   std::optional<int64_t> bytes = {}, count = {}, ns = {};
   std::optional<double> percent = {};
   std::optional<trace::Category> category = {};  // its colour is drawn before the text
@@ -45,13 +45,13 @@ struct Cell {
 struct Row {
   std::vector<Cell> cells;
   bool marked = false;  // highlighted, such as the step with the peak
-  // What a click on the row shows in the timeline: a time, an allocation, or the row's
-  // blocks.
+  // What the timeline shows after a click on the row: one of the members that follow, such as a
+  // time, an allocation, or blocks.
   int64_t time_ns = -1;
   trace::AllocationId allocation = {};
   uint32_t activity = UINT32_MAX;  // index in Trace::activities
   uint32_t slice = UINT32_MAX;     // index in Trace::slices
-  // Index of the row's group in the result, independent of the sort order.
+  // The index of the row's group in the result. Sorting does not change it.
   uint32_t group = UINT32_MAX;
   std::shared_ptr<const std::vector<trace::AllocationId>> blocks = {};
 };
@@ -61,7 +61,7 @@ struct Table {
   std::vector<Row> rows;
 };
 
-// Everything that the panels show about one trace; computed off the UI thread.
+// Everything that the panels show about one trace. It is computed on a pool thread.
 struct Digest {
   std::shared_ptr<const trace::Trace> trace;
   std::string name;                                      // name of the opened file, or of the run
@@ -75,45 +75,45 @@ struct Digest {
   double last_step_ms = 0;
   uint64_t unused = 0;         // reserved minus allocated bytes at the peak
   uint64_t out_of_memory = 0;  // number of out-of-memory events
-  // For a recording of several devices: the whole trace, the peak of each device, and the device to
-  // which `trace` and all other members belong. No figure is a sum over devices.
+  // If several devices were recorded: the whole trace, and the peak of each device. All other
+  // members, including `trace`, are about `device`. No figure is a sum over devices.
   std::shared_ptr<const trace::Trace> whole;
   std::vector<analysis::DevicePeak> devices;
   std::optional<uint8_t> device;
-  // For a recorded file: the bytes at the peak for each rule that inferred categories, largest
-  // first. Rule 0: the file contains the category.
+  // For a recorded file: the rules that inferred categories, with the bytes at the peak to which
+  // each gave a category, largest first. Rule 0: the file contains the category.
   struct Origin {
     uint8_t rule = 0;
     uint64_t bytes = 0;
   };
   std::vector<Origin> origins;
   bool inferred() const;  // whether a rule inferred the category of any bytes
-  // Whether this is a snapshot of one moment, without a history.
+  // Whether the trace is a snapshot of one moment, without a history.
   bool state() const { return trace->info.content == trace::Content::kState; }
-  // Whether a user's program was planned or recorded with vramscope's hooks; it has no RunConfig.
+  // Whether the trace is of a user's program that vramscope planned or recorded; no RunConfig.
   bool watched() const {
     return !trace->info.has_config && trace->info.backend != trace::Backend::kImported;
   }
   // Whether a user's program was planned on an emulated GPU.
   bool program() const { return watched() && trace->info.backend == trace::Backend::kPlan; }
-  // Whether this is a recording or another opened file, that is, neither a planned program nor a
-  // run of the embedded loop.
+  // Whether the trace is a recording or another opened file. False for planned programs and for
+  // runs of the embedded loop.
   bool recorded() const { return !trace->info.has_config && !program(); }
 };
-// `file`: the opened file; empty for a run. `device`: the device to show if the trace has it;
-// otherwise analysis::DeviceToShow() chooses one. `curves`: the curves of a trace with one device,
-// if already computed.
+// `file`: the opened file; empty for a run. `device`: the device to show. Without it, or if the
+// trace does not have it, analysis::DeviceToShow() chooses. `curves`: the curves of a trace with
+// one device, if already computed.
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace,
                                          const std::string& file = {},
                                          std::optional<uint8_t> device = {},
                                          std::shared_ptr<const analysis::MemoryCurves> curves = {});
 
 // The table of steps. Columns: forward, backward, optimizer, total, peak allocated, phase of the
-// peak, reserved. The step with the highest peak is marked in the first column. Lists the steps
-// that overlap [begin_ns, end_ns), or all if begin_ns >= end_ns.
+// peak, reserved. The first column marks the step with the highest peak. Rows: the steps that
+// overlap [begin_ns, end_ns), or all steps if begin_ns >= end_ns.
 Table PhaseTable(const Digest& digest, int64_t begin_ns = 0, int64_t end_ns = 0);
 
-// Memory by category, largest first, followed by the categories of `all` that have no bytes.
+// Memory by category, largest first. Then come the categories of `all` that have no bytes.
 struct Part {
   trace::Category category;
   uint64_t bytes = 0;
@@ -132,13 +132,13 @@ struct SelectionFacts {
   trace::Category category = trace::Category::kUnknown;
   std::vector<Fact> facts;
 };
-// The call stack of an allocation, innermost Python frame first: "forward  model.py:123" and the
-// whole path. Empty if the trace has no stacks.
+// Returns the call stack of an allocation, the innermost Python frame first. A line is, for
+// example, "forward model.py:123" with the whole path. Empty: the trace has no stacks.
 std::vector<timeline::StackLine> StackLinesOf(const trace::Trace& trace, trace::AllocationId id);
 SelectionFacts FactsOf(const trace::Trace& trace, trace::AllocationId id);
 
-// Facts about a recorded file: kind, length, steps, settings, and the share of the peak's bytes to
-// which each inference rule gave a category.
+// Facts about a recorded file: kind, length, steps, settings, and inference rules. A rule's share
+// is the part of the peak's bytes to which it gave a category.
 struct RecordingFacts {
   std::vector<Fact> facts;
   std::vector<Fact> rules;  // "43.1 %", name of the rule
@@ -146,10 +146,10 @@ struct RecordingFacts {
 };
 RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file);
 
-// A short name of an allocation from its module and op: "blocks.17.attn.softmax".
+// Returns a short name of an allocation, of its module and op: "blocks.17.attn.softmax".
 std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
 
-// "a computed number is assumed to be 0 (train.py:44)", with its bytes if they are known.
+// Example: "a computed number is assumed to be 0 (train.py:44)". Adds the bytes if they are known.
 std::string AssumptionText(const run::Assumption& assumption);
 
 std::string FormatMs(double ms);          // "85.506 ms"; 10 s and more as "164.292 s"

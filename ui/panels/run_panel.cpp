@@ -37,7 +37,7 @@ constexpr int kArrow = 18;       // width of the arrow of a combo box
 constexpr const char* kUsualDevice = "RTX 4090 \u00b7 24 GiB";  // sets the minimum width
 constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};
 
-// The optimizers of the catalogue with each of their implementations. SGD is listed with and
+// An optimizer of the catalogue with one of its implementations. SGD is listed twice, with and
 // without momentum.
 struct OptimizerChoice {
   std::string name, impl, momentum, label;
@@ -59,7 +59,7 @@ const std::vector<OptimizerChoice>& OptimizerChoices() {
   return *choices;
 }
 
-// "gpt2 · 124 M"; only the name if the number of parameters is not known.
+// Returns a title such as "gpt2 · 124 M", or only the name if the parameters are not counted.
 QString TitleOfPreset(const run::ModelPreset& preset) {
   static const auto* parameters = [] {
     auto* counts = new std::map<std::string, uint64_t, std::less<>>;
@@ -78,8 +78,8 @@ QString TitleOfPreset(const run::ModelPreset& preset) {
                                              ToQString(timeline::FormatParameters(count->second)));
 }
 
-// The text of the sequence field. If a technique cuts the samples of a file, it is only the length,
-// because the technique's own control shows the file.
+// Returns the text of the sequence field. If a technique cuts a file's samples to a length, the
+// text is only this length. The technique's own control shows the file.
 std::string ShownSeq(const RunConfig& config) {
   return config.Get("lengths").empty() ? std::to_string(config.seq) : run::SeqText(config);
 }
@@ -117,7 +117,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   FillDevices(device_);
   QToolButton* choose = MakeDeviceButton("chooseDevice");
   connect(choose, &QToolButton::clicked, this, &RunPanel::chooseDevice);
-  // The button is beside the title, because the box needs the whole width of the line below.
+  // The button is next to the title, because the combo box needs the whole line below.
   device_->setMinimumWidth(
       device_->fontMetrics().horizontalAdvance(QString::fromUtf8(kUsualDevice)) + kBoxPadding +
       kArrow);
@@ -144,13 +144,13 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     return box;
   };
   batch_ = spin("batch", tr("Batch"), 65536, &RunConfig::batch);
-  // The box is wide enough for the largest number, so that no digit is cut off.
+  // Make the box wide enough for the largest number, so that no digit is cut off.
   batch_->setMinimumWidth(batch_->fontMetrics().horizontalAdvance(QStringLiteral("65536")) +
                           kBoxPadding);
   seq_ = MakeComboBox();
   seq_->setObjectName(QStringLiteral("seq"));
   seq_->setEditable(true);
-  // If a list of lengths does not fit, the user can scroll it in the field.
+  // Wide enough for one length. The user can scroll a longer list in the field.
   seq_->setMinimumWidth(seq_->fontMetrics().horizontalAdvance(QStringLiteral("8192")) +
                         kBoxPadding + kArrow);
   seq_->setInsertPolicy(QComboBox::NoInsert);
@@ -239,8 +239,11 @@ void RunPanel::setConfig(const RunConfig& config) {
   model_->clear();
   const bool all = qEnvironmentVariableIsSet("VRAMSCOPE_TEST_MODELS");
   for (const run::ModelPreset& preset : run::ModelPresets())
-    if (all || !preset.for_tests || preset.name == config.model)
+    if (all || !preset.for_tests || preset.name == config.model) {
       model_->addItem(TitleOfPreset(preset), ToQString(preset.name));
+      // Part of the number of parameters could be misread as another number.
+      model_->setItemData(model_->count() - 1, ToQString(preset.name), kShortTextRole);
+    }
   const QString name = QString::fromStdString(config.model);
   if (model_->findData(name) < 0) model_->addItem(name, name);
   model_->setCurrentIndex(model_->findData(name));

@@ -1,5 +1,5 @@
-// The run's model, device, sizes and optimizer. Like TechniquePanel, the panel shows a
-// configuration, and emits the configuration that results from an edit.
+// The run's model, device, sizes and optimizer. The panel shows a configuration. When the user
+// edits it, the panel emits the edited configuration, like TechniquePanel.
 #pragma once
 
 #include <QWidget>
@@ -18,7 +18,7 @@ class RunPanel : public QWidget {
   explicit RunPanel(QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config);
   // `available`: whether the window can show a configuration. Empty: it can show all. Otherwise,
-  // presets whose configurations are unavailable are disabled, and so are all other settings.
+  // disables the presets with unavailable configurations, and all other settings.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void chooseDevice();  // opens the device dialog
 

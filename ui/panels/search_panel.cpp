@@ -31,7 +31,7 @@ QString CountOf(query::ThingKind kind, uint64_t n) {
 
 using query::FilterNode;
 
-// A comparison with a field that notes do not have is false, even for "!=".
+// If notes do not have a field, every comparison with it is false, even "!=".
 bool MatchesNote(const query::Filter& filter, uint32_t at, const timeline::NoteMark& note) {
   const FilterNode& node = filter.nodes()[at];
   switch (node.is) {
@@ -66,7 +66,7 @@ bool MatchesNote(const query::Filter& filter, uint32_t at, const timeline::NoteM
   }
 }
 
-// Inserts the matching notes of the range as the first rows; returns their number.
+// Inserts the range's matching notes before the other rows. Returns how many there are.
 size_t AddNotes(const timeline::NoteMarks* notes, const query::Filter& filter,
                 std::pair<qint64, qint64> range, const trace::Trace& trace, Table* table) {
   if (notes == nullptr || filter.empty()) return 0;
@@ -200,12 +200,12 @@ uint32_t SearchPanel::CurrentGroup() const {
   const QModelIndex now = view_->currentIndex();
   if (!now.isValid() || now.row() >= model_->rowCount()) return UINT32_MAX;
   const Row& row = model_->table().rows[static_cast<size_t>(now.row())];
-  // A row with a time is a note, which has no group.
+  // Only notes have a time, and notes have no group.
   return row.time_ns >= 0 ? UINT32_MAX : row.group;
 }
 
-// Shows the first match of the row's group. For a stack frame, searches for the frame's blocks; for
-// a note, selects the note.
+// Handles a click on a row. A group's row shows its first match. A stack frame's row starts a
+// search for the frame's blocks. A note's row selects the note.
 void SearchPanel::RowChosen(int row) {
   if (shown_ == nullptr || shown_->of != indexes_) return;
   const Row& chosen = model_->table().rows[static_cast<size_t>(row)];

@@ -1,6 +1,6 @@
 // A search over everything in the timeline: blocks, kernels, memcpys, calls, ops, modules, stacks,
-// annotations and notes. Matches are marked in the timeline, listed in groups by name, and can be
-// stepped through by time.
+// annotations and notes. The timeline marks the matches, and a table lists them in groups by name.
+// The user can step through them in order of time.
 //
 // UI thread only. The search runs on a pool thread; a newer search cancels the previous one.
 #pragma once
@@ -32,14 +32,14 @@ class SearchPanel : public RangedPage {
   explicit SearchPanel(QWidget* parent = nullptr);
 
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
-  // The document's notes, as the canvas gets them. Null: there are none.
+  // Sets the document's notes, which the canvas also gets. Null: there are none.
   void setNotes(std::shared_ptr<const timeline::NoteMarks> notes);
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
   void search(const QString& text);  // searches as if the text had been typed
   void focusEdit();
-  // Goes to the next match in the chosen row, or in all rows if none is chosen. Returns false if
-  // nothing is found.
+  // Goes to the next match: of the chosen row, or of all rows if none is chosen. Returns false if
+  // there is no match.
   bool step(int direction);
   bool busy() const { return jobs_.busy(); }
   FindBar* bar() const { return bar_; }
@@ -49,7 +49,7 @@ class SearchPanel : public RangedPage {
  Q_SIGNALS:
   void thingClicked(const vramscope::query::Thing& thing);
   void noteClicked(size_t note);
-  // The matches; null when the search has been cleared.
+  // Emitted with the matches of a search, or with null when the search is cleared.
   void marked(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
 
  private:

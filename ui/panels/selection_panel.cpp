@@ -92,8 +92,8 @@ SelectionPanel::SelectionPanel(QWidget* parent)
   Show();
 }
 
-// The size hint depends on the parent's height and, once the layouts have settled, on the height of
-// the content.
+// Updates the size hint when what it depends on has changed: the height of the parent, or the
+// layout of the content.
 bool SelectionPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == parent() && event->type() == QEvent::Resize) updateGeometry();
   if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
@@ -118,7 +118,7 @@ QSize SelectionPanel::sizeHint() const {
   return {QScrollArea::sizeHint().width(), std::min(ContentHeight(), std::max(kLeastHeight, most))};
 }
 
-// In a narrow panel the texts are elided, so that the panel does not squeeze its neighbours.
+// The panel may be narrow. It then elides its texts instead of squeezing the neighbouring panels.
 QSize SelectionPanel::minimumSizeHint() const { return {180, kLeastHeight}; }
 
 void SelectionPanel::setDigest(std::shared_ptr<const Digest> digest) {
@@ -175,7 +175,7 @@ void SelectionPanel::ShowStack() {
   if (HasAllocation()) lines = StackLinesOf(*digest_->trace, selection_);
   stack_box_->setVisible(!lines.empty());
   if (lines.empty()) return;
-  // Shows no C++ frames, which would hide the program's own frames; only the copied text has them.
+  // Leave C++ frames out, because they hide the program's frames. Only the copied text has them.
   const bool python =
       std::any_of(lines.begin(), lines.end(), [](const auto& l) { return l.python; });
   const size_t all = lines.size();

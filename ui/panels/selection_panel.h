@@ -1,7 +1,7 @@
-// The panel below the breakdown: facts and links of the selected block, kernel, memcpy or call, and
-// the call stack. The panel is always visible, so that a click in the canvas does not move the
-// breakdown above. Its height is that of its content, up to a little over half of its parent's
-// height; taller content scrolls. UI thread only.
+// The panel below the breakdown. It shows facts and links of the selected block, kernel, memcpy or
+// call, and the call stack. It is always visible, so that a click in the canvas does not move the
+// breakdown above it. It is as high as its content, but at most a little over half of its parent's
+// height. Taller content scrolls. UI thread only.
 #pragma once
 
 #include <QJsonObject>
@@ -30,12 +30,12 @@ class SelectionPanel : public QScrollArea {
   explicit SelectionPanel(QWidget* parent = nullptr);
 
   void setDigest(std::shared_ptr<const Digest> digest);  // null: shows nothing
-  // Shows `activity` (a kernel, a call, a module ...) or, if the title of `activity` is empty, the
-  // allocation `id` and the `kernels` that used it.
+  // Shows `activity` (a kernel, a call, a module ...). If its title is empty, shows the allocation
+  // `id` and the `kernels` that used it.
   void setSelection(trace::AllocationId id, const timeline::ActivityFacts& activity,
                     const std::vector<timeline::LinkedFact>& kernels);
   void setTheme(const timeline::Theme& theme);
-  // The call stack of the selected allocation, one frame a line with whole paths. Empty: none.
+  // Returns the selected allocation's call stack, with a line for each frame and whole paths.
   QString stackText() const;
   QJsonObject dumpState() const;
 

@@ -23,7 +23,7 @@ constexpr int kDumpRows = 5;
 constexpr int kSampledRows = 48;  // rows that are measured for the width of a column
 constexpr int kCellPadding = 24;
 constexpr int kSwatch = 16;
-// Widths of the text column that takes the remaining space.
+// widths of the text column that gets the remaining space
 constexpr int kStretching = 200, kFits = 180, kNarrowest = 260, kWidest = 900;
 constexpr qsizetype kMaxCopiedRows = 100'000;
 
@@ -90,7 +90,7 @@ QVariant RowModel::CellData(const Row& row, int column, int role) const {
   }
 }
 
-// Keeps the selection and the current row when the rows are sorted.
+// Updates the indexes of the selection and of the current row after sorting.
 void RowModel::MovePersistent(const std::function<int(int)>& to) {
   const QModelIndexList before = persistentIndexList();
   QModelIndexList after;
@@ -178,7 +178,7 @@ void TableView::setRowModel(RowModel* model) {
   connect(horizontalHeader(), &QHeaderView::sectionResized, this,
           [this] { by_hand_ = by_hand_ || !fitting_; });
   FitColumns();
-  // New rows may have other columns, and columns that need other widths.
+  // New rows may need other column widths. If the columns differ, forget the widths set by hand.
   connect(model, &QAbstractItemModel::modelReset, this, [this, known = 0]() mutable {
     if (known != rows_->columnCount()) by_hand_ = false;
     known = rows_->columnCount();
@@ -187,8 +187,8 @@ void TableView::setRowModel(RowModel* model) {
   connect(model, &QAbstractItemModel::layoutChanged, this, &TableView::FitColumns);
 }
 
-// Until the user resizes a column, makes columns of figures as wide as their texts, and empty
-// columns narrow.
+// Makes columns of figures as wide as their texts, and empty columns narrow. Does nothing once the
+// user has resized a column.
 void TableView::FitColumns() {
   if (rows_ == nullptr || by_hand_) return;
   fitting_ = true;
@@ -221,7 +221,7 @@ void TableView::FitColumns() {
   FitWidest();
 }
 
-// Until the user resizes a column, gives the remaining width to the widest text column.
+// Gives the remaining width to the widest text column, unless the user has resized a column.
 void TableView::FitWidest() {
   if (rows_ == nullptr || by_hand_) return;
   int widest = -1, others = 0;
@@ -235,9 +235,9 @@ void TableView::FitWidest() {
   if (widest < 0) return;
   others -= columnWidth(widest);
   fitting_ = true;
-  // If the remaining space is too small, the table scrolls, so that the column stays readable.
+  // If there is not enough room, the column stays readable, and the table scrolls.
   const int room = viewport()->width() - others;
-  // The longest text fits into this width.
+  // the width of the longest text
   const int wanted = static_cast<size_t>(widest) < wanted_.size()
                          ? wanted_[static_cast<size_t>(widest)]
                          : kNarrowest;
@@ -280,7 +280,7 @@ QList<int> TableView::SelectedLines() const {
 
 namespace {
 
-// The unit of a CSV column, taken from its cells.
+// The unit of a CSV column, which its cells determine.
 enum class Unit { kText, kBytes, kNs, kPercent, kCount };
 
 Unit UnitOf(const Cell& cell) {
@@ -306,7 +306,7 @@ QString InHead(Unit unit) {
   return {};
 }
 
-// Returns an empty text if the cell has no such figure ("to the end" of a recording, "none").
+// Returns an empty text if the cell has no figure in this unit, such as a lifetime "to the end".
 QString Figure(const Cell& cell, Unit unit) {
   if (unit == Unit::kBytes && cell.bytes) return QString::number(*cell.bytes);
   if (unit == Unit::kNs && cell.ns) return QString::number(*cell.ns);
@@ -321,7 +321,7 @@ QString QuotedForCsv(QString text) {
   return QStringLiteral("\"%1\"").arg(text.replace(QLatin1Char('"'), QStringLiteral("\"\"")));
 }
 
-// Puts the text on one line and escapes Markdown's special characters.
+// Joins the lines of `text` and escapes Markdown's special characters.
 QString QuotedForMarkdown(QString text) {
   static const QRegularExpression breaks(QStringLiteral("[\\s\\x00-\\x1f]+"));
   static const QRegularExpression special(QStringLiteral("([\\\\`*_{}\\[\\]<>|#~&])"));
@@ -330,7 +330,7 @@ QString QuotedForMarkdown(QString text) {
 
 }  // namespace
 
-// Cells with an exact figure are written as this figure; the header states the unit.
+// A cell with an exact figure is written as that number. The header states the unit.
 QString TableView::selectionAsCsv() const {
   if (rows_ == nullptr) return {};
   const QList<int> lines = SelectedLines();
@@ -401,7 +401,7 @@ void TableView::copyAsMarkdown() const {
   QGuiApplication::clipboard()->setText(selectionAsMarkdown());
 }
 
-// A column of numbers is sorted with the largest first; sorting it again reverses the order.
+// Sorts numbers with the largest first. Sorting by the same column again reverses the order.
 void TableView::sortByCurrentColumn() {
   const int column = std::max(0, currentIndex().column());
   if (!isSortingEnabled() || rows_ == nullptr || column >= rows_->columnCount()) return;

@@ -1,6 +1,6 @@
-// Tables of the bottom dock: item models over the row builders of rows.h, and a view in the style
-// of the window. The view copies its selection as TSV (Ctrl+C) or CSV (Ctrl+Shift+C) and sorts by
-// the current column (S).
+// The tables of the bottom dock: item models for rows made by rows.h, and a view in the window's
+// style. Keys of the view: Ctrl+C copies the selection as TSV, Ctrl+Shift+C copies it as CSV, and S
+// sorts by the current column.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -23,29 +23,29 @@ class QMenu;
 
 namespace vramscope::ui {
 
-// The functions that TableView needs in addition to those of an item model.
+// An item model with the additional functions that TableView needs.
 class RowModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   using QAbstractTableModel::QAbstractTableModel;
   void setTheme(const timeline::Theme& theme);
   virtual const std::vector<Column>& columns() const = 0;
-  // Null if the row has no such cell. The cell is valid until the next call.
+  // Returns null if the row has no such cell. The pointer is valid until the next call.
   virtual const Cell* cell(int row, int column) const = 0;
-  // The thing in the timeline that the row is about, or a typical one of several.
+  // Returns what the row is about in the timeline, or an example if it is about several things.
   virtual timeline::Link link(int) const { return {}; }
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  protected:
-  // Call within a layout change; `to` maps an old row to its new position.
+  // Call it during a layout change. `to` maps the old index of a row to the new one.
   void MovePersistent(const std::function<int(int)>& to);
   QPixmap Swatch(trace::Category category) const;
   QVariant CellData(const Row& row, int column, int role) const;
   timeline::Theme theme_ = timeline::Theme::Dark();
 };
 
-// A table whose rows all exist in memory.
+// A model that has all its rows in memory.
 class TableModel : public RowModel {
   Q_OBJECT
  public:
@@ -63,8 +63,8 @@ class TableModel : public RowModel {
   Table table_;
 };
 
-// All allocations of a trace: a sorted list of ids, whose rows are built on demand. A search or a
-// range filters the rows and keeps their order.
+// The model of all allocations of a trace. It has a sorted list of ids and builds rows on demand. A
+// search or a range filters the rows without changing their order.
 class AllocationModel : public RowModel {
   Q_OBJECT
  public:
@@ -72,15 +72,15 @@ class AllocationModel : public RowModel {
   void setTrace(std::shared_ptr<const trace::Trace> trace);
   const std::shared_ptr<const trace::Trace>& trace() const { return trace_; }
   bool narrowed() const { return narrowed_; }  // whether a search or a range filters the rows
-  // A search text and its filter. A text that is not a valid filter matches nothing.
+  // A search text with its filter. If the text is not a valid filter, nothing matches.
   struct Search {
     std::string text, error;
     query::Filter filter;
   };
   static Search ReadSearch(const QString& text);
-  // With fewer allocations than this, sorting and searching are too fast to need another thread.
+  // With fewer allocations than this, sorting and searching are fast enough for the UI thread.
   static constexpr uint32_t kInline = 50'000;
-  // A request for the sorted rows, and for those that pass a search and a range.
+  // A request to sort the rows, and to filter them by a search and a range.
   struct Request {
     std::shared_ptr<const std::vector<uint32_t>> order;  // nullptr: sort
     int column = kBlockColumn;
@@ -93,15 +93,15 @@ class AllocationModel : public RowModel {
     std::vector<uint32_t> rows;
     uint32_t total = 0;
   };
-  // Linear in the number of allocations; may run on any thread.
+  // Takes time proportional to the number of allocations. May run on any thread.
   static Contents ContentsOf(const trace::Trace& trace, const Request& request);
-  // A request with the present sorting, and another search and range.
+  // Returns a request for another search and range, with the current sort order.
   Request request(const query::Filter& filter, const EventSpan& span) const;
-  // Whether the rows are sorted as the header indicates. A large trace is not sorted by this class,
-  // which emits sortingNeeded() instead.
+  // Whether the rows are sorted as the header indicates. This class does not sort a large trace,
+  // but emits sortingNeeded().
   bool sorted() const { return sorted_; }
   const EventSpan& span() const { return span_; }
-  // `contents`: the result of ContentsOf() for request(), the search and the range.
+  // `contents`: what ContentsOf() returned for request(), with this search and range.
   void setContents(Search search, const EventSpan& span, Contents contents);
   const std::vector<Column>& columns() const override { return columns_; }
   const Cell* cell(int row, int column) const override;
@@ -112,7 +112,7 @@ class AllocationModel : public RowModel {
   trace::AllocationId at(int row) const;
   int rowOf(trace::AllocationId id) const;                    // -1: filtered out
   const std::string& search() const { return search_.text; }  // empty: no search
-  // Why the search is not a valid filter; empty if it is.
+  // Why the search is not a valid filter. Empty: it is valid.
   const std::string& searchError() const { return search_.error; }
   uint32_t total() const;  // number of allocations in the range
 
@@ -145,13 +145,13 @@ class TableView : public QTableView {
   explicit TableView(QWidget* parent = nullptr);
   void setRowModel(RowModel* model);
   void setEmptyText(const QString& text);  // shown while there are no rows
-  // Makes the context menu of a row's thing, to which the table adds its own commands; null: the
-  // link leads to nothing.
+  // Makes the context menu of what a row is about, and returns null if `link` is empty. The table
+  // adds its own commands to the menu.
   using LinkMenu = std::function<QMenu*(const timeline::Link& link, QWidget* parent)>;
   void setLinkMenu(LinkMenu menu) { link_menu_ = std::move(menu); }
-  // The selected rows (all, if none is selected) with the column headers. TSV contains the
-  // displayed texts. CSV (RFC 4180) contains plain numbers (bytes, ns, percent) with the unit in
-  // the header.
+  // Return the selected rows, or all if none is selected, with the column headers. TSV contains the
+  // displayed texts. CSV (RFC 4180) contains plain numbers (bytes, ns, percent) and units in the
+  // header.
   QString selectionAsTsv() const;
   QString selectionAsCsv() const;
   QString selectionAsMarkdown() const;  // a table in GitHub's Markdown
@@ -161,10 +161,10 @@ class TableView : public QTableView {
   void sortByCurrentColumn();
   // Sorts new rows by the column that the header indicates.
   void sortAsBefore();
-  // Makes the next row (with -1, the previous one) the current one; wraps around. Returns false if
-  // there are no rows.
+  // Makes the next row current, or the previous one if `direction` is -1. Wraps around. Returns
+  // false if there are no rows.
   bool step(int direction);
-  // The number of rows, and the texts of the first rows.
+  // Returns the number of rows, and the texts of the first rows.
   QJsonObject dumpState() const;
 
  protected:

@@ -27,13 +27,13 @@
 namespace vramscope::ui {
 namespace {
 
-// Changes below this fraction of the peak are neither green nor red.
+// A change below this fraction of the peak is grey, not green or red.
 constexpr double kNoticeable = 0.01;
 constexpr QLatin1String kGroupWord("group:");
-// Settings that the form of the run edits (run_panel.h).
+// Settings that the run's form edits (run_panel.h), so that this panel does not show them.
 constexpr std::string_view kOfTheRunForm[] = {"optimizer.name", "optimizer.impl"};
 
-// Whether a row of the list sets `key` to `value`.
+// Returns whether a row of the list of toggles sets `key` to `value`.
 bool SetByARow(const std::string& key, const std::string& value) {
   return std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
     return std::ranges::any_of(row.toggle->ways, [&](const run::SettingValues& way) {
@@ -52,7 +52,7 @@ bool HasItsOwnControl(const std::string& key) {
 
 constexpr int kWidestOfTwo = 80;  // maximum width in pixels of a label for two numbers in a line
 
-// The text that a search looks in: the English text and its translation.
+// Returns the text that a search looks in: the English words and their translation.
 std::string WordsOf(const run::TechniqueDeclaration& technique, const run::Toggle* row) {
   QString shown = Translated(technique.title) + QLatin1Char(' ') +
                   Translated(technique.explanation) + QLatin1Char(' ') +
@@ -63,13 +63,13 @@ std::string WordsOf(const run::TechniqueDeclaration& technique, const run::Toggl
   return run::SearchText(technique, row) + " " + shown.toLower().toStdString();
 }
 
-// The setting's label, or the last word of its key: "lr" for "optimizer.lr".
+// Returns the setting's label or, without one, the end of its key: "lr" for "optimizer.lr".
 QString LabelOf(const run::SettingDeclaration& setting) {
   return setting.label.empty() ? ToQString(setting.key.substr(setting.key.rfind('.') + 1))
                                : Translated(setting.label);
 }
 
-// Whether the value of `key` decides if a row of the list is on.
+// Returns whether a row of the list is on or off depending on the value of `key`.
 bool SwitchesARow(const std::string& key) {
   return std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
     return std::ranges::any_of(row.toggle->on,
@@ -77,8 +77,8 @@ bool SwitchesARow(const std::string& key) {
   });
 }
 
-// Makes the label at least as wide as `text` and never narrower again. Many figures change while
-// the window is open; with a label of fixed size, that does not invalidate the layout.
+// Gives the label a fixed size at least as wide as `text`, which never shrinks. Figures change
+// often. In a label of fixed size, this does not invalidate the layout.
 void KeepSize(QLabel* label, const QString& text) {
   const QFontMetrics metrics(label->font());
   const int width = std::max(metrics.horizontalAdvance(text) + 2, label->minimumWidth());
@@ -86,8 +86,8 @@ void KeepSize(QLabel* label, const QString& text) {
     label->setFixedSize(width, metrics.height());
 }
 
-// The settings of a technique that have no control in a toggle's row, but values that no toggle
-// sets. They are shown in their own row, which is always open.
+// Returns the settings of a technique that have no control in a toggle's row, but have values that
+// no toggle sets. These settings have a row of their own, which is always open.
 std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
   std::vector<std::string> out;
   for (const run::SettingDeclaration& setting : technique.settings) {
@@ -174,7 +174,7 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
                             ? Translated(technique.title)
                             : tr("%1: settings").arg(Translated(technique.title)));
   lines->addWidget(title);
-  // If the technique has toggles, their rows already explain it.
+  // A technique with toggles needs no explanation here, because its toggles' rows have it.
   if (technique.toggles.empty()) {
     auto* explanation = new WrappedLabel(LabelRole::kDim);
     explanation->setWrappedText(Translated(technique.explanation));
@@ -236,7 +236,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
   grid->setVerticalSpacing(3);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(3, 1);
-  // Two numbers with short names share a line; a wider control has its own line.
+  // Two controls for numbers with short names share a line. A wider control has its own line.
   int cell = 0;
   for (const std::string& key : keys) {
     Control control{.setting = run::FindSetting(key)};
@@ -252,7 +252,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
     grid->addWidget(label, cell / 2, cell % 2 * 2);
     QWidget* shown = nullptr;
     if (setting.kind == run::ValueKind::kInteger) {
-      // While the row is on, its number must be above the value that means "off".
+      // If 0 means that the row is off, the number of a row that is on must be at least 1.
       const int low = static_cast<int>(setting.low);
       shown = control.box =
           MakeSpinBox(SwitchesARow(key) ? std::max(1, low) : low, static_cast<int>(setting.high));
@@ -267,7 +267,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
       connect(control.list, &QComboBox::activated, this, [this, key, list = control.list](int i) {
         EditSetting(key, list->itemData(i).toString().toStdString());
       });
-      // The user can type a name or path; the list offers the usual choices.
+      // The user can choose from the list of usual values, or type a name or path.
       if (text) {
         control.list->setEditable(true);
         control.list->setInsertPolicy(QComboBox::NoInsert);
@@ -313,7 +313,7 @@ void TechniquePanel::ShowValue(Control& control) {
   } else {
     const QSignalBlocker block(control.list);
     std::vector<run::Choice> offered = run::ChoicesOf(setting, config_);
-    // A value that was set elsewhere, such as in a file, may not be in the list.
+    // Add a value that is not in the list. It was set elsewhere, such as in a file.
     if (std::ranges::find(offered, value, &run::Choice::value) == offered.end())
       offered.push_back({.value = value});
     if (!std::ranges::equal(offered, control.offered, {}, &run::Choice::value,
@@ -328,7 +328,7 @@ void TechniquePanel::ShowValue(Control& control) {
     }
     const int at = control.list->findData(ToQString(value));
     control.list->setCurrentIndex(at);
-    // Replaces a typed text that was refused.
+    // Show the value again if the text that the user typed was refused.
     if (control.list->isEditable()) control.list->setEditText(control.list->itemText(at));
   }
 }
@@ -395,7 +395,7 @@ void TechniquePanel::setConfig(const run::RunConfig& config) {
     const bool on = run::IsOn(*row.row, config);
     const QString why =
         on ? QString() : QString::fromStdString(run::BlockedBecause(*row.row, config));
-    // A technique that is on can always be switched off.
+    // A row that is on must stay enabled, so that the user can switch it off.
     const bool possible = on || why.isEmpty();
     const bool enabled =
         possible && (!available_ || available_(on ? run::SwitchedOff(*row.row, config)
@@ -442,7 +442,7 @@ void TechniquePanel::ColorSaving(RowWidgets& row) {
   SetTone(row.saving, tone);
 }
 
-// For example: "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
+// Example: "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
 QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
   const int64_t bytes = row.known->bytes;
   const QString with = QString::fromStdString(timeline::FormatBytes(

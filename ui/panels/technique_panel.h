@@ -1,7 +1,7 @@
-// The list of techniques. Each row has a switch, a line of explanation, and what the technique
-// saves at the peak and costs in time, even before it is switched on. Every setting of the
-// catalogue can be edited here. The panel does not change the run itself: it emits the
-// configuration that an edit results in, and shows the configuration that the window passes to it.
+// The list of techniques. Each row has a switch and a line of explanation. It also shows what the
+// technique saves at the peak and costs in time, even while it is off. Every setting of the
+// catalogue can be edited here. The panel does not change the run itself. After an edit, it emits
+// the new configuration. It shows the configuration that the window passes to it.
 //
 //   panel->setConfig(config);
 //   connect(panel, &TechniquePanel::configEdited, window, [&](const RunConfig& c) { apply(c); });
@@ -35,9 +35,9 @@ class WrappedLabel;
 
 class ToggleSwitch;
 
-// The effect of a technique: the peak with it minus the peak without it, all else unchanged, and
-// the ratio of the times of the last step. The effect is the same whether the technique is on or
-// off, so the figures stay when it is toggled.
+// The effect of a technique if nothing else changes. `bytes` is the peak with it minus the peak
+// without it. `factor` is the time of the last step with it divided by the time without it. Both
+// are the same whether the technique is on or off, so they stay when it is toggled.
 struct Saving {
   int64_t bytes = 0;
   double factor = 1;
@@ -51,19 +51,19 @@ class TechniquePanel : public QWidget {
 
   void setConfig(const run::RunConfig& config);
   // `available`: whether the window can show a configuration. Empty: it can show all. Otherwise,
-  // rows whose switch leads to an unavailable configuration are disabled, and so are settings;
-  // `why` is their tool tip.
+  // disables all settings, and rows whose switch leads to an unavailable configuration, with the
+  // tool tip `why`.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void setTheme(const timeline::Theme& theme);
-  // Without a saving, the row shows `instead`: "…" while the saving is computed, "–" after a
+  // If `saving` is nullopt, the row shows `instead`: "…" while the saving is computed, "–" after a
   // failure. `why` is the tool tip.
   void setSaving(const QString& id, std::optional<Saving> saving,
                  const QString& instead = QString(), const QString& why = QString());
   ToggleSwitch* toggle(const QString& id) const;  // null: no such row
   void Switch(const run::Toggle& technique);      // switches it on or off
   QJsonArray dumpState() const;
-  // Shows the rows whose title, explanation, group and keys contain all these words. A word
-  // "group:pre" matches groups whose names begin with "pre". Empty: shows all.
+  // Shows the rows whose title, explanation, group and keys contain all words of `text`. A word
+  // "group:pre" matches groups whose names begin with "pre". An empty text shows all rows.
   void setFilter(const QString& text);
 
  Q_SIGNALS:
@@ -88,7 +88,7 @@ class TechniquePanel : public QWidget {
     QWidget* options = nullptr;  // controls that are shown while the technique is on; null: none
     std::optional<Saving> known;
   };
-  // The control of a setting: a box for a number, or a list for a choice.
+  // The control of a setting: a spin box for a number, or a combo box for a choice.
   struct Control {
     const run::SettingDeclaration* setting = nullptr;
     QSpinBox* box = nullptr;
@@ -97,7 +97,7 @@ class TechniquePanel : public QWidget {
     std::vector<run::Choice> offered;  // entries of the list
     QWidget* widget = nullptr;         // the control that is used
   };
-  // A row for the settings of a technique that no other row shows; always open.
+  // A row for settings of a technique that no other row shows. It is always open.
   struct SettingsRow {
     const run::TechniqueDeclaration* technique = nullptr;
     QWidget* widget = nullptr;

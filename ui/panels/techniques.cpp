@@ -18,7 +18,7 @@ using run::RunConfig;
 }  // namespace
 
 absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view preset) {
-  // The initial configuration of a model; the general default if the name is not a preset.
+  // The initial configuration of a preset, or the general default if `name` is not a preset.
   const auto start_of = [](std::string_view name) {
     run::RunConfigBuilder builder;
     const bool known = builder.SetPreset(name).ok();
@@ -49,7 +49,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
   number(i18n::Text("sequence"), &RunConfig::seq);
   number(i18n::Text("micro-batches"), &RunConfig::micro_batches);
   number(i18n::Text("steps"), &RunConfig::steps);
-  // Either all settings of a group of keys (such as "optimizer.") stay, or all are replaced.
+  // Keys with the same beginning, such as "optimizer.", are a group: all stay, or all are replaced.
   const auto group_of = [](std::string_view key) { return key.substr(0, key.find('.')); };
   std::vector<std::string> groups;
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
@@ -82,8 +82,8 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
                                   : fmt::format("{} {}", group, out.config.Get(group));
     (edited ? out.unchanged : out.reset).push_back(words);
   }
-  // Layer names depend on the model family, so LoRA is switched off and on again to select layers
-  // of the new model. If no layer matches, LoRA stays off.
+  // Switch LoRA off and on again, so that it selects layers of the new model, whose layers may have
+  // other names. If no layer matches, LoRA stays off.
   const run::Toggle* lora = run::FindToggle("lora");
   if (lora != nullptr && run::IsOn(*lora, out.config)) {
     const std::string rank = out.config.Get("lora.rank");
@@ -129,7 +129,7 @@ std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& a
   if (before.steps != after.steps) return i18n::Format("Steps {} → {}", before.steps, after.steps);
   if (OptimizerText(before) != OptimizerText(after))
     return i18n::Format("Optimizer {}", OptimizerText(after));
-  // If a single setting of a technique has changed, returns its name and its new value.
+  // If only one setting has changed, return its name and both values.
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
     for (const run::SettingDeclaration& setting : technique.settings) {
       if (before.Get(setting.key) == after.Get(setting.key)) continue;

@@ -1,10 +1,10 @@
-// Reports when a file of a program has been saved, so that the program can be planned again.
+// Reports that files of a program have been saved. The window then plans the program again.
 //
 //   watch->start(request);                  // its script and the files named in its arguments
 //   watch->add(end.sources);                // the program's own modules
 //   connect(watch, &FileWatch::saved, ...);
 //
-// UI thread only; the files are looked at on a pool thread.
+// UI thread only. A pool thread checks the files.
 #pragma once
 
 #include <QObject>
@@ -23,14 +23,14 @@ class FileWatch : public QObject {
   Q_OBJECT
  public:
   explicit FileWatch(QObject* parent = nullptr);
-  // If the same command is watched already, the files added since stay watched.
+  // If this command is being watched already, files that add() has added stay watched.
   void start(const program::Request& request);
   void add(const QStringList& paths);
   void stop();
   bool active() const { return poll_.isActive(); }
 
  Q_SIGNALS:
-  // Emitted once no more files are being saved: editors save in several steps, and several files.
+  // Emitted when files were saved and saving has paused. Editors save several files, in steps.
   void saved(const QStringList& paths);
 
  private:

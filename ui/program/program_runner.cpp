@@ -19,13 +19,13 @@ namespace {
 
 constexpr int kPollMs = 300;
 constexpr qsizetype kOutput = 256 << 10;  // characters of output that are kept
-// Time between the signals that the destructor sends, each of which acts like one more Ctrl-C.
+// The destructor sends signals at this interval. Each of them acts like one more Ctrl-C.
 constexpr int kStopMs = 100;
 constexpr int kGoneMs = 3000;
 
 QString Text(const std::string& text) { return QString::fromStdString(text); }
 
-// The title of the trace: the script and its arguments, without the interpreter.
+// Returns the title of the trace: the script and its arguments, without the interpreter.
 std::string TitleOf(const program::Request& request) {
   std::string title = request.script.substr(request.script.rfind('/') + 1);
   if (!request.arguments.empty()) title += " " + request.arguments;
@@ -39,7 +39,7 @@ struct ProgramRunner::Read {
   bool last = false;
   absl::Status status;  // not OK if memory ran out while reading
   program::Program program;
-  // Trace of all ranks; null: nothing yet, or nothing new.
+  // The trace of all ranks. Null: there are no data yet, or no new data.
   std::shared_ptr<const trace::Trace> trace;
 };
 
@@ -58,7 +58,7 @@ struct ProgramRunner::Run {
   QElapsedTimer since;
   int stops = 0;
   bool gone = false;  // the process has ended
-  // Set if memory ran out during a read, after which the reader must not be used.
+  // An error if memory ran out during a read. The reader must then not be used any more.
   absl::Status unreadable;
 };
 
@@ -101,7 +101,7 @@ void ProgramRunner::start(const program::Request& request) {
   output_.clear();
   state_ = {};
   const absl::StatusOr<std::vector<std::string>> command = program::CommandOf(request);
-  // Only a plan needs a device here, because a recording contains the name of its GPU.
+  // Only a plan needs a device here. A recording contains the name of its GPU.
   const absl::StatusOr<run::DeviceProfile> device =
       request.planned() ? run::FindDevice(request.device) : run::DeviceProfile{};
   const auto refuse = [this](const QString& why, const QString& next) {
@@ -129,7 +129,7 @@ void ProgramRunner::start(const program::Request& request) {
   for (const std::string& word : *command) words << QFile::decodeName(word.c_str());
   QProcess& process = run_->process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  // Makes the program's output visible immediately.
+  // Without buffering, the program's output is visible immediately.
   if (!environment.contains(QStringLiteral("PYTHONUNBUFFERED")))
     environment.insert(QStringLiteral("PYTHONUNBUFFERED"), QStringLiteral("1"));
   process.setProcessEnvironment(environment);
@@ -178,7 +178,7 @@ void ProgramRunner::TakeOutput() {
   Q_EMIT outputChanged(more);
 }
 
-// Reads the new part of the folder, unless a read is in progress.
+// Reads what is new in the folder, unless a read is in progress.
 void ProgramRunner::ReadNew() {
   if (run_ == nullptr || reading_.busy()) return;
   SetState(state_.stage);  // updates the time
@@ -262,7 +262,7 @@ void ProgramRunner::End(const Read& last) {
     if (!end.stopped)
       end.error = tr("the process that watches the program was killed, and the program with it");
   } else if (!outcome) {
-    // vramscope refused to start the program and printed the reason.
+    // vramscope has not started the program. The last line of its output is the reason.
     end.error = output_.trimmed().section(QLatin1Char('\n'), -1);
     end.error.remove(QStringLiteral("vramscope: error: "));
   } else if (!outcome->started.ok()) {

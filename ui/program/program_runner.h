@@ -1,6 +1,6 @@
-// Plans or records a user's program and reports its progress while it runs. It runs `vramscope plan
-// -- PROGRAM`, `record` or `record --host user@box` in a separate process, because the launcher
-// reaps every child of its process. A pool thread reads the folder to which that process writes.
+// Plans or records a user's program and reports its progress while it runs. Runs `vramscope plan --
+// PROGRAM`, `record` or `record --host user@box` in a process of its own, because the launcher
+// reaps all children of its process. A pool thread reads what it writes.
 //
 //   auto* runner = new ProgramRunner(FindVramscope(), this);
 //   connect(runner, &ProgramRunner::partialTrace, this, ...);
@@ -25,8 +25,8 @@
 
 namespace vramscope::ui {
 
-// Path of this tree's `vramscope` (profiler/base/install_paths.h), else of the one on PATH; empty
-// if there is none.
+// Returns the path of the `vramscope` in this program's tree (profiler/base/install_paths.h) or,
+// without one, in PATH. Empty: there is none.
 QString FindVramscope();
 
 struct ProgramState {
@@ -51,19 +51,19 @@ struct ProgramEnd {
   std::shared_ptr<const trace::Trace> trace = {};  // all events that arrived; null: none
   bool stopped = false;                            // the user stopped it
   bool out_of_memory = false;                      // the run ended because memory ran out
-  // What went wrong (a sentence without its full stop), the place in the user's script
-  // ("train.py:12"), and what to do next. All are empty if nothing went wrong.
+  // What went wrong (a sentence without full stop), where in the user's script ("train.py:12"), and
+  // what to do next. All are empty if nothing went wrong.
   QString error = {}, place = {}, next = {};
   QString remark = {};  // a warning about a run that did not fail, in the form of `error`
   double seconds = 0;
   QStringList sources = {};  // the program's own files that it has imported
-  // Owns the history on disk, which is deleted with the last copy of this pointer. Keep a copy
-  // until the trace is saved.
+  // Owns the history on disk. The last copy of this pointer deletes it, so keep a copy until the
+  // trace is saved.
   std::shared_ptr<const void> folder = {};
 };
 
-// Reads what a program left in its folder (ProgramRunner::folder) when its window was killed.
-// Returns one trace of all ranks; null: nothing had arrived. Slow; thread-safe.
+// Reads the folder (ProgramRunner::folder) of a program whose window was killed. Returns the trace
+// of all ranks. Null: no data had arrived. Slow; thread-safe.
 std::shared_ptr<const trace::Trace> ReadLeftFolder(const std::string& folder,
                                                    const program::Request& request);
 
@@ -73,13 +73,13 @@ class ProgramRunner : public QObject {
   explicit ProgramRunner(QString vramscope, QObject* parent = nullptr);
   ~ProgramRunner() override;
 
-  // Requires a request that CommandOf() accepts. Does nothing while a program runs.
+  // CommandOf() must accept `request`. Does nothing while a program runs.
   void start(const program::Request& request);
   void stop();  // like Ctrl-C; the second call is more forceful, the third kills
   bool busy() const { return run_ != nullptr; }
   const ProgramState& state() const { return state_; }
   const program::Request& request() const { return request_; }
-  // The last part of the program's output.
+  // The end of the program's output.
   const QString& output() const { return output_; }
   // The folder to which the running program writes its history. After the end, ProgramEnd::folder
   // owns it. Empty: nothing runs.
@@ -89,7 +89,7 @@ class ProgramRunner : public QObject {
  Q_SIGNALS:
   void outputChanged(const QString& more);
   void stateChanged();
-  // What has arrived so far, of all ranks.
+  // Emitted with a trace of the data that have arrived so far from all ranks.
   void partialTrace(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void ended(const vramscope::ui::ProgramEnd& end);
 

@@ -1,5 +1,5 @@
-// Network access of this program: proxies from the environment and the desktop, and certificates
-// named by the environment. Qt Network.
+// The program's network access. Proxies come from the environment or the desktop, and certificates
+// from the system and the environment. Uses Qt Network.
 #pragma once
 
 #include <QNetworkAccessManager>
@@ -10,17 +10,17 @@
 
 namespace vramscope::ui {
 
-// Proxies come from $https_proxy, $http_proxy or $all_proxy (lower or upper case), except for the
-// hosts in $no_proxy. Without these variables the desktop's settings are used.
+// Uses the proxies of $https_proxy, $http_proxy or $all_proxy (lower or upper case), but not for
+// hosts in $no_proxy. Without these variables, uses the desktop's settings.
 std::unique_ptr<QNetworkAccessManager> MakeNetwork();
 
-// The system's certificates and those of $SSL_CERT_FILE and $SSL_CERT_DIR.
+// Returns the system's certificates together with those of $SSL_CERT_FILE and $SSL_CERT_DIR.
 QSslConfiguration OwnCertificates();
 
-// The proxy for this URL as "host:port"; "": no proxy. Never contains the password.
+// Returns the proxy for `url` as "host:port", never with a password. Empty: no proxy.
 QString ProxyFor(const QUrl& url);
 
-// Whether $no_proxy names `host`: the host itself, a domain above it, or "*".
+// Returns whether `no_proxy` contains the host itself, a domain above it, or "*".
 bool IsExempt(const QString& host, const QString& no_proxy);
 
 }  // namespace vramscope::ui

@@ -22,7 +22,7 @@ constexpr qint64 kReadBuffer = qint64{4} << 20;
 constexpr qint64 kHashPiece = qint64{1} << 20;
 constexpr qint64 kReportMs = 50;
 constexpr int kOk = 200, kPartial = 206, kNotFound = 404, kBadRange = 416;
-// Shares of the total progress: the download (500 MB) and the check. The rest is for unpacking.
+// Downloading 500 MB and checking have these shares of the total progress. Unpacking has the rest.
 constexpr double kDownloadShare = 0.9, kCheckShare = 0.03;
 
 std::string Str(const QString& text) { return text.toStdString(); }
@@ -54,7 +54,7 @@ absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
       wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
 }
 
-// On a full disk, a write stores as much as fits without an error, and only the next write
+// If the disk becomes full, one write stores a part without an error, and only the next one
 // fails.
 bool WriteAll(QFile& file, QByteArrayView bytes) {
   while (!bytes.isEmpty()) {
@@ -65,7 +65,7 @@ bool WriteAll(QFile& file, QByteArrayView bytes) {
   return file.flush() || file.flush();
 }
 
-// "bytes 1000-1999/5000" gives 1000; -1: any other text.
+// Returns 1000 for "bytes 1000-1999/5000", and -1 for a text of another form.
 qint64 RangeBegin(const QByteArray& header) {
   constexpr QByteArrayView kBytes = "bytes ";
   if (!header.startsWith(kBytes)) return -1;
@@ -136,7 +136,7 @@ void TorchDownload::start() {
   at_ = 0;
   earlier_bytes_ = all_bytes_ = 0;
   for (const setup::Wheel& wheel : options_.wheels) all_bytes_ += wheel.bytes;
-  // Runs from the event loop, because the caller of start() may not be ready for ended() yet.
+  // Begin in the event loop, because the caller of start() may not be ready for ended() yet.
   QTimer::singleShot(0, this, [this] {
     if (!busy_ || cancel_) return;
     if (const std::string never = setup::WhyNoLibTorchHere();
@@ -152,7 +152,7 @@ void TorchDownload::start() {
     if (!folder.ok()) return End(folder.status());
     locked_ = true;
     folder_.emplace(*std::move(folder));
-    // Another process may have installed it meanwhile.
+    // Another process may have installed LibTorch in the meantime.
     if (setup::CheckTorch(folder_->TorchPath()).ok()) return End(absl::OkStatus());
     if (const absl::Status room = folder_->CheckRoom(options_.wheels, options_.unpacked_bytes);
         !room.ok())
@@ -255,7 +255,7 @@ void TorchDownload::IndexAnswered() {
   if (!failed_.ok()) return End(failed_);
   if (reply->error() != QNetworkReply::NoError) {
     const absl::Status why = ErrorOf(*reply, reply->request().url());
-    // Without any network there is no point in retrying.
+    // Without a network, do not retry.
     const bool no_way = reply->error() == QNetworkReply::HostNotFoundError ||
                         reply->error() == QNetworkReply::ConnectionRefusedError;
     return absl::IsUnavailable(why) && !no_way ? TryAgain(why) : End(why);
@@ -292,7 +292,7 @@ void TorchDownload::Fetch() {
   connect(reply_, &QNetworkReply::finished, this, &TorchDownload::FetchEnded);
 }
 
-// If the server sends the whole file instead of the requested part, starts again.
+// Handles the reply's headers. Starts again if the server sends the whole file, not a part.
 void TorchDownload::HeadersCame() {
   const int code = reply_->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   const qint64 at = part_->pos();
@@ -335,7 +335,7 @@ void TorchDownload::BytesCame() {
     reply_->abort();
     return;
   }
-  // Only bytes beyond the largest size so far count as progress.
+  // Count attempts from 0 again only after progress: bytes beyond the largest size so far.
   const quint64 reached = static_cast<quint64>(part_->pos());
   if (reached > furthest_) attempts_ = 0;
   furthest_ = std::max(furthest_, reached);
@@ -405,7 +405,7 @@ void TorchDownload::Check() {
         });
       },
       [this, path](const absl::Status& status) {
-        // A file with the wrong hash is of no use.
+        // Delete a file with the wrong hash.
         if (absl::IsDataLoss(status)) QFile::remove(path);
         if (!status.ok()) return End(status);
         if (cancel_) return End(absl::CancelledError(i18n::Text("cancelled")));
@@ -433,7 +433,7 @@ void TorchDownload::Install() {
       [this](const absl::Status& status) { End(status); });
 }
 
-// Describes what went wrong and what to do.
+// Returns an error that says what went wrong and what the user can do.
 absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url) const {
   const std::string host = Str(url.host());
   const int code = reply.attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
@@ -446,7 +446,7 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
   };
   switch (reply.error()) {
     case QNetworkReply::HostNotFoundError:
-      // With a proxy, this error means that the proxy answered 404 or cannot resolve the address.
+      // If there is a proxy, it has answered 404 or cannot resolve the address.
       if (const QString proxy = ProxyFor(url); !proxy.isEmpty()) return through_proxy(proxy);
       return unavailable(i18n::Format("no network: the address of {} was not found", host));
     case QNetworkReply::ConnectionRefusedError:

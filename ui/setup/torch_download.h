@@ -1,15 +1,15 @@
 // Downloads LibTorch's wheels and unpacks them (profiler/setup), for the window's button and for
-// `vramscope setup`. Uses Qt Core and Network. Needs a thread with an event loop; checking and
-// unpacking run on other threads.
+// `vramscope setup`. Uses Qt Core and Network. Needs a thread with an event loop. Files are checked
+// and unpacked on pool threads.
 //
 //   TorchDownload download(OwnDownloadOptions());
 //   connect(&download, &TorchDownload::progressed, ...);
 //   connect(&download, &TorchDownload::ended, ...);       // once, also after cancel()
 //   download.start();
 //
-// An interrupted download continues where it stopped: a few times automatically, later at the next
-// start(). The downloaded part stays on disk until the wheel is unpacked, or until the part turns
-// out to be of another file.
+// An interrupted download continues where it stopped. It does so a few times by itself, and then at
+// the next start(). The downloaded part stays on disk until the wheel is unpacked, or until it
+// turns out to be a part of another file.
 #pragma once
 
 #include <absl/status/status.h>
@@ -48,7 +48,7 @@ struct DownloadOptions {
 };
 // $VRAMSCOPE_INDEX_URL, else $PIP_INDEX_URL, else PyPI.
 DownloadOptions OwnDownloadOptions();
-// `url` without user, password and query.
+// Returns `url` without user, password and query.
 QString ShownUrl(const QUrl& url);
 
 class TorchDownload : public QObject {
@@ -68,8 +68,8 @@ class TorchDownload : public QObject {
   void start();
   void cancel();  // ended() follows with kCancelled
   bool busy() const { return busy_; }
-  // Whether the last start() locked the folder. False after ended() if another process has
-  // locked it.
+  // Whether the last start() could lock the folder. If not, another process has locked
+  // it.
   bool locked() const { return locked_; }
   const Progress& progress() const { return progress_; }
 

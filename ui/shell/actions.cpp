@@ -42,7 +42,7 @@ void ActionRegistry::Refresh() {
 }
 
 void ActionRegistry::Retranslate() {
-  // Only the actions are updated here; the menu bar translates its menus.
+  // Update only the actions. The menu bar translates its own menus.
   const QStringList contexts = {QStringLiteral("vramscope::ui::MainWindow")};
   const auto change = [&](QString& text) { text = Retranslated(text, contexts).value_or(text); };
   for (Entry& entry : entries_) {

@@ -1,5 +1,5 @@
-// All commands of the window in one table: id, name, menu, keys, and when they are enabled. The
-// menus, the command palette and the shortcut sheet are built from it and contain every command.
+// A table of all commands of the window: id, name, menu, keys, and when they are enabled. The
+// menus, the command palette and the shortcut sheet are built from this table.
 //
 //   registry.Add({.id = "file.open", .menu = "File", .text = "Open …",
 //                 .shortcut = QKeySequence::Open, .run = [this] { ... }});
@@ -30,8 +30,8 @@ struct ActionSpec {
   QString why_not = {};  // replaces the tip while the command is disabled
   bool separator_before = false;
   QStringList words = {};  // other search terms for the command: "fit"
-  // Whether the command ends or discards something. The palette finds such a command only by whole
-  // words or parts of them, not by scattered letters.
+  // Whether the command ends or discards something. The palette then does not match scattered
+  // letters of its name, only words and their parts.
   bool careful = false;
 };
 
@@ -41,12 +41,12 @@ class ActionRegistry : public QObject {
   using QObject::QObject;
   QAction* Add(ActionSpec spec);
   QAction* Find(const QString& id) const;  // null: unknown id
-  // Updates which actions are enabled and checked. Call it when the state has changed.
+  // Updates which actions are enabled or checked. Call it after the window's state has changed.
   void Refresh();
-  // Call it when the language has changed. Translates the names, tips and search terms of all
-  // commands.
+  // Translates the names, tips and search terms of all commands. Call it when the language has
+  // changed.
   void Retranslate();
-  // Adds the menus in the order of their first actions.
+  // Adds the menus. Their order is that of their first actions in the table.
   void FillMenus(QMenuBar* bar);
 
   struct Entry {

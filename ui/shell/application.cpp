@@ -15,7 +15,7 @@ bool Application::notify(QObject* receiver, QEvent* event) {
   const absl::Status status =
       trace::CatchStatus([&] { handled = QApplication::notify(receiver, event); });
   if (!status.ok()) {
-    // If reporting the exception throws another one, that cannot be reported in any way.
+    // An exception that is thrown while reporting this one is ignored.
     trace::CatchStatus([&] {
       std::fprintf(stderr, "vramscope: %s\n", std::string(status.message()).c_str());
       if (window_) static_cast<MainWindow*>(window_.data())->showInternalFailure(status);

@@ -1,6 +1,6 @@
-// A QApplication that survives exceptions thrown by event handlers: slots, queued calls, timers and
-// paint events. An exception that reaches Qt's event loop would end the process. The action that
-// threw remains incomplete, and the window reports that.
+// A QApplication that catches exceptions of event handlers: slots, queued calls, timers and paint
+// events. An exception that reached Qt's event loop would end the process. The window reports that
+// the action which threw is incomplete.
 #pragma once
 
 #include <QApplication>
@@ -13,7 +13,7 @@ class MainWindow;
 class Application : public QApplication {
  public:
   using QApplication::QApplication;
-  // The window that reports exceptions; without a window, they are only written to standard error.
+  // Sets the window that reports exceptions. They are also written to standard error.
   void setWindow(MainWindow* window);
   bool notify(QObject* receiver, QEvent* event) override;
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kWidth = 560, kHeight = 380;
 
-// Keys of the canvas. They are not actions, because they depend on the mouse position.
+// A key of the canvas. It is not an action, because its effect depends on the mouse position.
 struct CanvasKey {
   const char* keys;
   const char* what;
@@ -52,7 +52,7 @@ QString Clean(QString text) { return text.remove(QLatin1Char('&')); }
 }  // namespace
 
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name) {
-  // The tiers are far apart, so that the position of a match only decides within a tier.
+  // Scores of different tiers are far apart. The position of a match only decides within a tier.
   enum Tier { kName, kWord, kNameBegins, kWordBegins, kAlso, kInside, kWords, kScattered };
   constexpr int kTier = 10'000;
   const auto score = [](Tier tier, qsizetype at) {
@@ -78,7 +78,7 @@ int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name
   for (const QString& word : spec.words)
     if (word.startsWith(wanted)) return score(kAlso, 0);
   if (inside >= 0) return score(kInside, inside);
-  // "view dark": every typed word is the beginning of a word of the menu or the name.
+  // Every typed word may begin a word of the menu or the name, such as "view dark".
   const QString all = spec.menu.toLower() + QLatin1Char(' ') + text;
   bool words = true;
   for (const QString& part : wanted.split(QLatin1Char(' '))) {
@@ -140,7 +140,7 @@ void CommandPalette::Filter(const QString& text) {
   };
   std::vector<Hit> hits;
   for (const ActionRegistry::Entry& entry : registry_.entries()) {
-    // Skips unused entries for recent files.
+    // Skip the entries for recent files that are not used.
     if (!entry.action->isVisible() || entry.action->text().isEmpty()) continue;
     const int score = MatchScore(text, entry.spec, Clean(entry.action->text()));
     if (score >= 0) hits.push_back({score, &entry});
@@ -153,7 +153,7 @@ void CommandPalette::Filter(const QString& text) {
   for (const Hit& hit : hits) {
     const QString menu = hit.entry->spec.menu + QStringLiteral(": ");
     const QString name = Clean(hit.entry->action->text());
-    // A name such as "Explain: leaks" already begins with its menu.
+    // Do not repeat the menu before a name such as "Explain: leaks".
     QString line = name.startsWith(menu) ? name : menu + name;
     const QKeySequence key = hit.entry->action->shortcut();
     if (!key.isEmpty()) line += QStringLiteral("    ") + key.toString(QKeySequence::NativeText);
@@ -230,7 +230,7 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& registry, QWidget* parent) : 
     });
     outer->addWidget(button, 0, Qt::AlignLeft);
   }
-  // Wide enough for commands with several keys.
+  // Make it wide enough for commands with several keys.
   const int bar = style()->pixelMetric(QStyle::PM_ScrollBarExtent);
   resize(std::max(520, inside->sizeHint().width() + 2 * bar + outer->contentsMargins().left() +
                            outer->contentsMargins().right()),

@@ -1,5 +1,5 @@
-// The command palette (Ctrl+K) finds a command by a part of its name; Enter runs it. The shortcut
-// sheet (`?`) lists all keys.
+// The command palette (Ctrl+K), which finds a command by a part of its name and runs it on Enter.
+// Also the shortcut sheet (`?`), which lists all keys.
 #pragma once
 
 #include <QDialog>
@@ -35,10 +35,10 @@ class ShortcutSheet : public QDialog {
   ShortcutSheet(const ActionRegistry& registry, QWidget* parent);
 };
 
-// How well a command matches the typed text, ignoring case: lower is better, -1 is no match. From
-// best to worst, the text is: the name; a word of it; the beginning of the name or of a word; a
-// search term; any part of the name; beginnings of several words; letters of the name in order,
-// unless `careful` is set.
+// Returns how well a command matches the typed text, ignoring case. Lower is better; -1: no match.
+// From best to worst, the text may be: the name; a word of it; the beginning of the name or of a
+// word; a search term; any part of the name; beginnings of several words; letters of the name in
+// their order (not if `careful` is set).
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name);
 
 }  // namespace vramscope::ui

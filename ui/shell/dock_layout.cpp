@@ -8,7 +8,7 @@
 namespace vramscope::ui {
 namespace {
 
-// The docks' initial sizes are at most these pixels, and at most a share of the window.
+// Maximum initial sizes of the docks, in pixels. A dock also has at most a share of the window.
 constexpr int kControlsWidth = 336, kBreakdownWidth = 330, kTablesHeight = 300;
 constexpr int kHistoryHeight = 190, kHistoryLeast = 104;
 constexpr double kHistoryShare = 0.18, kSideShare = 0.2, kTablesShare = 0.29;

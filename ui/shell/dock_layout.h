@@ -1,4 +1,4 @@
-// Sets the initial positions and sizes of the window's docks, stores them and restores them.
+// Gives the window's docks their initial positions and sizes. Stores and restores these.
 //
 //   DockLayout layout(window, {.controls = ..., .breakdown = ...});
 //   layout.restore(*settings); // without stored settings, Fit() when shown
@@ -25,19 +25,19 @@ class DockLayout {
   static constexpr int kControlsLeast = 326, kBreakdownLeast = 260;
   static constexpr int kTablesLeast = 150, kTablesLeastWidth = 320;
 
-  // Call it when the window has its docks. reset() later restores the positions that they have now.
+  // Call it when the window has all its docks. reset() restores the positions they have then.
   void start(QMainWindow* window, const Docks& docks);
   void restore(const QSettings& settings);
   void store(QSettings* settings) const;
   void shown();  // call it whenever the window is shown: only then is the window's size known
   void reset();  // restores the initial positions and sizes
-  // true, for a document without a timeline: gives the tables two thirds of the height; false:
+  // true: gives the tables two thirds of the height, for a document without a timeline. false:
   // gives them their previous height.
   void growTables(bool grown);
 
  private:
   void Fit();  // chooses sizes that leave enough room for the canvas
-  // Version of the stored layout; layouts of other versions are ignored.
+  // The version of the stored layout. A stored layout of another version is ignored.
   static constexpr int kVersion = 3;
   QMainWindow* window_ = nullptr;
   Docks docks_;

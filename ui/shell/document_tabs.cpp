@@ -19,7 +19,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kStateIcon = 8, kLeastTab = 72;
-// The share of a tab's width, at each side, in which a drop moves the dragged tab.
+// A drop in this share of a tab's width, at each side, moves the dragged tab beside it.
 constexpr double kEdgeShare = 0.25;
 
 QString TitleOf(const Document& document) {
@@ -127,7 +127,7 @@ void DocumentTabs::setDocuments(const DocumentList& documents) {
   for (size_t i = 0; i < documents.size(); ++i) {
     const Document& document = documents.at(i);
     QString title = TitleOf(document);
-    // Documents of the same name get a number.
+    // If several documents have the same title, give them numbers.
     if (const int same = ++names[title]; same > 1)
       title = QStringLiteral("%1 (%2)").arg(title).arg(same);
     tabs.push_back({document.id(), title, TipOf(document), document.state(), document.unseen});
@@ -168,8 +168,8 @@ void DocumentTabs::Fill(const std::vector<Tab>& tabs) {
   tabs_ = tabs;
 }
 
-// A ring: the document's run is in progress. A disc: it ended while another tab was shown. A disc
-// in the color of errors: it failed.
+// Returns a ring while the document's run is in progress. Then a disc if the run has ended while
+// another tab was shown. A disc in the color of errors: it failed.
 QIcon DocumentTabs::IconOf(const Tab& tab) const {
   const bool working = tab.state == DocumentState::kWorking;
   const bool failed = tab.state == DocumentState::kFailed;

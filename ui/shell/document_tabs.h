@@ -1,5 +1,5 @@
-// The tabs of the documents, above the canvas; hidden while there is only one document. Dragging a
-// tab onto another compares the two; dragging it between two others moves it there.
+// The tabs of the documents, above the canvas. Hidden while there is only one document. Dragging a
+// tab onto another one compares the two documents. Dragging it between two tabs moves it there.
 //
 //   auto* tabs = new DocumentTabs;
 //   connect(tabs, &DocumentTabs::chosen, this, &MainWindow::showDocument);
@@ -20,7 +20,7 @@ class QToolButton;
 
 namespace vramscope::ui {
 
-// MIME type of a dragged tab; the data is the id of its document.
+// The MIME type of a dragged tab. The data is the document's id.
 inline constexpr const char* kDocumentMime = "application/x-vramscope-document";
 
 class DocumentTabBar;
@@ -31,7 +31,7 @@ class DocumentTabs : public QWidget {
   explicit DocumentTabs(QWidget* parent = nullptr);
   void setDocuments(const DocumentList& documents);
   void setTheme(const timeline::Theme& theme);
-  // Title and state of each tab and whether it is shown, for tests and --dump-state.
+  // Returns each tab's title, state and whether it is shown, for tests and --dump-state.
   QJsonArray dumpState() const;
   QTabBar* bar() const;  // for tests
 
@@ -67,7 +67,7 @@ class DocumentTabBar : public QTabBar {
   Q_OBJECT
  public:
   explicit DocumentTabBar(DocumentTabs* tabs);
-  // The effect of dropping a tab at a position.
+  // What dropping a tab at a position does.
   struct Drop {
     int onto = -1;    // compares with this tab; -1: does not compare
     int before = -1;  // moves before this tab; count(): to the end; -1: does not move

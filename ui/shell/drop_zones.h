@@ -1,5 +1,5 @@
-// Covers the window with two halves, each with the effect of dropping a file on it. Shown while a
-// file is dragged over a window that shows a trace.
+// Covers the window while a file is dragged over it, if the window shows a trace. Each half says
+// what dropping the file there does.
 //
 //   zones->show(centralWidget()->geometry(), theme, point);
 //   if (zones->compares(point)) compareWith(path);

@@ -10,13 +10,13 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 60;
-// A read that hangs (from a pipe without a writer) is abandoned this long after it was cancelled.
+// A cancelled read that hangs (in a pipe without a writer) is abandoned after this time.
 constexpr int kGiveUpMs = 1500;
 constexpr int kGoneMs = 300;  // the destructor waits at most this long for reads
 
 }  // namespace
 
-// Shared with the thread that reads, which may outlive the loader.
+// State that the reading thread also uses. It may outlive the loader.
 struct FileLoader::Job {
   QString path;
   std::atomic<bool> cancel = false;
@@ -38,7 +38,7 @@ FileLoader::FileLoader(OpenFunction open, QObject* parent)
 
 FileLoader::~FileLoader() {
   Drop();
-  // A read that checks its cancel flag ends within this time; a read that hangs is abandoned.
+  // Wait for reads that check their cancel flag. They end within this time, unless they hang.
   jobs_.wait(kGoneMs);
 }
 

@@ -1,5 +1,5 @@
-// Reads one file at a time off the UI thread, with progress, cancel and previews of what has been
-// read. start() cancels a read in progress, which then emits no more signals.
+// Reads one file at a time on a pool thread. Reports progress, can be cancelled, and emits previews
+// of what has been read. start() cancels a read in progress, which emits no more signals.
 //
 //   auto* loader = new FileLoader(importers::OpenTraceFile, this);
 //   connect(loader, &FileLoader::loaded, this, ...);
@@ -38,12 +38,12 @@ class FileLoader : public QObject {
   QString path() const;
   double fraction() const;  // 0 .. 1
   bool cancelling() const;
-  // Call it when a preview is on the screen. The next preview is made only after this call.
+  // Call it when a preview is on the screen. Until then, no other preview is made.
   void previewShown();
 
  Q_SIGNALS:
   void progressed(double fraction);
-  // The index of a `.trace` file was read, and the rest has not been yet.
+  // Emitted when the index of a `.trace` file has been read, but not yet the rest.
   void outlined(const std::shared_ptr<const vramscope::trace::Outline>& outline);
   void preview(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void loaded(const QString& path, const std::shared_ptr<const vramscope::trace::Trace>& trace);

@@ -26,7 +26,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kTitleWidth = 420;  // maximum
-// With less unused memory than this, its chip is hidden.
+// The chip of unused memory is hidden below this number of bytes.
 constexpr uint64_t kUnusedShown = 1 << 20;
 
 QString Short(uint64_t bytes, int decimals = 2) {
@@ -42,7 +42,7 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
   chip->style()->polish(chip);
 }
 
-// How accurate a plan's bytes are, if that was measured for this run; else, what they are based
+// Returns how accurate a plan's bytes are if this was measured, else what they are based
 // on.
 QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
@@ -141,7 +141,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   const bool whole = ended || !ours;
   // A snapshot without history has no peak.
   const bool state = info.content == trace::Content::kState;
-  // For a snapshot with statistics but no blocks, the chip would show a 0 that was not
+  // Leave the chip out for a snapshot with statistics but no blocks: a 0 was not
   // measured.
   if (!state || digest.trace->events.size() > 0)
     out.peak = (state   ? QObject::tr("allocated %1")
@@ -178,8 +178,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.out_of_memory_tip =
         QObject::tr("Click to see what was requested, what was free and what would help");
   }
-  // While a run is in progress, the chip may already say "does not fit", but not yet "fits". The
-  // size of the CUDA context is unknown for a GPU that is not in the device table.
+  // A run in progress may already not fit, but cannot be known to fit yet. If the GPU is not in the
+  // device table, the size of its CUDA context is unknown.
   if (info.device.memory_bytes > 0 && info.device.context_bytes > 0 && reserved > 0 &&
       !digest.recorded() && (whole || !summary.fits)) {
     out.does_fit = summary.fits;
@@ -297,8 +297,8 @@ void HeaderBar::resizeEvent(QResizeEvent* event) {
   Fit();
 }
 
-// Hides the least important parts until the others fit. Chooses all parts to hide before it hides
-// any, so that parts do not flicker during a resize.
+// Hides the least important parts, as many as necessary for the others to fit. First decides about
+// all parts, then hides them, so that they do not flicker during a resize.
 void HeaderBar::Fit() {
   struct Part {
     QWidget* widget;
@@ -358,8 +358,8 @@ QJsonObject HeaderBar::dumpState() const {
 
 namespace {
 
-// Lines break at spaces only. Adds zero-width spaces to long words, such as paths, so that they can
-// break too.
+// Returns `text` with zero-width spaces in long words, such as paths. A label breaks lines only at
+// spaces.
 QString Breakable(const QString& text) {
   constexpr int kLongWord = 40;
   QString out;
@@ -393,7 +393,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   title_ = new ElidedLabel(LabelRole::kBold, Qt::ElideMiddle);
   text_ = new WrappedLabel(LabelRole::kDim);
   text_->setFont(PanelFont(timeline::Font::kBody));
-  // A long path without a space must not widen the window.
+  // Do not let a long path without a space widen the window.
   QSizePolicy wraps(QSizePolicy::Ignored, QSizePolicy::Preferred);
   wraps.setHeightForWidth(true);
   text_->setSizePolicy(wraps);

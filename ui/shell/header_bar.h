@@ -1,4 +1,4 @@
-// The line under the menus: the name of the shown run, and its state in chips. Also Banner, which
+// The line under the menus, with the shown run's name and chips for its state. Also Banner, which
 // shows errors.
 #pragma once
 
@@ -27,7 +27,7 @@ struct ChipTexts {
       out_of_memory_tip;
   bool does_fit = true;
   QString unfinished, unfinished_tip;  // texts for a run that did not finish
-  // For a recording of several GPUs: the shown GPU, and a tip that lists all.
+  // If several GPUs were recorded: the shown GPU, and a tool tip that lists them all.
   QString gpu, gpu_tip;
   struct Gpu {
     uint8_t device;
@@ -47,11 +47,11 @@ class HeaderBar : public QWidget {
   void setTexts(const ChipTexts& texts);
   void setBusy(const QString& text);  // empty: idle
   QJsonObject dumpState() const;
-  // The minimum is small, because chips that do not fit are hidden.
+  // The bar may become narrow, because it hides the chips that do not fit.
   QSize minimumSizeHint() const override { return {200, 44}; }
 
  Q_SIGNALS:
-  // "backend", "inferred", "device", "peak", "reserved", "unused", "fits", "out-of-memory"
+  // `name`: "backend", "inferred", "device", "peak", "reserved", "unused", "fits", "out-of-memory"
   void chipClicked(const QString& name);
   void commandsClicked();
   void gpuChosen(int device);
@@ -80,7 +80,7 @@ class HeaderBar : public QWidget {
   QToolButton* commands_ = nullptr;
 };
 
-// States what happened, where, and what to do next. Stays until it is closed or replaced.
+// A message that says what happened, where, and what to do next. Stays until closed or replaced.
 class Banner : public QFrame {
   Q_OBJECT
  public:
@@ -94,7 +94,7 @@ class Banner : public QFrame {
   };
   explicit Banner(QWidget* parent = nullptr);
   void show(const Message& message);
-  // Removes the message if its kind is `kind`; an empty `kind` removes any message.
+  // Removes the message if it is of this kind. An empty `kind` removes any message.
   void clear(const QString& kind = QString());
   QString kind() const { return message_.kind; }  // empty: nothing is shown
   QJsonObject dumpState() const;                  // empty when nothing is shown

@@ -28,7 +28,7 @@ QString ShortBytes(uint64_t bytes) {
   return QString::fromStdString(timeline::FormatBytesShort(bytes));
 }
 
-// The text of the first entry.
+// Returns the text of the first entry, which has no change to describe.
 QString FirstText(SourceKind kind) {
   switch (kind) {
     case SourceKind::kPlan:
@@ -81,7 +81,7 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
   if (!row.time.isEmpty()) tip << HistoryPanel::tr("The last step took %1").arg(row.time);
   if (!entry.file.empty()) tip << QString::fromStdString(entry.file);
   row.tip = tip.join(QLatin1Char('\n'));
-  // Qt must not take the user's texts for HTML.
+  // Convert texts that Qt would take for HTML.
   if (Qt::mightBeRichText(row.tip)) row.tip = Qt::convertFromPlainText(row.tip);
   return row;
 }
@@ -165,7 +165,7 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const HistoryPanel::Row& row = rows_[static_cast<size_t>(index.row())];
   if (role == Qt::ToolTipRole) return row.tip;
-  // This text is read by screen readers.
+  // Screen readers read this text.
   if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole)
     return QStringLiteral("%1, %2, %3").arg(row.change, row.allocated, row.clock);
   return {};
@@ -187,7 +187,7 @@ QSize HistoryDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&)
   return {100, kEntryHeight};
 }
 
-// Draws the change and the time of day, and below them the figures.
+// Draws two lines: the change with the time of day, then the figures.
 void HistoryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                             const QModelIndex& index) const {
   const HistoryPanel::Row& row = model_->rows()[static_cast<size_t>(index.row())];

@@ -1,6 +1,6 @@
-// The history of the shown document. Each result has a row with the change from the previous
-// result, the allocated and reserved peaks, the step time and the time of day. A click shows the
-// result. Dragging a row onto another compares the two; C compares the row with the current row.
+// The history of the shown document. Each result has a row: what was changed, the allocated and
+// reserved peaks, the step time and the time of day. A click shows the result. Dragging a row onto
+// another one compares the two. C compares the selected row with the current result.
 //
 //   auto* panel = new HistoryPanel;
 //   connect(panel, &HistoryPanel::chosen, this, &MainWindow::showEntry);
@@ -30,7 +30,7 @@ class HistoryPanel : public QWidget {
   explicit HistoryPanel(QWidget* parent = nullptr);
   void setHistory(const Document& document);
   void setTheme(const timeline::Theme& theme);
-  // The rows, oldest first, for tests and --dump-state.
+  // Returns the rows, the oldest first, for tests and --dump-state.
   QJsonArray dumpState() const;
   QListView* list() const;  // for tests
 

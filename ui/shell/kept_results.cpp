@@ -17,7 +17,7 @@ constexpr int kTries = 1000;
 }  // namespace
 
 QString StoredResults::DefaultFolder() {
-  // The XDG specification ignores relative paths.
+  // Ignore a relative path, as the XDG specification requires.
   QString state = QFile::decodeName(qgetenv("XDG_STATE_HOME"));
   if (!QDir::isAbsolutePath(state)) state = QDir::homePath() + QStringLiteral("/.local/state");
   return state + QStringLiteral("/vramscope/results");
@@ -47,7 +47,7 @@ absl::StatusOr<QString> StoredResults::NewPath(const QString& name) const {
   for (int i = 1; i <= kTries; ++i) {
     const QString path =
         i == 1 ? base + QStringLiteral(".trace") : QStringLiteral("%1-%2.trace").arg(base).arg(i);
-    // Creates the file at once, because another window may choose a name in the same second.
+    // Create the file now, because another window may choose a name in the same second.
     QFile file(path);
     if (file.open(QIODevice::WriteOnly | QIODevice::NewOnly)) return path;
     if (!file.exists())

@@ -1,5 +1,5 @@
-// The folder in which the window automatically saves results that a click cannot restore: results
-// of programs and of runs on a GPU. It holds the newest kMostResults, at most kMostBytes in all.
+// The folder in which the window saves the results of programs and of runs on a GPU, because a
+// click could not restore them. It holds the newest kMostResults, with at most kMostBytes in total.
 //
 //   StoredResults kept(StoredResults::DefaultFolder());
 //   ASSIGN_OR_RETURN(QString path, kept.NewPath("train"));   // .../train-20261126-210312.trace
@@ -28,10 +28,10 @@ class StoredResults {
 
   const QString& folder() const { return folder_; }
   bool Has(const QString& path) const;
-  // Creates a new, empty file in the folder and returns its path. Creates the folder, readable by
-  // its owner only.
+  // Creates a new, empty file in the folder and returns its path. If necessary, creates the folder,
+  // readable only by its owner.
   absl::StatusOr<QString> NewPath(const QString& name) const;
-  // Removes the oldest results until the limits hold; never the newest. Returns the removed paths.
+  // Removes the oldest results until the limits are met, but never the newest. Returns their paths.
   QStringList Prune() const;
 
  private:

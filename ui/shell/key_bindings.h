@@ -1,5 +1,5 @@
-// The user's own keys for commands, in a JSON file that can be edited by hand. It contains only the
-// keys that differ from the defaults.
+// The user's own keys for commands. They are in a JSON file that can be edited by hand, and that
+// contains only commands whose keys differ from the default.
 //
 //   {"version": 1, "keys": {"file.open": ["Ctrl+O", "F2"], "edit.mark-a": []}}
 //
@@ -7,9 +7,9 @@
 //   bindings.load();
 //   bindings.set("file.open", {QKeySequence("F2")});      // takes effect at once and is saved
 //
-// If the user gives a default key of one command to another command, the first command loses the
-// key. If the file cannot be read, it stays unchanged, the defaults apply, and no change is saved.
-// UI thread only.
+// If the user gives a command a default key of another one, the other one loses it. If the file
+// cannot be read, all keys are the defaults, and the file and keys cannot be changed. UI thread
+// only.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -36,18 +36,18 @@ class KeyBindings : public QObject {
   void load();
 
   const QString& file() const { return file_; }
-  // Why the file cannot be read; empty if it was read or does not exist.
+  // Why the file cannot be read. Empty: it was read, or it does not exist.
   const QString& error() const { return error_; }
   Keys keysOf(const QString& id) const;  // the keys in effect
   Keys defaultsOf(const QString& id) const;
   bool changed(const QString& id) const { return own_.contains(id); }
   bool any() const { return !own_.isEmpty(); }
-  // Ids of the commands, other than `except`, that have the key.
+  // Returns the ids of the commands that have `key`, without `except`.
   QStringList usersOf(const QKeySequence& key, const QString& except) const;
 
-  // These functions return an error, and change nothing, if the file could not be read or cannot be
-  // written.
-  // set() also removes the keys from the other commands that have them.
+  // These functions return an error and change nothing if the file could not be
+  // read or cannot be written. set() also removes the keys from all other
+  // commands.
   absl::Status set(const QString& id, const Keys& keys);
   absl::Status reset(const QString& id);
   absl::Status resetAll();
@@ -60,11 +60,11 @@ class KeyBindings : public QObject {
   absl::Status Change(QMap<QString, Keys> own);
   ActionRegistry* registry_;
   QString file_, error_;
-  // The user's keys by command id. Keys of commands that only other versions have stay in the file.
+  // The user's keys by command id. Commands that only another version knows stay in the file.
   QMap<QString, Keys> own_;
 };
 
-// kInvalidArgument, with the reason: not a JSON object, another version, or an invalid key.
+// Returns kInvalidArgument, with a reason, if the format, the version or a key is invalid.
 absl::StatusOr<QMap<QString, KeyBindings::Keys>> KeysFromJson(const QByteArray& json);
 QByteArray KeysToJson(const QMap<QString, KeyBindings::Keys>& keys);
 

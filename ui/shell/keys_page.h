@@ -1,5 +1,5 @@
-// The settings page that assigns keys to commands: a list of all commands, a field that captures
-// the next pressed key, the command that has this key now, and buttons to restore the defaults.
+// The settings page that assigns keys to commands. It lists all commands, captures the next pressed
+// key in a field, names the command that has this key now, and can restore the defaults.
 #pragma once
 
 #include <QKeySequence>
@@ -19,7 +19,7 @@ class KeyBindings;
 class TableModel;
 class TableView;
 
-// A field that captures one key with its modifiers. Esc clears the field; Tab moves the focus.
+// A field that captures one key with its modifiers. Esc clears it, and Tab moves the focus.
 class KeyEdit : public QLineEdit {
   Q_OBJECT
  public:

@@ -203,7 +203,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   BuildSession();
   BuildTabs();
   actions_.Refresh();
-  // The canvas has the focus, so that its keys work from the start.
+  // Give the canvas the focus, so that its keys work from the start.
   timeline_->setFocus();
   CheckForLibTorch();
   WarnOfFonts();
@@ -214,8 +214,8 @@ MainWindow::~MainWindow() {
   session_file_->flush();
   loader_->cancel();
   compare_loader_->cancel();
-  // Destroys or disconnects these objects here, because the signals that they emit at their end
-  // must not reach a half-destroyed window.
+  // Destroy or disconnect these objects here. They emit signals at their end, which must not reach
+  // a half-destroyed window.
   download_.reset();
   worker_->disconnect(this);
   if (gpu_worker_ != nullptr) gpu_worker_->disconnect(this);
@@ -294,14 +294,14 @@ void MainWindow::BuildDocks() {
   answers->setContentsMargins(0, 0, 0, 0);
   answers->setSpacing(0);
   breakdown_scroll_ = Scrolling(breakdown_);
-  // Gets the height that the selection panel leaves.
+  // The breakdown gets the height that the selection panel does not need.
   breakdown_scroll_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Ignored);
   answers->addWidget(breakdown_scroll_, 1);
   answers->addWidget(selection_);
   breakdown_dock_ = dock(tr("Breakdown"), "breakdownDock", right, Qt::RightDockWidgetArea);
   breakdown_dock_->setMinimumWidth(DockLayout::kBreakdownLeast);
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
-  // Smaller than some pages request, because the canvas is more important.
+  // Allow less than some pages need, because the canvas is more important.
   tabs_->setMinimumSize(DockLayout::kTablesLeastWidth, DockLayout::kTablesLeast);
 }
 
@@ -312,8 +312,8 @@ void MainWindow::ConnectPanels() {
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
   connect(techniques_, &TechniquePanel::searched, savings_, &SavingsPlanner::prefer);
-  // The canvas gets the focus, so that its keys work and Ctrl+Z undoes the toggle, not text in the
-  // search field.
+  // Give the canvas the focus, so that its keys work, and so that Ctrl+Z undoes the toggle instead
+  // of text in the search field.
   connect(techniques_, &TechniquePanel::switchedByMouse, this, [this] { timeline_->setFocus(); });
   const auto refuse = [this](const QString& why) {
     banner_->show(
@@ -326,8 +326,8 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
-  // Without LibTorch, a dozen sample runs were read for the savings and freed. As nothing so large
-  // is allocated afterwards, the freed memory is returned to the system here.
+  // Without LibTorch, the savings are read from a dozen sample runs, which are then freed. Return
+  // their memory to the system, because nothing as large is allocated later.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);
   });
@@ -462,7 +462,7 @@ void MainWindow::SelectionChanged(trace::AllocationId id) {
   actions_.Refresh();
 }
 
-// Shows the selected allocation or activity on the right, with its links.
+// Shows the selected allocation or activity, with its links, on the right.
 void MainWindow::ShowSelected() {
   breakdown_->setSelection(timeline_->selection());
   selection_->setSelection(timeline_->selection(), timeline_->activityFacts(),

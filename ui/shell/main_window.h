@@ -1,12 +1,12 @@
-// The window: documents (plans, runs, opened traces) in tabs, the active one in the middle,
-// controls and its history on the left, breakdown and selection on the right, tables below.
+// The window. Documents (plans, runs, opened traces) are in tabs. The active one is in the middle,
+// with controls and its history on the left, breakdown and selection on the right, tables below.
 //
 //   MainWindow window({.worker_program = FindWorker()});
 //   window.show();
 //   window.runConfig(config);
 //
-// UI thread only. Everything slow (planning, reading, writing, digesting) happens in other threads
-// and processes. A result stays on the screen until the one that replaces it is ready.
+// UI thread only. All slow work (planning, reading, writing, digesting) is done in other threads
+// and processes. A result stays on the screen until the next one is ready.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -102,7 +102,7 @@ struct ProgramEnd;
 struct SavedDocument;
 struct SavedSession;
 
-// Options for a window that may lack LibTorch.
+// Options for the case that LibTorch is not installed.
 struct SetupOptions {
   std::function<setup::LibTorch()> find_libtorch = {};  // empty: the worker uses its own LibTorch
   QString samples_folder = {};  // sample runs, shown if nothing can be planned
@@ -113,14 +113,14 @@ struct MainWindowOptions {
   QString worker_program;
   QString vramscope = {};  // path of the program that plans programs; empty: FindVramscope()
   QString settings_file;   // empty: the user's own file
-  // Where results are saved (kept_results.h); empty: next to settings_file, or the user's own
+  // Where to save results (kept_results.h). Empty: next to settings_file, or in the user's
   // folder.
   QString state_folder = {};
   bool savings = true;     // plan what techniques would save
   OpenFunction open = {};  // empty: importers::OpenTraceFile
   bool cache = true;       // show earlier plans from the cache
-  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why no run is
-  // possible. Called off the UI thread.
+  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or an error if no run
+  // is possible. Called on a pool thread.
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
   SetupOptions setup = {};
 };
@@ -131,8 +131,8 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(const MainWindowOptions& options);
   ~MainWindow() override;
 
-  // Plans a configuration. Shows the plan in the active document if that is a plan, else in a new
-  // document, so that no other result is replaced. editConfig also adds an undo step.
+  // Plans a configuration and shows the plan. If the active document is not a plan, opens a new
+  // document, so that no other result is lost. editConfig also adds an undo step.
   void runConfig(const run::RunConfig& config);
   void editConfig(const run::RunConfig& config);
   const run::RunConfig& config() const { return documents_.active().config; }
@@ -147,15 +147,15 @@ class MainWindow : public QMainWindow {
   void compareDocuments(DocumentId shown, DocumentId with);
   void showEntry(size_t entry);  // index in the history
   void compareEntries(size_t shown, size_t with);
-  // Restores the documents that were open when the window was killed or closed. Returns false if
-  // there are none, or if the user declines.
+  // Restores the documents that were open when an earlier window was killed or closed. Returns
+  // false if there are none, or if the user declines.
   bool restoreAtStart();
   void restoreDocuments();
   bool sessionStored() const;              // whether the open documents are saved
   void saveSettings(const QString& path);  // writes the controls' settings as a run.json
 
-  // Downloads LibTorch, which is needed to plan the built-in models. The window's button calls this
-  // too.
+  // Downloads LibTorch, which is needed to plan the built-in models. A button also calls
+  // this.
   void downloadLibTorch();
   bool canPlan() const { return can_plan_; }
 
@@ -163,23 +163,23 @@ class MainWindow : public QMainWindow {
   void runOnGpu();
 
   void openFile(const QString& path);
-  // Opens the files one after another; the first becomes the baseline.
+  // Opens the files one after another. The first one becomes the baseline.
   void openFiles(const QStringList& paths);
   void compareWith(const QString& path);  // the file becomes the baseline of the shown run
   void openModelConfig(const QString& path);
   void openDeviceFile(const QString& path);  // applied to the run or program in the controls
   void chooseDevice();
-  // Opens the page for a user's program and fills in this script; starts nothing.
+  // Opens the page for a user's program and fills in this script. Does not start it.
   void openProgram(const QString& script = QString());
   void startProgram();  // runs the program on the page with its settings, as a real process
   void stopProgram();
-  // Plans the program for this GPU too, and compares the two results.
+  // Plans the program for `device`, and compares that plan with the shown one.
   void programAgainOn(const QString& device);
-  // Plans `request`, a variant of the program `base`, in its own document, with the result of
-  // `base` as its baseline; if that document exists already, shows it. `variant`: the difference.
+  // Plans `request`, a variant of the program `base`, in a document of its own. The baseline is the
+  // result of `base`. If the document exists already, shows it. `variant`: what differs.
   void planProgramBeside(const program::Request& request, const program::Request& base,
                          const QString& variant);
-  // Shows the program that runs, or has ended, in another tab.
+  // Shows the tab of the program that is running or has ended, if another tab is shown.
   void showProgram();
   // Opens a part of a recording: one device, or a range of entries or of time.
   void openPart(const QString& path, const importers::OpenOptions& part);
@@ -187,21 +187,21 @@ class MainWindow : public QMainWindow {
   // progress in the status bar; if they are cancelled, an existing file stays unchanged.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
-  // The suffix selects what is written: .html a report (with the baseline if one is pinned); .png,
-  // .pdf and .svg the timeline as shown; .csv the allocations.
+  // Writes what the suffix selects. For .html: a report (with the baseline if one is pinned). For
+  // .png, .pdf and .svg: the timeline as shown. For .csv: the allocations.
   void exportAs(const QString& path);
-  // Cancels all runs, reads, writes and replays, and programs too, without asking.
+  // Cancels all runs (also of programs), reads, writes and replays, without asking.
   void cancelAll();
   void openPage(const QString& id);        // a name of pageNames(); others are ignored
   void openSettings(const QString& page);  // "appearance", "keys"
-  // Starts a tour in five steps. It shows the current run, or a sample run if there is none.
+  // Starts a tour of five steps. The tour uses the current run, or a sample run if there is none.
   void startTour();
-  // Starts the tour at the very first start of the program. Returns whether the tour is opening a
-  // file.
+  // Starts the tour if this is the very first start of the program. Returns whether the tour is
+  // opening a file.
   bool offerTour();
   Tour* tour() const;  // null: no tour is in progress
   KeyBindings* keyBindings() const { return keys_; }
-  // Shows the controls of the built-in models, with only those techniques that match `words`.
+  // Shows the controls of the built-in models, and only the techniques that match `words`.
   void openTechniques(const QString& words);
   QStringList pageNames() const;  // "phases", "allocations", "compare", "fragmentation", ...
 
@@ -213,12 +213,12 @@ class MainWindow : public QMainWindow {
   bool restartRequested() const { return restart_; }
   // Changes the language of the open window. `remember`: stores it for the next start.
   void setLanguage(Language language, bool remember = true);
-  // In a recording of several GPUs, selects the GPU to show.
+  // Shows this GPU of a recording of several GPUs.
   void showDevice(uint8_t device);
   bool busy() const;     // something is running, or being read, written or digested
   bool settled() const;  // not busy, savings known, the canvas drawn
   void settleCanvas();
-  // Reports that an action on the UI thread threw an exception, for example because memory ran out.
+  // Reports that an action threw an exception on the UI thread, for example if memory ran out.
   void showInternalFailure(const absl::Status& status);
   QJsonObject dumpState() const;
 
@@ -245,7 +245,7 @@ class MainWindow : public QMainWindow {
   bool partial() const { return session().partial(); }  // the shown trace is incomplete so far
   bool programBehind() const;                           // a program runs in a tab that is not shown
   const StoredResults& storedResults() const { return kept_; }
-  // The file name that the dialogs of Save (suffix "trace") and Export ("json") propose.
+  // Returns the file name that the Save dialog (suffix "trace") or Export dialog ("json") proposes.
   QString proposedName(const QString& suffix) const;
 
  Q_SIGNALS:
@@ -348,7 +348,7 @@ class MainWindow : public QMainWindow {
   void ShowFailed(const QString& title, const QString& why, const QString& next);
   void FocusPage();
   void ShowBesideCanvas();  // updates panels, tables, header and title to what the canvas shows
-  // Whether the shown trace is still growing.
+  // Whether the shown trace may still become longer.
   bool ShownGoesOn() const {
     return run_tag_ != 0 || loader_->busy() || (RunsToKeep() && !programBehind());
   }
@@ -456,7 +456,7 @@ class MainWindow : public QMainWindow {
   // main_window_writing.cpp
   QString AskForSaveName(const QString& title, const QString& filter, const QString& suffix,
                          const QString& proposed);
-  // Writes a format other than .trace; empty: a .trace is written.
+  // A function that writes another format than .trace. Empty: write a .trace.
   using Producer = std::function<absl::Status(const trace::Trace&, std::ostream&)>;
   void WriteFile(const QString& path, const Producer& produce);
   void Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
@@ -513,7 +513,7 @@ class MainWindow : public QMainWindow {
   QElapsedTimer since_digest_;
   QTimer panels_due_;         // updates the panels soon after the canvas, during a run
   DocumentId comparing_ = 0;  // the document for which the baseline is being read
-  // True while the baseline of a restored document is read, so the comparison page is not opened.
+  // true while the baseline of a restored document is read: does not open the comparison page
   bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
@@ -526,7 +526,7 @@ class MainWindow : public QMainWindow {
   FileLoader* compare_loader_ = nullptr;
   DocumentId loading_ = 0;  // the document whose file is being read or digested
   QStringList to_open_;     // files to open next
-  // The file to open once the file being loaded is shown; the loaded file is then the baseline.
+  // Opened after the file that is being loaded has been shown, with that file as the baseline.
   QString next_file_;
   std::vector<std::shared_ptr<Writing>> writing_;  // the status bar shows the last one's progress
   Jobs writes_;
@@ -546,10 +546,10 @@ class MainWindow : public QMainWindow {
   FileWatch* watch_ = nullptr;
   QStringList saved_files_;    // saved, and not planned again yet
   DocumentId program_id_ = 0;  // document of the current or last program
-  // Undo or redo of this document's program follows when its plan has been stopped; 0: neither.
+  // The document whose program to undo or redo as soon as its plan has stopped; 0: none.
   DocumentId undo_at_end_ = 0, redo_at_end_ = 0;
   DocumentId gpu_run_id_ = 0;  // document of the current or last run on this computer's GPU
-  // compare_later_ is compared with compare_later_with_ as soon as that has been computed or read.
+  // Documents to compare as soon as compare_later_with_ has been computed or read.
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
   StoredResults kept_;
   Jobs keeping_;       // saves results
@@ -570,7 +570,7 @@ class MainWindow : public QMainWindow {
   ProgramFitPage* program_fit_ = nullptr;
   ProgramWaterfallPage* program_waterfall_ = nullptr;
   VaryPage* vary_ = nullptr;
-  // Pages that show the study of the model or of the program.
+  // Each has two pages: the study of the model, and the study of the program.
   QStackedWidget* fit_pages_ = nullptr;
   QStackedWidget* waterfall_pages_ = nullptr;
   CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save

@@ -90,8 +90,8 @@ void MainWindow::AddFileActions() {
        .text = tr("Plan or record a Python program …"),
        .shortcuts = Keys({"Ctrl+G"}),
        .run = [this] { openProgram(); },
-       .tip = tr("Opens the settings to run your own train.py on an emulated GPU, this computer or "
-                 "another"),
+       .tip = tr("Opens the settings for your own train.py, which can run on an emulated GPU, on "
+                 "this computer or on another one"),
        .words = {tr("ssh"), tr("host"), tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",
                 .menu = menu,
@@ -386,8 +386,8 @@ void MainWindow::AddRunActions() {
                 .menu = menu,
                 .text = tr("Choose the GPU …"),
                 .run = [this] { chooseDevice(); },
-                .tip = tr("From the device table or a device file, as a MIG slice, or with your "
-                          "own memory size or properties"),
+                .tip = tr("Choose from the device table, open a device file, or enter a MIG slice, "
+                          "a memory size or other properties"),
                 .words = {tr("device"), tr("card"), tr("memory"), tr("mig")}});
   actions_.Add({.id = "run.fit",
                 .menu = menu,
@@ -505,7 +505,7 @@ void MainWindow::AddRunActions() {
   }
 }
 
-// The table that has the focus, else the first visible one.
+// Returns the table that has the focus, else the first visible table.
 TableView* MainWindow::TableInFront() const {
   TableView* found = nullptr;
   for (TableView* table : tabs_->currentWidget()->findChildren<TableView*>())

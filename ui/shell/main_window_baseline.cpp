@@ -1,4 +1,4 @@
-// The baseline: pinning it, drawing it behind the shown run, and swapping the two.
+// The baseline: pins it, draws it behind the shown run, and swaps it with the shown run.
 #include <QDateTime>
 
 #include "profiler/trace/processes.h"
@@ -15,7 +15,7 @@ void MainWindow::UpdateBaseline() {
   if (ghost == nullptr || ghost == session().shown() || session().shown() == nullptr) {
     timeline_->setBaselineTrace(nullptr);
   } else {
-    // The label has the baseline's name or, if the baseline is another GPU of the same run, the
+    // Label it with the baseline's name. If the baseline is another GPU of the same run, use the
     // name of that GPU.
     const bool of_this_run = ghost->whole != nullptr && ghost->whole == session().shown()->whole;
     timeline_->setBaselineTrace(
@@ -44,8 +44,8 @@ void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString
   actions_.Refresh();
 }
 
-// Shows the document of the baseline, with the document shown so far as its baseline. If the
-// baseline is an earlier result of the same document, shows that; the newer one stays in the
+// Shows the document of the baseline. The document shown before becomes its baseline. If the
+// baseline is an earlier result of the same document, shows that result. The newer one stays in the
 // history.
 void MainWindow::SwapBaseline() {
   const std::shared_ptr<const Digest> now = session().shown(), pinned = session().baseline();

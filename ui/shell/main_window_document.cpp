@@ -57,17 +57,17 @@
 namespace vramscope::ui {
 namespace {
 
-// Progress is shown after this time; the plans of most toggles are faster.
+// Progress is not shown before this time, because most toggles are planned faster.
 constexpr int kBusyDelayMs = 250;
-// Savings are planned after this delay, because the user may toggle again at once, and the timeline
-// is still being animated.
+// Savings are planned after this delay, because the user may toggle again immediately, and because
+// the timeline is still being animated.
 constexpr int kSavingsDelayMs = 250;
 constexpr int kProgressPollMs = 100;
 constexpr int kPanelsDelayMs = 8;  // half a frame
-// A trace with at most this many events is digested on the UI thread, which takes no longer.
+// A trace with at most this many events is digested on the UI thread, which is just as fast.
 constexpr uint32_t kDigestInline = 20'000;
 
-// The message without its full stop, because the caller's sentence continues.
+// Returns the message without its full stop, because the caller's sentence continues.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -79,7 +79,7 @@ struct DigestAndIndexes {
   std::shared_ptr<const timeline::TimelineData> indexes;  // null: the canvas builds its own
 };
 
-// Makes the digest and the indexes; runs on a pool thread.
+// Makes the digest and the indexes on a pool thread.
 DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
                               const std::string& file, std::optional<uint8_t> device,
                               const std::shared_ptr<const Digest>& earlier) {
@@ -92,8 +92,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
   if (several || trace->events.size() + trace->activities.size() >
                      timeline::TimelineWidget::kBuildInBackground)
     return {MakeDigest(trace, file, device), nullptr};
-  // Builds the canvas's indexes in parallel with the digest, from the same curves. For a larger
-  // trace, the canvas builds its indexes itself, and shows the old trace meanwhile.
+  // Build the canvas's indexes in parallel with the digest, from the same curves. For a larger
+  // trace, the canvas builds them itself and shows the old trace until they are ready.
   const auto curves =
       std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
   DigestAndIndexes made;
@@ -102,7 +102,7 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
       made.digest = MakeDigest(trace, file, device, curves);
       return;
     }
-    // If memory runs out here, the canvas builds the indexes and reports failures.
+    // If memory runs out here, the canvas builds the indexes later and reports failures.
     trace::CatchStatus([&] {
       made.indexes = timeline::TimelineData::Build(trace, curves);
     }).IgnoreError();
@@ -112,8 +112,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
 
 }  // namespace
 
-// Hiding a track is a step of the window's undo, because a single key hides it. Folding and
-// resizing are not, because they are easy to change back.
+// Hiding a track can be undone by Ctrl+Z, because a single key hides it. Folding and resizing have
+// no undo step, because they are easy to change back.
 void MainWindow::LanesChanged() {
   const QString before = std::exchange(lanes_, timeline_->laneSettings());
   settings_->setValue(QStringLiteral("lanes"), lanes_);
@@ -134,13 +134,13 @@ void MainWindow::LanesChanged() {
 }
 
 void MainWindow::SetConfig(const run::RunConfig& config) {
-  // The figures so far do not apply to another model, batch or sequence.
+  // Savings do not apply to another model, batch or sequence, so forget them.
   if (config.model_config_json != doc().config.model_config_json ||
       config.batch != doc().config.batch || run::SeqText(config) != run::SeqText(doc().config))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   doc().config = config;
-  // After a run on the GPU, a change of the settings leads to a plan, not to another run on the
-  // GPU.
+  // If settings change after a run on the GPU, plan them. Do not run on the GPU
+  // again.
   if (doc().config.backend == run::Backend::kCuda) doc().config.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
@@ -172,7 +172,7 @@ void MainWindow::PlanOrRecall() {
 }
 
 void MainWindow::RunSucceeded() {
-  // Clears banners about earlier files and errors.
+  // Clear banners about earlier files and errors.
   for (const char* kind :
        {"open-failed", "compare-failed", "not-shown", "incomplete-file", "file-warnings"})
     banner_->clear(QLatin1String(kind));
@@ -186,7 +186,7 @@ void MainWindow::RunSucceeded() {
 }
 
 void MainWindow::editConfig(const run::RunConfig& config) {
-  // The same checks as on the command line.
+  // Check the configuration as the command line does.
   const absl::StatusOr<run::RunConfig> checked = run::RunConfigBuilder(config).Build();
   if (!checked.ok()) {
     banner_->show({.kind = "bad-config",
@@ -206,7 +206,7 @@ void MainWindow::editConfig(const run::RunConfig& config) {
   doc().undo.DiscardRedo();
   PlanInFront();
   const std::string change = DescribeChange(before, *checked);
-  // The undo steps of a plan that inherits another document's settings begin with this one.
+  // If the plan is new and has another document's settings, this is its first undo step.
   doc().undo.Push(
       {.text = change, .before = before, .after = *checked, .from = from == doc().id() ? 0 : from});
   doc().Expect(change);
@@ -231,7 +231,7 @@ void MainWindow::ChoosePreset(const QString& name) {
   editConfig(change->config);
   banner_->clear(QStringLiteral("preset-settings"));
   if (change->reset.empty()) return;
-  // The text tells the user which settings the preset has changed.
+  // Tell the user which settings the preset has changed.
   QString text = tr("It starts with %1.").arg(list(change->reset));
   if (!change->unchanged.empty())
     text += tr(" Your settings are kept: %1.").arg(list(change->unchanged));
@@ -244,7 +244,7 @@ void MainWindow::ChoosePreset(const QString& name) {
 }
 
 void MainWindow::FocusCanvas() {
-  // Does not take the focus from a text field or from the tour, whose keys would do nothing.
+  // Do not take the focus from a text field, or from the tour, which needs it for its keys.
   if (tour_ != nullptr && focusWidget() == tour_) return;
   const QWidget* focus = QApplication::focusWidget();
   if (qobject_cast<const QLineEdit*>(focus) == nullptr &&
@@ -284,7 +284,7 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
   }
   since_digest_.start();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
-  // For a growing trace, the digest processes only the new events.
+  // If the trace has grown, digest only the new events.
   const std::shared_ptr<const Digest> earlier = of.session.partial() ? of.session.shown() : nullptr;
   digests_.Ask(
       [trace = std::move(trace), file, device, earlier] {
@@ -303,7 +303,7 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
        }});
 }
 
-// The trace could not be shown, because memory ran out while it was digested.
+// Reports that the trace cannot be shown, because memory ran out while it was digested.
 void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool partial) {
   SetBusy({});
   ShowProgress();
@@ -322,7 +322,7 @@ void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool par
 }
 
 void MainWindow::showInternalFailure(const absl::Status& status) {
-  // Runs from the event loop, because the exception may come from a function that is called here.
+  // Continue in the event loop, because a function called here may have thrown the exception.
   QTimer::singleShot(0, this, [this, status] {
     SetBusy({});
     banner_->show({.kind = "internal-failure",
@@ -337,7 +337,7 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
   });
 }
 
-// Stores the digest in its document, and shows it if that document is active or becomes active.
+// Stores the digest in its document. If the document is active or becomes active, shows it.
 void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest, bool animate,
                             bool partial) {
   Document* of = documents_.Find(id);
@@ -349,7 +349,7 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
   if (run_tag_ == 0 && !loader_->busy() && (!runner_->busy() || programBehind())) SetBusy({});
   if (of->session.shown()->watched() && id == program_id_)
     program_->setPeak(of->session.shown()->summary.peak.allocated);
-  // A newly opened document becomes active, unless another tab was chosen meanwhile.
+  // A newly opened document becomes active, unless the user has chosen another tab since.
   const bool comes = id != doc().id() && id == loading_ && of->opener == doc().id();
   if (id == loading_ && !partial) loading_ = 0;
   if (comes) {
@@ -370,24 +370,24 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
   ReleaseHidden();
 }
 
-// Shows the session of the active document on the canvas.
+// Shows the traces of the active document's session on the canvas.
 void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(session().shown()->trace->info.device.memory_bytes);
-  // Sets the baseline first, so that the scale is never that of the old baseline.
+  // Set the baseline first, so that the old baseline never determines the scale.
   UpdateBaseline();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);
-  // Draws the timeline now, because updating the panels takes about as long as drawing it.
+  // Draw the timeline before updating the panels, which takes about as long.
   timeline_->showNow();
   Q_EMIT timelineShown();
   panels_due_.stop();
   if (!goes_on) return ShowBesideCanvas();
-  // The panels are updated after the next frame, because the user may be panning a growing trace.
+  // Update the panels after the next frame, because the user may be panning the growing trace.
   panels_due_.start(kPanelsDelayMs);
 }
 
-// Shows the failure of an active document without a result.
+// Shows a failure in place of the timeline if the active document has no result.
 void MainWindow::ShowFailed(const QString& title, const QString& why, const QString& next) {
   if (session().shown() != nullptr) return;
   if (timeline_->trace() != nullptr) ShowNothing();
@@ -418,7 +418,7 @@ void MainWindow::ShowBesideCanvas() {
     if (trace.info.has_config && can_plan_ && with_cache_)
       cache_.Put(trace.info.config, session().shown());
     if (doc().source.kind == SourceKind::kPlan) StoreRunSettings();
-    // A result that is shown again, in its tab, took no time.
+    // Do not state a time for a result that is only shown again.
     const QString took =
         std::exchange(say_time_, false) ? tr(", in %1 ms").arg(since_run_.elapsed()) : QString();
     Say(tr("%1: %2 events, peak %3%4")
@@ -428,7 +428,7 @@ void MainWindow::ShowBesideCanvas() {
                  took));
   }
   actions_.Refresh();
-  // Savings are planned later, so that they do not delay the timeline.
+  // Plan the savings later, so that they do not delay the timeline.
   if (!partial && trace.complete && with_savings_ && trace.info.has_config && run_tag_ == 0) {
     savings_due_ = true;
     QTimer::singleShot(kSavingsDelayMs, this, [this] {
@@ -436,7 +436,7 @@ void MainWindow::ShowBesideCanvas() {
       savings_due_ = false;
     });
   } else if (!partial && with_savings_ && run_tag_ == 0 && !savings_->shows(doc().config)) {
-    // A recording, or a plan that did not finish.
+    // There are no savings for a recording, or for a plan that did not finish.
     savings_->forget(QStringLiteral("–"), trace.complete || session().from_file()
                                               ? tr("Plan this model (Ctrl+R) to see the effects")
                                               : tr("the run did not finish"));
@@ -447,7 +447,7 @@ void MainWindow::ShowBesideCanvas() {
   Q_EMIT documentShown();
 }
 
-// Plans in a new document that has the recording as its baseline.
+// Plans the recording's model in a new document, with the recording as the baseline.
 void MainWindow::PlanBeside() {
   const std::optional<ModelGuess> guess = RecordedModel(*session().shown(), doc().config);
   Document& recording = doc();
@@ -479,7 +479,7 @@ void MainWindow::PlanBeside() {
   actions_.Refresh();
 }
 
-// Resets the window to the empty state of its start, for a document without a result.
+// Empties the window, as it is at the start, for a document without a result.
 void MainWindow::ShowNothing() {
   panels_due_.stop();
   timeline_->setBaselineTrace(nullptr);
@@ -527,7 +527,7 @@ void MainWindow::NextDevice() {
   showDevice(next->device);
 }
 
-// Each table is filled when it becomes visible, so that a toggle updates only the visible table.
+// Passes the result to all tables. A hidden table is not filled until it becomes visible.
 void MainWindow::UpdateTables() {
   allocations_->setDigest(session().shown());
   const auto [begin, end] = timeline_->range();  // a toggle keeps the selected range
@@ -538,7 +538,7 @@ void MainWindow::UpdateTables() {
   phases_->setDigest(session().shown(), timeline_->data());
 }
 
-// All panels show the range until it is cleared.
+// Makes all panels show the range, until the user clears it.
 void MainWindow::RangeSelected(qint64 begin_ns, qint64 end_ns) {
   breakdown_->setRange(begin_ns, end_ns);
   if (begin_ns < end_ns) breakdown_scroll_->ensureVisible(0, 0);  // the summary of the range

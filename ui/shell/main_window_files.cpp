@@ -29,14 +29,14 @@ namespace vramscope::ui {
 namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
-// While a file of at least this size is read, the window offers to open only a part. The data of a
-// compressed file is larger than its size.
+// While a file of at least this size is read, the window offers to open only a part of it. A
+// compressed file contains more data than its size.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
 constexpr uint64_t kOutlined = 2'000'000;
 
-// The message without its full stop, because the caller's sentence continues.
+// Returns the message without its full stop, because the caller's sentence continues.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -50,7 +50,7 @@ bool IsCompressed(const QString& path) {
          path.endsWith(QLatin1String(".zst"), Qt::CaseInsensitive);
 }
 
-// A `.json` may be a model's or a run's configuration, or a recording (Kineto, a snapshot).
+// Returns whether a `.json` is a model's or run's configuration, not a recording.
 bool IsConfiguration(const QString& path) {
   if (!path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) return false;
   QFile file(path);
@@ -59,7 +59,7 @@ bool IsConfiguration(const QString& path) {
   return importers::FindImporter(text) == nullptr;
 }
 
-// True if the file has keys of a device file and none of a model's or a run's configuration.
+// Returns true if a file has keys of a device file, but none of a model's or run's configuration.
 bool IsDevice(const QString& path) {
   QFile file(path);
   if (file.size() > static_cast<qint64>(run::kMaxDeviceFile) || !file.open(QIODevice::ReadOnly))
@@ -70,7 +70,7 @@ bool IsDevice(const QString& path) {
          !has("model_type") && !has("architectures") && !has("model");
 }
 
-// A text that is different after the file was written again.
+// Returns a text that changes whenever the file is written again.
 std::string StampOf(const QString& path) {
   const QFileInfo info(path);
   return std::to_string(info.size()) + ":" +
@@ -81,7 +81,7 @@ bool IsScript(const QString& path) {
   return path.endsWith(QLatin1String(".py"), Qt::CaseInsensitive);
 }
 
-// Advice on what to do next, depending on the error.
+// Returns a sentence that says what the user can do after this error.
 QString NextStep(const absl::Status& status) {
   if (importers::IsRefused(status))
     return QObject::tr(
@@ -128,7 +128,7 @@ void MainWindow::OpenOne(const QString& path) {
   StartLoading(path, {});
 }
 
-// The document of this part of the file, if it is open and the file is unchanged.
+// Returns the open document of this part of the file. Null: none, or the file has changed.
 Document* MainWindow::OpenAlready(const QString& path, const importers::OpenOptions& part) {
   return documents_.FindFile(QFileInfo(path).absoluteFilePath().toStdString(), part, StampOf(path));
 }
@@ -149,8 +149,8 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
     if (session().shown() != nullptr) OpenNext();
     return;
   }
-  // The document becomes active with its first preview or result; until then, the shown document
-  // does not change.
+  // The new document becomes active when its first preview or result arrives. The window shows the
+  // previous document until then.
   Document& opened = documents_.Open({.kind = SourceKind::kFile,
                                       .file = QFileInfo(path).absoluteFilePath().toStdString(),
                                       .part = part,
@@ -159,7 +159,7 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
 }
 
 void MainWindow::LoadInto(Document& of, const QString& path, const importers::OpenOptions& part) {
-  // Only one file is read at a time. If another one was being read, it is read again when its
+  // Only one file is read at a time. If another read was in progress, it is repeated when its
   // document is shown.
   if (Document* before = documents_.Find(loading_); before != nullptr && loader_->busy())
     before->Left();
@@ -192,7 +192,7 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
 void MainWindow::OpenPartOf(const QString& path) {
   auto* dialog = new OpenPartDialog(path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  // If a range of this recording is selected, proposes this range as the part.
+  // Propose the selected range as the part, if it is a range of this recording.
   if (session().shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
     const auto [begin, end] = timeline_->range();
     const int64_t first = session().shown()->trace->begin_ns();
@@ -210,7 +210,7 @@ void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) 
 }
 
 void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
-  // Shows a preview of what has been read. The complete trace later replaces the preview.
+  // Show a preview of what has been read, until the complete trace replaces it.
   Document* of = documents_.Find(loading_);
   const bool seen = of != nullptr && (of->id() == doc().id() || of->opener == doc().id());
   if (!seen || digests_.busy() || !timeline_->ready() || trace == nullptr ||
@@ -235,8 +235,8 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   DocumentNotLoaded(loading_, path, status);
 }
 
-// If the document was new, closes it and shows the document that opened it. An older document stays
-// open, so that the user can try again.
+// Closes the document if it was new; the document from which it was opened is then shown. A
+// document with earlier results stays open, so that the user can try again.
 void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status) {
   to_open_.clear();
   next_file_.clear();
@@ -257,8 +257,8 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
     ShowFailed(tr("Opening was cancelled"), name,
                tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
-    // Opening a part is offered only if memory ran out. It would not help with a damaged file,
-    // which is shown up to the damage in any case.
+    // Offer to open a part only if memory ran out. For a damaged file, it would not help: the file
+    // is shown up to the damage in any case.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
     banner_->show({.kind = "open-failed",
                    .title = tr("%1 could not be opened").arg(name),
@@ -301,7 +301,7 @@ void MainWindow::FileLoaded(const QString& path,
     OpenNext();
 }
 
-// Opens the next of several files as soon as the previous file is on the canvas.
+// Opens the second of two files as soon as the first one is on the canvas.
 void MainWindow::OpenNext() {
   if (next_file_.isEmpty() || session().partial()) return;
   const QString path = std::exchange(next_file_, {});
@@ -309,8 +309,8 @@ void MainWindow::OpenNext() {
   OpenOne(path);
 }
 
-// Reads the file as the baseline of the shown run, which remains shown. A second call replaces the
-// first.
+// Reads a file and makes it the baseline of the shown run. Another call cancels a read in
+// progress.
 void MainWindow::compareWith(const QString& path) {
   if (session().shown() == nullptr || IsScript(path)) {
     openFile(path);
@@ -341,7 +341,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // If the recording has several GPUs, uses the GPU that is shown now, if it is one of them.
+  // In a recording of several GPUs, use the GPU that the shown run has, if it is there.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);
@@ -386,7 +386,7 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   if (!trace.complete && lines.isEmpty())
     lines << QString::fromStdString(i18n::Shown(program::ShortException(trace.end_message)));
   if (lines.isEmpty()) return;
-  // The reason why the trace ends comes first.
+  // Begin with the reason why the trace ends.
   const qsizetype end = lines.indexOf(QString::fromStdString(i18n::Shown(trace.end_message)));
   if (!trace.complete && end > 0) lines.move(end, 0);
   if (lines.front().isEmpty()) lines.front() = tr("the file does not say why it ends");
@@ -457,8 +457,8 @@ void MainWindow::openModelConfig(const QString& path) {
   }
   const QByteArray bytes = file.readAll();
   const QJsonObject object = QJsonDocument::fromJson(bytes).object();
-  // A Hugging Face config has a "model_type" or "architectures"; other files with keys of a run are
-  // treated as a run.json.
+  // A file with keys of a run is a run.json, unless it has the "model_type" or "architectures" of a
+  // Hugging Face config.
   const bool is_run =
       !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
       !object.contains(QLatin1String("architectures")) &&

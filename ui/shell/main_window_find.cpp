@@ -1,4 +1,4 @@
-// The commands to find something: everywhere or in a table, and the next match.
+// The commands that find something everywhere or in a table, and go to the next match.
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
@@ -75,8 +75,8 @@ void MainWindow::AddFindActions() {
                 .enabled = [this] { return session().shown() != nullptr; }});
 }
 
-// Esc that the focused widget does not use returns to the timeline, where letters are keys again. A
-// field with text keeps the focus, because leaving it may apply the text.
+// If the focused widget does not use Esc, Esc gives the timeline the focus, so that letters are its
+// keys. A field with text keeps the focus, because leaving the field may apply the text.
 void MainWindow::keyPressEvent(QKeyEvent* event) {
   const QWidget* focus = QApplication::focusWidget();
   const auto* field = qobject_cast<const QLineEdit*>(focus);

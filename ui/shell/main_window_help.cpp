@@ -28,7 +28,7 @@ QList<QKeySequence> HelpKeys(std::initializer_list<const char*> texts) {
 
 }  // namespace
 
-// Next to the settings file: $XDG_CONFIG_HOME/vramscope/keys.json.
+// Returns a path next to the settings file: $XDG_CONFIG_HOME/vramscope/keys.json.
 QString MainWindow::KeysFile() const {
   return QFileInfo(settings_->fileName()).absolutePath() + QStringLiteral("/keys.json");
 }
@@ -41,7 +41,7 @@ void MainWindow::AddHelpActions() {
                 .shortcuts = HelpKeys({"Ctrl+K", "Ctrl+Shift+P"}),
                 .run = [this] {
                   actions_.Refresh();
-                  // The focus returns to the canvas, unless the command moves it elsewhere.
+                  // Afterwards, the canvas has the focus, unless the command moves it elsewhere.
                   timeline_->setFocus();
                   auto* palette = new CommandPalette(actions_, this);
                   const QPoint at =
@@ -108,7 +108,7 @@ bool MainWindow::offerTour() {
 
 Tour* MainWindow::tour() const { return tour_; }
 
-// Uses the shown run, else a sample run in its own tab.
+// Starts the tour with the shown run or, without one, with a sample run in its own tab.
 void MainWindow::startTour() {
   settings_->setValue(kTourShown, true);
   if (tour_ != nullptr) tour_->end();

@@ -1,5 +1,5 @@
-// Prevents the loss of results: programs and runs on a GPU continue while another document is
-// shown, their results are saved automatically, and the window closes only after they are saved.
+// Prevents the loss of results. Programs and runs on a GPU continue while another document is
+// shown. Their results are saved automatically, and the window closes only after that.
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFile>
@@ -23,7 +23,7 @@
 namespace vramscope::ui {
 namespace {
 
-// Delay after which a program that ignores a signal is sent a stronger signal.
+// If a program ignores a signal, a stronger signal follows after this delay.
 constexpr int kStopAgainMs = 4000;
 
 }  // namespace
@@ -32,7 +32,7 @@ QString MainWindow::ScriptName() const {
   return QFileInfo(QString::fromStdString(runner_->request().script)).fileName();
 }
 
-// Called before another document becomes active. Cancels a plan of the embedded loop; it is planned
+// Called before another document becomes active. Cancels a plan of the embedded loop, which is made
 // again when its document is shown. Programs and runs on this computer's GPU continue.
 void MainWindow::LeavePlans() {
   if (run_tag_ != 0 && running_ == worker_) doc().Left();
@@ -99,7 +99,7 @@ void MainWindow::SaveUnkept() {
   if (!path.isEmpty()) Write(unkept_, path, {});
 }
 
-// Removes the automatically saved copy of a trace that the user has saved.
+// Removes the automatically saved copy of a trace, because the user has saved the trace.
 void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
                              const QString& path) {
   if (trace == unkept_) {
@@ -116,8 +116,8 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
 
 bool MainWindow::RunsToKeep() const { return runner_->busy() || gpu_worker_ != nullptr; }
 
-// Asks whether to stop the program, if one runs and `id` is 0 or the program's document; otherwise,
-// whether to stop the run on the GPU.
+// Asks the user whether to stop what runs. If a program runs, and `id` is 0 or its document, this
+// is the program. Otherwise it is the run on the GPU.
 bool MainWindow::AskToStop(const QString& question, DocumentId id) {
   const bool program = runner_->busy() && (id == 0 || id == program_id_);
   const QString what =
@@ -143,8 +143,8 @@ void MainWindow::StopRuns() {
   if (gpu_worker_ != nullptr) gpu_worker_->cancel();
 }
 
-// The Cancel button and Ctrl+. cancel everything that a click can repeat. If nothing but a program
-// or a run on the GPU is in progress, they ask the user whether to stop it.
+// Called by the Cancel button and Ctrl+. to cancel whatever a click can repeat. If only a program
+// or a run on the GPU is in progress, asks the user whether to stop it.
 void MainWindow::CancelWhatIsAsked() {
   const bool in_front = (runner_->busy() && !programBehind()) || running_ == gpu_worker_;
   const bool others = (run_tag_ != 0 && running_ == worker_) || finding_gpu_libraries_.busy() ||
@@ -158,8 +158,8 @@ void MainWindow::CancelWhatIsAsked() {
   if (AskToStop(tr("Stop it? What has arrived so far is kept."))) StopRuns();
 }
 
-// Returns false if the window must not be closed yet. If a run or a save has to end first, the
-// window closes by itself afterwards.
+// Returns false if the window must not close yet. If this is because of a run or a save, the window
+// closes by itself when that has ended.
 bool MainWindow::MayClose() {
   if (RunsToKeep()) {
     if (!closing_) {
@@ -205,12 +205,12 @@ bool MainWindow::MayClose() {
 }
 
 void MainWindow::GoOnClosing() {
-  // Closes from the event loop, because this is called by signals of objects that closing destroys.
+  // Close in the event loop, because objects that closing destroys are emitting signals now.
   if (closing_) QTimer::singleShot(0, this, [this] { close(); });
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  // The user may have cancelled the restart when asked about a running program, and closes now.
+  // Do not restart if the user has cancelled a restart before, and now only closes the window.
   if (!std::exchange(asked_to_restart_, false) && !closing_) restart_ = false;
   if (!MayClose()) {
     event->ignore();

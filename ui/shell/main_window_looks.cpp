@@ -33,7 +33,7 @@ void MainWindow::setLanguage(Language language, bool remember) {
   actions_.Retranslate();
   Retranslate(this);
   recent_.show();
-  // Texts that contain data are made again; position and selection do not change.
+  // Make the texts with data again, without changing position and selection.
   KeepView();
   timeline_->retranslate();
   ShowNothing();

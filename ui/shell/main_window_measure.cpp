@@ -1,5 +1,5 @@
-// Two marks, which are the ends of the selected range. The breakdown panel shows the figures
-// between the marks.
+// The marks A and B, which are the ends of the selected range. The breakdown panel shows the
+// figures of this range.
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>

@@ -1,5 +1,5 @@
 // Notes and bookmarks. The user adds them from the timeline's menu or by a key. They are listed on
-// their page, shown as flags on the ruler, saved in a side file, and can be undone.
+// their own page, shown as flags on the ruler, and saved in a side file. Changes can be undone.
 #include <QDateTime>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -32,13 +32,13 @@ void MainWindow::BuildNotes(const QString& nothing) {
 }
 
 void MainWindow::ConnectNotes() {
-  // Notes are read when the trace is complete, because a growing trace has no final content hash.
+  // Read the notes only when the trace is complete: a growing trace has no final content hash.
   connect(timeline_, &timeline::TimelineWidget::dataShown, this, [this] {
     const auto data = timeline_->data();
     const bool whole = data != nullptr && !data->is_state() && !session().partial();
     notes_->show(whole ? data->shared_trace() : nullptr);
   });
-  // A trace that becomes complete may already have been drawn as a partial trace.
+  // Also handle a trace that was drawn as a partial trace and has now become complete.
   connect(this, &MainWindow::documentShown, this, [this] {
     const auto data = timeline_->data();
     if (data == nullptr || data->is_state() || session().partial()) return;
@@ -114,7 +114,7 @@ QString MainWindow::WhyNoNotes() const {
   return {};
 }
 
-// Begins a note on what was chosen last in the timeline; without that, on the peak.
+// Begins a note about what was chosen last in the timeline or, without that, about the peak.
 void MainWindow::AddNote() {
   switch (timeline_->lastChosen()) {
     case timeline::Chosen::kThing: {
@@ -171,7 +171,7 @@ void MainWindow::ShowNotes() {
   actions_.Refresh();
 }
 
-// Updates the notes of the shown result in the history. The counts of other results do not change.
+// Updates the history entry of the shown result with its notes.
 void MainWindow::CountNotes() {
   History& history = doc().history;
   if (!notes_->ready() || session().partial() || history.current() == History::kNone) return;
@@ -183,7 +183,7 @@ void MainWindow::CountNotes() {
   StoreSoon(kStoreNotesMs);
 }
 
-// Adds the selected range as a note, with a row on the notes page and a mark in the timeline.
+// Adds a note about the selected range. It has a row on the notes page and a mark in the timeline.
 void MainWindow::KeepRange() {
   const auto [begin, end] = timeline_->range();
   if (begin >= end) return;
@@ -200,7 +200,7 @@ void MainWindow::RevealNote(const Note& note) {
   if (note.end_ns) {
     timeline_->setRange(note.time_ns, *note.end_ns);
     breakdown_dock_->show();
-    // Shows the whole range with a margin.
+    // Show the whole range, with a margin.
     timeline::TimelineWidget::Position at = timeline_->position();
     const bool all = at.begin_ns >= at.end_ns;
     if (all || (note.time_ns >= at.begin_ns && *note.end_ns <= at.end_ns)) return;
@@ -215,7 +215,7 @@ void MainWindow::RevealNote(const Note& note) {
     return;
   }
   timeline_->setCursorTime(note.time_ns);
-  // Centers the view on the note and does not change the view's width.
+  // Center the view on the note, without changing the zoom.
   timeline::TimelineWidget::Position at = timeline_->position();
   if (at.begin_ns >= at.end_ns || (note.time_ns >= at.begin_ns && note.time_ns < at.end_ns)) return;
   const qint64 width = at.end_ns - at.begin_ns;

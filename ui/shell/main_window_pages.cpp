@@ -1,5 +1,5 @@
-// The pages of the tables dock: builds them, shows those that apply, and connects the kernels and
-// search pages with the timeline.
+// The pages of the tables dock. Builds all pages, shows the ones that apply, and connects the
+// kernels and search pages with the timeline.
 #include <QDockWidget>
 #include <QPlainTextEdit>
 #include <QTabBar>
@@ -101,8 +101,8 @@ void MainWindow::ConnectPages() {
   ConnectMarks();
 }
 
-// Hides tabs that do not apply: out-of-memory if nothing ran out of memory, and pages about steps
-// or history for a snapshot without history. Commands can still open them.
+// Hides the out-of-memory tab if memory did not run out. For a snapshot without history, hides all
+// tabs about steps or history. Commands can still open hidden pages.
 void MainWindow::ShowTabs() {
   const QStringList pages = pageNames();
   const bool state = session().shown()->state();
@@ -116,7 +116,7 @@ void MainWindow::ShowTabs() {
   const bool turned = state != showing_state_;
   showing_state_ = state;
   if (turned) openPage(state ? QStringLiteral("state") : QStringLiteral("phases"));
-  // For a recording that ran out of memory, opens the page that explains why.
+  // If the recorded run ran out of memory, open the page that explains why.
   const QString out_of_memory = QStringLiteral("out-of-memory");
   const bool ran_out = session().shown()->recorded() && session().shown()->out_of_memory > 0;
   if (ran_out && !ran_out_ && !state) {
@@ -129,7 +129,7 @@ void MainWindow::ShowTabs() {
     const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
     if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
   }
-  // The page of a snapshot without history gets most of the height, because there is no timeline.
+  // Give the page of a snapshot without history most of the height, because there is no timeline.
   if (turned) layout_.growTables(state);
 }
 

@@ -51,7 +51,7 @@ program::Request StoredRequest(QSettings& settings) {
   return request;
 }
 
-// Stores the settings of a program when it is started.
+// Stores the settings of a program that is being started.
 void Store(QSettings& settings, const program::Request& request) {
   settings.beginGroup(QLatin1String(kGroup));
   const auto put = [&](const char* key, const std::string& value) {
@@ -86,7 +86,7 @@ QString DescribeToggles(const std::vector<std::string>& before,
   return changes.join(QStringLiteral(", "));
 }
 
-// Describes the changes since the previous run of the program.
+// Describes how a request differs from that of the program's previous run.
 std::string DescribeChange(const program::Request& before, const program::Request& after) {
   if (before.where != after.where)
     return (after.planned() ? QObject::tr("Planned") : QObject::tr("Recorded")).toStdString();
@@ -107,7 +107,7 @@ std::string DescribeChange(const program::Request& before, const program::Reques
 
 }  // namespace
 
-// Selects the page of controls for the active document.
+// Shows the page of controls that is for the active document.
 void MainWindow::ShowControls() {
   const bool opened = session().shown() != nullptr && session().from_file() &&
                       !session().shown()->trace->info.has_config;
@@ -118,7 +118,7 @@ void MainWindow::ShowControls() {
   controls_tabs_->setTabText(
       static_cast<int>(ControlsPage::kRecording),
       opened && session().shown()->program() ? tr("This plan") : tr("Recording"));
-  // The program page stays while the user works with it.
+  // Keep the program page while a program runs or its document is active.
   const bool of_program = runner_->busy() || doc().source.kind == SourceKind::kProgram;
   if (program || (!opened && of_program)) return ShowStudies();
   ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
@@ -162,8 +162,8 @@ void MainWindow::openProgram(const QString& script) {
   program_->focusScript();
 }
 
-// Runs of the same script share one document and its history, except the variants of
-// planProgramBeside().
+// Returns the document for a run. All runs of a script share one document with its history, but
+// each variant of planProgramBeside() has its own.
 Document& MainWindow::ProgramDocument(const program::Request& request) {
   const auto is = [&](const Document& d) {
     return d.source.kind == SourceKind::kProgram && d.source.program.script == request.script &&
@@ -224,7 +224,7 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
   }
   if (!active) of.undo.TakeProgram(documents_.Find(opener)->undo, request.script);
   if (!active && documents_.Find(opener)->Blank()) documents_.Close(opener);
-  // A baseline that was set to compare another program does not apply to this program.
+  // Remove a baseline that was set for a comparison with another run.
   if (!first && !of.compare_at_end && session().baseline_for_this_only()) SetBaseline(nullptr, {});
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
@@ -255,7 +255,7 @@ const program::Request& MainWindow::ProgramInForm() const {
              : program_->request();
 }
 
-// If a plan of the program is shown, a toggle is planned at once, like a technique of the model.
+// If the program's plan is shown, plans the program again at once, as for a model's technique.
 void MainWindow::ProgramToggled(const program::Request& before) {
   const program::Request& now = program_->request();
   doc().undo.Push({.kind = UndoStep::Kind::kToggles,
@@ -269,8 +269,8 @@ void MainWindow::ProgramToggled(const program::Request& before) {
   actions_.Refresh();
 }
 
-// If the plan that the toggle started is still running, stops it; the undo step follows when that
-// plan has ended. Stops no other plan.
+// Returns true if undo or redo must wait. If the plan that the toggle started is still running,
+// stops this plan (but no other); the undo step is done when it has ended.
 bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   if (!step.of_program() || !runner_->busy()) return false;
   const program::Request& from = back ? step.program_after : step.program_before;
@@ -287,14 +287,14 @@ bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   return true;
 }
 
-// Undoes from the event loop, because the window is receiving the plan's result at this moment.
+// Undoes in the event loop, because the window is just receiving the plan's result.
 void MainWindow::UndoAtEnd(DocumentId ended) {
   if (std::exchange(undo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::undo);
   if (std::exchange(redo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::redo);
 }
 
-// Shows the result of this run of the program: the result in the history, if the script has not
-// changed since, otherwise a new plan.
+// Shows the result of `request`. If the script has not changed since, this is the one in the
+// history. Otherwise, plans the program again.
 void MainWindow::ReturnToProgram(const program::Request& request) {
   program_->setRequest(request);
   Document& of = doc();
@@ -321,7 +321,7 @@ void MainWindow::ReturnToProgram(const program::Request& request) {
   of.latest.reset();
   of.SetLatestFile({});
   if (shown) return RefreshTabs();
-  // Previews of the file may come first; the part of a stopped plan must not be the baseline.
+  // Do not compare with the partial trace of a stopped plan.
   if (of.session.partial())
     of.session.SetPrevious(nullptr);
   else
@@ -335,7 +335,7 @@ void MainWindow::programAgainOn(const QString& device) {
   if (runner_->busy()) return;
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
-  // First shows the result with which the new plan will be compared.
+  // First show the result with which the new plan will be compared.
   if (of->id() != doc().id()) showProgram();
   if (of->session.shown() == nullptr || of->session.partial()) {
     if (of->state() == DocumentState::kFailed) return;
@@ -346,7 +346,7 @@ void MainWindow::programAgainOn(const QString& device) {
   }
   program::Request request = runner_->request();
   request.device = device.toStdString();
-  // If the recording ran to its end, the default number of steps is enough for the plan, because
+  // A recording may have no limit of steps. The default number is enough for the plan, because
   // later steps are all alike.
   if (!request.planned() && request.steps == 0) request.steps = program::Request().steps;
   request.where = program::Where::kPlanned;
@@ -363,15 +363,15 @@ void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& tra
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
   of->latest = trace;
-  // Skips this partial trace: the next partial trace arrives soon and contains its events.
+  // Skip this partial trace. The next one arrives soon, and contains the same events.
   if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
-  // For a program of several ranks, shows device 0 by default, rather than the device whose peak is
-  // the largest so far.
+  // By default, show device 0 of several ranks. The device with the largest peak may change as the
+  // trace grows.
   Digested(*of, trace, false, true, of->device.value_or(0));
 }
 
-// From here on, the program's document shows this run.
+// Makes the program's document show the run that has begun.
 void MainWindow::BecomeProgram(Document& program) {
   program.session.ShowRun();
   if (program.run_shown) return;
@@ -384,7 +384,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   program_->setEnd(end);
   const QString script = ScriptName();
   Document* of = documents_.Find(program_id_);
-  // If the final trace could not be read, uses the last partial trace.
+  // If the final trace could not be read, use the last partial trace.
   if (end.trace == nullptr && of != nullptr) end.trace = of->latest;
   if (end.trace != nullptr) KeepResult(end.trace, script, end.folder);
   if (end.trace == nullptr && of != nullptr) of->scratch.clear();
@@ -398,12 +398,12 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   }
   SetBusy({});
   of->Ended();
-  // A plan that undo has stopped is saved, but does not become a result of the document.
+  // A plan that was stopped for undo is saved, but is not a result of the document.
   const bool undone = undo_at_end_ == of->id() || redo_at_end_ == of->id();
   if (end.trace != nullptr && !undone) {
     of->latest = end.trace;
     BecomeProgram(*of);
-    // Shows the trace even if the run was cut short.
+    // Show the trace even if the run was stopped or failed.
     Digested(*of, end.trace, false, false, of->device);
     if (compare) openPage(QStringLiteral("compare"));
   }
@@ -441,7 +441,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   GoOnClosing();
 }
 
-// The active document does not change; a click on the banner shows the result.
+// Called if another document is active, which stays active. A banner offers to show the result.
 void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
   program.latest = end.trace;
   program.unseen = end.trace != nullptr;

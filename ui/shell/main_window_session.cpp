@@ -1,5 +1,5 @@
-// Restores the documents of a killed window. They are saved while the window is open, and the next
-// start offers to restore them. The history of a running program is read from its folder.
+// Restores the documents of a killed window. An open window keeps its documents saved, and the next
+// start offers to restore them. The history of a program that ran is read from its folder.
 #include <QDir>
 #include <QFile>
 #include <QFileDialog>
@@ -26,7 +26,7 @@ constexpr int kNamed = 3;           // number of documents named in the banner
 constexpr const char* kRestoreAlways = "restore_documents";
 constexpr const char* kRunSettings = "run_settings";
 
-// Whether the session is worth restoring. A single plan, which every start opens, is not.
+// Returns whether to ask the user about the session. Not for a single plan: each start opens one.
 bool WorthAsking(const SavedSession& session) {
   return session.documents.size() > 1 ||
          std::ranges::any_of(session.documents, [](const SavedDocument& document) {
@@ -34,14 +34,14 @@ bool WorthAsking(const SavedSession& session) {
          });
 }
 
-// An unreadable or missing session has no documents.
+// Returns a session without documents if `json` is empty or invalid.
 SavedSession Parse(const QByteArray& json) {
   absl::StatusOr<SavedSession> session =
       SavedSessionFromJson({json.constData(), static_cast<size_t>(json.size())});
   return session.ok() ? *std::move(session) : SavedSession{};
 }
 
-// Appends the documents of `last` to `all`, whose active document becomes that of `last`.
+// Appends the documents of `last` to those of `all`. The active document is that of `last`.
 void Append(SavedSession last, SavedSession* all) {
   all->active = all->documents.size() + last.active;
   std::ranges::move(last.documents, std::back_inserter(all->documents));
@@ -67,7 +67,7 @@ void MainWindow::BuildSession() {
   if (auto config = run::FromProtoBytes(stored.toStdString()); config.ok() && !stored.isEmpty())
     SetConfig(*config);
 
-  // The sessions of killed windows that the user has not restored, followed by the last session.
+  // First the documents that earlier starts have not restored, then those of the last window.
   SavedSession session = Parse(session_file_->unrestored());
   SavedSession last = Parse(session_file_->left());
   const bool last_killed = !last.closed && WorthAsking(last);
@@ -80,7 +80,7 @@ void MainWindow::BuildSession() {
   session_file_->keepLeft(QByteArray::fromStdString(ToJson(*left_session_)));
   QStringList names;
   for (const SavedDocument& saved : left_session_->documents) {
-    // Adopts the folder now, because a program that starts here would remove it as abandoned.
+    // Adopt the folder now. A program that starts in this window would remove an abandoned one.
     if (!saved.scratch.empty())
       if (auto folder = program::ScratchFolder::Adopt(saved.scratch); folder.ok())
         left_folders_.push_back(*std::move(folder));
@@ -125,14 +125,14 @@ void MainWindow::restoreDocuments() {
   if (documents_.Find(before)->Blank()) documents_.Close(before);
   RefreshTabs();
   Say(tr("Documents restored: %n", nullptr, static_cast<int>(opened.size())));
-  // Saves the documents in the new session before the old session is removed.
+  // Save the documents in the new session before the old one is removed.
   StoreSession(false);
   session_file_->flush();
   if (session_file_->error().isEmpty()) session_file_->forgetLeft();
   actions_.Refresh();
 }
 
-// Reads what the program had written when the window was killed.
+// Reads what the program had written to its folder before the window was killed.
 void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
   const auto folder = std::ranges::find_if(
       left_folders_, [&](const auto& left) { return left->path() == saved.scratch; });
@@ -186,13 +186,13 @@ void MainWindow::StoreSession(bool closed) {
 
 bool MainWindow::sessionStored() const { return !store_due_.isActive() && !session_file_->busy(); }
 
-// Stores the settings for the next start.
+// Stores the settings of the run for the next start.
 void MainWindow::StoreRunSettings() {
   settings_->setValue(QLatin1String(kRunSettings),
                       QByteArray::fromStdString(run::ToProtoBytes(doc().config)).toBase64());
 }
 
-// Reads the baseline of a restored document when the document is shown.
+// Reads the baseline of a restored document, when that document is shown.
 void MainWindow::RestoreBaseline() {
   if (!doc().baseline_to_read) return;
   const QString path = QString::fromStdString(*std::exchange(doc().baseline_to_read, std::nullopt));

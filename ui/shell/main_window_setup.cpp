@@ -1,4 +1,4 @@
-// A window without LibTorch: sample runs in place of plans, and the download.
+// The window without LibTorch. It shows sample runs instead of plans, and can download LibTorch.
 #include <QDir>
 
 #include "profiler/setup/find_libtorch.h"
@@ -67,7 +67,7 @@ void MainWindow::ShowMissing(const setup::LibTorch& torch) {
   setup_panel_->setMissing(missing);
 }
 
-// True if the configuration can be planned or is among the sample runs.
+// Returns true if the configuration can be planned or is that of a sample run.
 bool MainWindow::IsThere(const run::RunConfig& config) const {
   return can_plan_ || (samples_ != nullptr && samples_->Find(config) != nullptr);
 }
@@ -83,8 +83,8 @@ void MainWindow::RefuseWithoutLibTorch() {
   Q_EMIT failed(tr("no sample run has these settings, and LibTorch is not installed"));
 }
 
-// Shows a sample run instead of a plan. The run's file has a few dozen kilobytes; a pool thread
-// reads and digests it.
+// Shows a sample run instead of a plan. A pool thread reads and digests its file, which has a few
+// dozen kilobytes.
 void MainWindow::ShowSample() {
   const std::string* file = samples_ == nullptr ? nullptr : samples_->Find(doc().config);
   if (file == nullptr) {
@@ -140,7 +140,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
   CheckForLibTorch();
   if (!can_plan_) return;
   Say(tr("LibTorch is installed: everything can be planned now"));
-  // The shown run stays; the savings that it lacks are planned.
+  // Keep showing the run, and plan the savings that are missing for it.
   if (with_savings_ && session().shown() != nullptr && !session().from_file())
     savings_->update(doc().config);
 }

@@ -1,5 +1,5 @@
-// The pages that run a command of vramscope: about the model, about the user's program, or about
-// publications; and the search for the program's toggles.
+// The pages that run a command of vramscope, about the model, the user's program or publications.
+// Also the search for the program's toggles.
 #include <QStackedWidget>
 #include <QTabWidget>
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
-// Inserts the pages before the log, in the order of pageNames().
+// Inserts the pages before the Log tab, in the order of pageNames().
 void MainWindow::BuildStudies(const QString& vramscope, const QString& worker) {
   const StudyPrograms programs{vramscope, worker};
   fit_ = new FitPage(programs);
@@ -61,12 +61,12 @@ void MainWindow::ConnectProgramStudies() {
             actions_.Refresh();
           });
   connect(program_, &ProgramPanel::toggled, this, &MainWindow::ProgramToggled);
-  // Ctrl+Z then undoes the toggle, not text in the form.
+  // With the focus there, Ctrl+Z undoes the toggle, not text in the form.
   connect(toggles, &ProgramToggles::switchedByMouse, this, [this] { timeline_->setFocus(); });
 }
 
-// Plans the program with each toggle alone. The base has no toggles, so that the figures do not
-// change when the user switches one.
+// Plans the program without toggles, and with one toggle at a time. So the figures do not change
+// when the user switches a toggle on.
 void MainWindow::FindToggles() {
   ProgramToggles* toggles = program_->toggles();
   const program::Request& request = program_->request();
@@ -79,7 +79,7 @@ void MainWindow::FindToggles() {
   actions_.Refresh();
 }
 
-// The controls on the left decide whether the model's or the program's studies are shown.
+// Shows the studies of the program if the controls on the left are the program's, else the model's.
 void MainWindow::ShowStudies() {
   const bool program =
       ControlsShow(ControlsPage::kProgram) ||
@@ -88,7 +88,7 @@ void MainWindow::ShowStudies() {
   waterfall_pages_->setCurrentIndex(program ? 1 : 0);
 }
 
-// A plan of a program needs no LibTorch.
+// Studies of the program need no LibTorch.
 bool MainWindow::CanStudy(const QStackedWidget* pages) const {
   const bool program = pages->currentIndex() == 1;
   return (program || can_plan_) && !static_cast<StudyPage*>(pages->currentWidget())->busy();

@@ -1,5 +1,5 @@
-// Documents in tabs: activates, closes, releases and compares them; the active document's history,
-// undo and redo.
+// Activates, closes, releases and compares the documents in the tabs. Also the active document's
+// history, undo and redo.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QLabel>
@@ -25,7 +25,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kNumberedTabs = 9;
-// Banners that concern the window rather than the active document.
+// Banners about the window, which stay when another document becomes active.
 constexpr const char* kOfTheWindow[] = {"not-kept", "worker-lost", "internal-failure",
                                         "program-ended", "restore"};
 
@@ -48,7 +48,7 @@ void MainWindow::BuildTabs() {
   });
   connect(history_, &HistoryPanel::chosen, this, &MainWindow::showEntry);
   connect(history_, &HistoryPanel::compareRequested, this, &MainWindow::compareEntries);
-  // Compares two documents as soon as the document that had to be loaded first is shown.
+  // Compare the two documents as soon as the one that had to be loaded is shown.
   connect(this, &MainWindow::documentShown, this, [this] {
     if (compare_later_with_ != doc().id() || session().partial()) return;
     compareDocuments(std::exchange(compare_later_, 0), std::exchange(compare_later_with_, 0));
@@ -114,7 +114,7 @@ void MainWindow::AddDocumentActions() {
                 .words = {tr("baseline"), tr("tab")}});
 }
 
-// Stores the view of the active document, to restore it when it is shown again.
+// Stores the view of the active document, so that it can be restored later.
 void MainWindow::KeepView() {
   if (session().shown() == nullptr || timeline_->trace() != session().shown()->trace) return;
   const timeline::TimelineWidget::Position p = timeline_->position();
@@ -129,7 +129,7 @@ void MainWindow::MakeActive(DocumentId id) {
   Entered();
 }
 
-// Updates the controls and tabs for the new active document.
+// Updates the controls and tabs after another document has become active.
 void MainWindow::Entered() {
   if (doc().id() == gpu_run_id_ && gpu_worker_ != nullptr) {
     running_ = gpu_worker_;
@@ -174,8 +174,8 @@ void MainWindow::ShowActive() {
     timeline_->setFailed({}, {});
   }
   if (of.latest != nullptr) {
-    // Shows what arrived while another document was shown: a partial trace, or the whole trace if
-    // the run has ended.
+    // Show the trace that arrived while another document was shown. It is a partial trace if the
+    // run still goes on.
     if (of.source.kind == SourceKind::kProgram) BecomeProgram(of);
     Digested(of, of.latest, false, goes_on, of.device);
   } else if (of.NeedsReload()) {
@@ -196,14 +196,14 @@ void MainWindow::ShowActive() {
   actions_.Refresh();
 }
 
-// Reloads the active document: plans its settings, or reads its file.
+// Plans the settings of the active document again, or reads its file again.
 void MainWindow::Reload(Document& of) {
   if (of.source.kind == SourceKind::kPlan) return PlanOrRecall();
   LoadInto(of, QString::fromStdString(of.FileOfResult()), of.source.part);
 }
 
-// Makes a plan the active document. If a recording, a program or a run on the GPU is active,
-// chooses the plan made from it before, else the plan from which it was opened, else a new plan.
+// Makes a plan the active document. If a recording, a program or a run on the GPU is active, this
+// is the plan made from it before, or the plan from which it was opened, or a new plan.
 void MainWindow::PlanInFront() {
   if (doc().source.kind == SourceKind::kPlan) return;
   const Document& from = doc();
@@ -281,7 +281,7 @@ void MainWindow::CloseNow(DocumentId id) {
   ShowActive();
 }
 
-// Releases the results of documents other than those shown last and those that cannot be reloaded.
+// Releases results, but not of the documents shown last or of documents that cannot be reloaded.
 void MainWindow::ReleaseHidden() {
   for (const DocumentId id : documents_.ToRelease()) {
     Document& of = *documents_.Find(id);
@@ -311,7 +311,7 @@ void MainWindow::undo() {
 
 void MainWindow::redo() {
   if (doc().undo.next_redo() == nullptr) {
-    // The user made the undone change here, but it was applied to another document.
+    // The user made the change in this document, but it was applied to (and undone in) `into`.
     const DocumentId into = std::exchange(doc().undo.redo_into, 0);
     if (into == 0) return;
     MakeActive(into);
@@ -343,7 +343,7 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
   }
   doc().Expect(std::nullopt);  // returns to an existing entry
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
-    // The plan gets the earlier settings; the document in which the change was made is shown.
+    // The plan gets its earlier settings. Show the document in which the user made the change.
     doc().config = step.before;
     from->undo.redo_into = doc().id();
     return showDocument(from->id());
@@ -389,7 +389,7 @@ void MainWindow::ShowResult(size_t at) {
   Reload(doc());
 }
 
-// Makes the result of `with` the baseline of `shown`, and shows `shown`. If the result is not in
+// Shows the document `shown`, with the result of `with` as its baseline. If that result is not in
 // memory, first shows `with`, which loads it.
 void MainWindow::compareDocuments(DocumentId shown, DocumentId with) {
   Document *of = documents_.Find(shown), *other = documents_.Find(with);
@@ -420,7 +420,7 @@ void MainWindow::compareEntries(size_t shown, size_t with) {
   const std::vector<HistoryEntry>& entries = doc().history.entries();
   if (shown >= entries.size() || with >= entries.size() || shown == with) return;
   const DocumentId id = doc().id();
-  // Called with the result of the entry `with`: pins the result and shows the entry `shown`.
+  // Pins the result of the entry `with` as the baseline, and shows the entry `shown`.
   const auto pin = [this, id, shown](std::shared_ptr<const Digest> digest,
                                      const std::string& file) {
     if (doc().id() != id) return;
@@ -436,7 +436,7 @@ void MainWindow::compareEntries(size_t shown, size_t with) {
   connect(
       this, &MainWindow::documentShown, this,
       [this, id, with, pin] {
-        // If the entry could not be shown, nothing is pinned.
+        // Pin nothing if the entry could not be shown.
         if (doc().id() == id && doc().history.current() == with && !session().partial())
           pin(session().shown(), doc().history.now()->file);
       },

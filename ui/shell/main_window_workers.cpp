@@ -1,4 +1,4 @@
-// Runs in workers: a worker plans, and a second worker runs on this computer's GPU.
+// Runs in workers. One worker makes plans, and another one runs on this computer's GPU.
 #include <QFile>
 #include <QPlainTextEdit>
 
@@ -80,7 +80,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
                 Digested(*of, std::move(trace), false, true);
               return;
             }
-            // A partial plan is shown only while no complete result is shown.
+            // Show a partial plan only if no complete result is shown.
             if (worker == running_ && tag == run_tag_ && !digests_.busy() &&
                 (session().shown() == nullptr || session().partial()))
               Digested(doc(), std::move(trace), false, true);
@@ -111,8 +111,8 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
   SetBusy(config.backend == run::Backend::kPlan ? tr("planning …") : tr("running …"));
 }
 
-// Runs the steps of the plan on the GPU and compares both. Another thread searches for the GPU,
-// because a driver may take a second to respond.
+// Runs the plan's steps on the GPU, and compares the run with the plan. A pool thread searches for
+// the GPU, because a driver may take a second to respond.
 void MainWindow::runOnGpu() {
   if (finding_gpu_libraries_.busy() || run_tag_ != 0 || gpu_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {
@@ -146,7 +146,7 @@ void MainWindow::runOnGpu() {
         ConnectWorker(gpu_worker_);
         run::RunConfig config = doc().config;
         config.backend = run::Backend::kCuda;
-        // Runs of the same model share one document and its history.
+        // All runs of the same model share one document with its history.
         const Document& plan = doc();
         Document* of = documents_.FindIf([&](const Document& d) {
           return d.source.kind == SourceKind::kGpuRun && d.config.model == config.model;
@@ -157,7 +157,7 @@ void MainWindow::runOnGpu() {
                        : DescribeChange(of->history.now()->config, plan.config));
         of->config = plan.config;
         of->run_shown = false;
-        // The shown plan, which has the same configuration, becomes the baseline.
+        // Make the shown plan the baseline. It has the same configuration.
         if (of->session.baseline() == nullptr && plan.session.shown() != nullptr &&
             !plan.session.partial() && plan.session.shown()->trace->info.has_config &&
             PlanKey(plan.session.shown()->trace->info.config) == PlanKey(plan.config))
@@ -172,7 +172,7 @@ void MainWindow::runOnGpu() {
       {.blocks = true});
 }
 
-// Ends the GPU's worker, because the CUDA context of its process would go on occupying GPU memory.
+// Ends the GPU's worker, because its CUDA context would keep occupying GPU memory.
 void MainWindow::EndGpuWorker() {
   gpu_worker_->disconnect(this);
   gpu_worker_->deleteLater();
@@ -205,7 +205,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     Digested(doc(), std::move(trace), animations_, false);
     return;
   }
-  // The savings shown so far belong to another run.
+  // The shown savings are those of another run.
   savings_due_ = false;
   savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
   if (code == kCodeCancelled) {
@@ -214,7 +214,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
       ShowFailed(tr("Cancelled"), tr("The run was stopped before any events arrived."),
                  tr("Press Ctrl+R to run it"));
   } else if (code == kCodeUnavailable) {
-    // WorkerLost() is called next and reports what happened.
+    // Report nothing: WorkerLost() is called next, and reports what happened.
   } else {
     banner_->show(
         {.kind = "run-failed",
@@ -232,7 +232,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     Digested(doc(), std::move(trace), false, true);
   else if (session().partial())
     explain_->setDigest(session().shown(), false);  // the trace does not grow any more
-  // If a toggle on a recording has made this plan active, its earlier result is shown.
+  // A toggle on a recording may have made this plan active. Show the plan's earlier result.
   if (trace == nullptr && session().shown() != nullptr &&
       timeline_->trace() != session().shown()->trace)
     ShowOnCanvas(false, false);

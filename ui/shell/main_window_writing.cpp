@@ -1,4 +1,4 @@
-// Saves and exports off the UI thread, with progress in the status bar; can be cancelled.
+// Saves and exports on pool threads. The status bar shows progress, and the user can cancel.
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -27,11 +27,11 @@
 namespace vramscope::ui {
 namespace {
 
-// Actions that take less time show no progress bar.
+// An action that takes less time than this shows no progress bar.
 constexpr int kBarMs = 500;
 constexpr int kWritePollMs = 100;
 
-// Passes bytes on to a file's buffer and counts them. Fails as soon as the write is cancelled.
+// Counts bytes and passes them on to the buffer of a file. Fails once the write is cancelled.
 class WatchedBuffer : public std::streambuf {
  public:
   WatchedBuffer(std::streambuf* to, const std::atomic<bool>* cancel, std::atomic<uint64_t>* bytes)
@@ -74,8 +74,8 @@ void MainWindow::exportChrome(const QString& path) {
   });
 }
 
-// Proposes the name of the shown run with the new suffix, in the folder of the file it was read
-// from. The only existing file that it may propose is a copy that the user saved.
+// Returns a path with the name of the shown run and this suffix, in the folder of the run's file.
+// The path is free, unless it is that of a copy which the user has saved.
 QString MainWindow::proposedName(const QString& suffix) const {
   const QFileInfo file(ShownFile());
   QString name = file.fileName();
@@ -88,7 +88,7 @@ QString MainWindow::proposedName(const QString& suffix) const {
   if (name.isEmpty()) name = QStringLiteral("trace");
   const QString folder = ShownFile().isEmpty() ? QString() : file.path() + QLatin1Char('/');
   QString path = folder + name + QLatin1Char('.') + suffix;
-  // A copy that the user saved may be overwritten; other existing files may not.
+  // Do not propose an existing file, except for a copy that the user has saved.
   for (int i = 2; QFileInfo::exists(path) && (path != ShownFile() || session().from_file()); ++i)
     path = QStringLiteral("%1%2-%3.%4").arg(folder, name).arg(i).arg(suffix);
   return path;
@@ -98,8 +98,8 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
                                    const QString& suffix, const QString& proposed) {
   QFileDialog dialog(this, title, QFileInfo(proposed).path(), filter);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
-  // With a default suffix, the dialog completes the name before it asks whether to replace a file
-  // of that name.
+  // With a default suffix, the dialog completes the name first, and then asks whether to replace an
+  // existing file.
   dialog.setDefaultSuffix(suffix);
   dialog.selectFile(QFileInfo(proposed).fileName());
   connect(&dialog, &QFileDialog::filterSelected, &dialog, [&dialog](const QString& chosen) {
@@ -111,7 +111,7 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
   return dialog.selectedFiles().front();
 }
 
-// Refuses to overwrite the files that the shown trace and the baseline were read from.
+// Refuses the files of the shown trace and the baseline: shows an error and returns true.
 bool MainWindow::RefusesToWrite(const QString& path) {
   std::error_code none;
   const std::filesystem::path target(QFile::encodeName(path).toStdString());
@@ -136,7 +136,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
 
 void MainWindow::WriteFile(const QString& path, const Producer& produce) {
   if (session().shown() == nullptr) return;
-  // For a program of several ranks, saves the trace of all ranks, not only of the shown rank.
+  // If the program has several ranks, save the trace of all ranks, not only of the shown one.
   const bool all = !produce && session().shown()->watched() && session().shown()->whole != nullptr;
   Write(all ? session().shown()->whole : session().shown()->trace, path, produce);
 }
@@ -255,7 +255,7 @@ void MainWindow::ShowProgress() {
   const QString much = permille < 0
                            ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
                            : tr("%1 %").arg(permille / 10);
-  // Sets the text without Say(), which would add a line to the log at every poll.
+  // Do not call Say() here: it would add a line to the log at every poll.
   status_->setText(writing.cancel ? tr("Cancelling %1 …").arg(writing.path)
                                   : tr("Writing %1 … %2 · Ctrl+. cancels").arg(writing.path, much));
 }
@@ -277,7 +277,7 @@ void MainWindow::CancelOtherWrites() {
   explain_->cancel();
   CancelStudies();
   if (!digests_.busy()) return;
-  // Does not wait for digests. A file whose digest is cancelled counts as not opened.
+  // Do not wait for digests. A file whose digest is cancelled counts as not opened.
   digests_.cancel(kComparison);
   if (documents_.Find(loading_) != nullptr && !loader_->busy()) {
     DocumentNotLoaded(loading_, QString::fromStdString(documents_.Find(loading_)->FileOfResult()),

@@ -17,7 +17,7 @@ struct Suffix {
   double factor;
 };
 
-// Parses a number with one of the suffixes; ignores spaces, commas and underscores.
+// Parses a number with one of `suffixes`, or without one. Ignores spaces, commas and underscores.
 std::optional<double> Parse(std::string_view text, std::initializer_list<Suffix> suffixes,
                             double without) {
   std::string clean;
@@ -32,7 +32,7 @@ std::optional<double> Parse(std::string_view text, std::initializer_list<Suffix>
   }
   double value = 0;
   if (!absl::SimpleAtod(clean, &value) || !std::isfinite(value) || value < 0) return std::nullopt;
-  // Up to 2^53, a double represents every integer exactly.
+  // Refuse numbers above 2^53, which a double does not represent exactly.
   if (value * factor > 9.0e15) return std::nullopt;
   return value * factor;
 }

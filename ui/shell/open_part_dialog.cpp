@@ -97,7 +97,7 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
 }
 
 void OpenPartDialog::setTimes(qint64 from_ns, qint64 to_ns) {
-  // Microseconds are exact enough and readable.
+  // Use microseconds, which are exact enough and easy to read.
   from_->setText(tr("%1 us").arg(from_ns / 1000));
   to_->setText(tr("%1 us").arg((to_ns + 999) / 1000));
 }

@@ -1,5 +1,5 @@
-// The dialog "Open part of a recording": one device, a range of entries, or a range of time, for
-// files that are too large to open as a whole.
+// The dialog "Open part of a recording", for files that are too large to open as a whole. The user
+// chooses one device, a range of entries or a range of time.
 #pragma once
 
 #include <QDialog>

@@ -19,20 +19,20 @@
 namespace vramscope::ui {
 namespace {
 
-// A request is a list of paths, each followed by a zero byte, with one more zero byte at the end.
+// A request is a list of paths. A zero byte follows each path, and another one ends the request.
 // The reply is a single letter.
 constexpr size_t kMostBytes = 64 * 1024, kMostFiles = 16, kMostAtOnce = 8;
 constexpr int kPatienceSeconds = 2;
 constexpr char kTaken = 'y';
 
-// True for a folder that only this user can access.
+// Returns true for a folder that only this user can access.
 bool IsOurs(const std::string& folder) {
   struct stat info {};
   return lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == getuid() &&
          (info.st_mode & 077) == 0;
 }
 
-// The socket's address, which differs by display; none if there is no safe folder.
+// Returns the address of this display's socket. nullopt: there is no safe folder for it.
 std::optional<sockaddr_un> Address() {
   std::string folder;
   if (const char* set = std::getenv("XDG_RUNTIME_DIR"); set != nullptr && IsOurs(set)) {
@@ -92,7 +92,7 @@ std::optional<Socket> Connect(const sockaddr_un& address) {
   return connection;
 }
 
-// The paths of a complete request; empty: it is invalid.
+// Returns the paths of a complete request. Empty: the request is invalid.
 std::vector<std::string> FilesOf(std::string_view bytes) {
   std::vector<std::string> files;
   while (!bytes.empty() && bytes.front() != '\0') {
@@ -164,7 +164,7 @@ struct OpenRequests::Impl {
       return;
     auto peer = std::make_shared<Peer>(Peer{std::move(connection), nullptr, {}});
     peer->notifier = std::make_unique<QSocketNotifier>(peer->socket.get(), QSocketNotifier::Read);
-    // Disconnects a peer that has sent no request in time.
+    // Disconnect the peer if it does not send a request in time.
     const std::weak_ptr<Peer> weak = peer;
     QTimer::singleShot(kPatienceSeconds * 1000, peer->notifier.get(), [this, weak] { End(weak); });
     QObject::connect(peer->notifier.get(), &QSocketNotifier::activated,

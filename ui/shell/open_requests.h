@@ -1,11 +1,11 @@
-// Receives the paths of files that other processes ask the open window to show, over a socket that
-// only the window's user can access.
+// Lets other processes ask the open window to show files. It receives their paths over a socket
+// that only the window's user can access.
 //
 //   if (SendToOpenWindow({"/tmp/run.trace"})) return 0;      // an open window shows it
 //   OpenRequests requests([&](const std::vector<std::string>& files) { window.openFiles(files); });
 //
-// The first open window receives all requests. A request is accepted only if it comes from the same
-// user and contains only a few absolute paths.
+// The window that was opened first receives all requests. It accepts a request only from the same
+// user, and only with a few absolute paths.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace vramscope::ui {
 
-// Requires absolute paths. Returns true if a window has accepted them.
+// `files`: absolute paths. Returns true if a window has accepted them.
 bool SendToOpenWindow(const std::vector<std::string>& files);
 
 class OpenRequests {

@@ -57,7 +57,7 @@ void RecentFiles::show() {
     const bool there = i < recent.size();
     action->setVisible(there);
     action->setEnabled(there);
-    // Menus do not elide texts themselves.
+    // Elide the name here, because menus do not elide texts.
     const QString name =
         there ? metrics.elidedText(QFileInfo(recent[i]).fileName(), Qt::ElideMiddle, kRecentWidth)
               : QString();

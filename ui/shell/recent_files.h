@@ -1,4 +1,4 @@
-// The recently opened files, in the settings and as commands of a menu.
+// Stores the recently opened files in the settings, and shows them as commands of a menu.
 //
 //   RecentFiles recent(&registry, settings);
 //   recent.addActions(tr("File"), [this](const QString& path) { openFile(path); });

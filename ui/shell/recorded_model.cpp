@@ -12,8 +12,8 @@
 namespace vramscope::ui {
 namespace {
 
-// The bytes of the recorded parameters are inferred by rules, and may include buffers and the
-// rounding of small blocks. Different models differ by far more than this share.
+// The recorded bytes of parameters may differ by this share from those of the preset, because rules
+// infer them, with buffers and rounding. Two presets differ by far more.
 constexpr double kNearEnough = 0.005;
 
 }  // namespace

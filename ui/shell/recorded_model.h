@@ -16,9 +16,9 @@ struct ModelGuess {
   std::string why;        // "Its parameters (474.700 MiB) are as large as those of gpt2 in fp32"
 };
 
-// The preset whose weights are as large as the parameters at the recording's peak, in fp32 or bf16;
-// none if no preset is within half a percent. Settings that the recording does not contain come
-// from `now`.
+// Returns the preset whose weights, in fp32 or bf16, are as large as the parameters at the
+// recording's peak. nullopt: no preset is within half a percent. Takes other settings from
+// `now`.
 std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConfig& now);
 
 }  // namespace vramscope::ui

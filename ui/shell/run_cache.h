@@ -1,12 +1,12 @@
-// A cache of plans by configuration. Planning is deterministic, so undo, switching a toggle back,
-// and a toggle whose saving was planned in the background need no worker.
+// A cache of plans by configuration. Planning is deterministic, so no worker is needed for undo,
+// for switching a toggle back, or for a toggle whose saving was planned in the background.
 //
 //   cache.Put(config, digest);
 //   if (auto known = cache.Find(config)) show(known);
 //
-// Only complete plans are cached; the least recently used are evicted first. The default size
-// suffices for the plans of all techniques' savings for two runs (6 MB per plan of Qwen2-0.5B), but
-// is at most an eighth of this computer's memory. UI thread only.
+// Only complete plans are cached. The least recently used one is evicted first. By default, the
+// plans for the savings of all techniques fit for two runs (a plan of Qwen2-0.5B has 6 MB). But the
+// cache takes at most an eighth of this computer's memory. UI thread only.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@
 namespace vramscope::ui {
 namespace {
 
-// A saving needs a plan of the first step, which allocates the optimizer state, and of later steps.
+// The first step allocates the optimizer state, and savings also depend on later steps.
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;
@@ -136,7 +136,7 @@ absl::StatusOr<std::shared_ptr<const Digest>> DigestOfSample(const std::string& 
 
 void SavingsPlanner::setSamples(std::shared_ptr<const setup::Samples> samples) {
   pause();
-  // Configurations that failed because they had no sample run may be planned now.
+  // Forget failures: a configuration that had no sample run may be planned now.
   results_.removeIf([](const auto& result) { return !result.value().ok; });
   samples_ = std::move(samples);
 }
@@ -161,7 +161,7 @@ void SavingsPlanner::Next() {
   if (!client_) {
     client_ = std::make_unique<WorkerClient>(program_);
     connect(client_.get(), &WorkerClient::ready, this, [this] {
-      // A low priority, so that this worker does not slow down the worker of the shown run.
+      // Lower the priority, so that this worker does not slow down the worker of the shown run.
       if (client_->processId() > 0)
         setpriority(PRIO_PROCESS, static_cast<id_t>(client_->processId()), kNice);
     });
@@ -184,8 +184,8 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
   current_tag_ = 0;
   given_up_ = client_->givenUp();
   if (client_->lastStatusCode() == static_cast<int>(absl::StatusCode::kUnavailable)) {
-    // The plan was lost with its worker. It may be requested again, unless it seems to be the cause
-    // of the crashes.
+    // The plan was lost with its worker. Request it again, unless it seems to cause the
+    // crashes.
     if (++lost_[key] < kMostLosses) {
       current_key_.clear();
       Publish();
@@ -217,7 +217,7 @@ void SavingsPlanner::DigestLater(
               if (digest.ok()) {
                 result.peak = (*digest)->summary.peak.allocated;
                 result.step_ms = (*digest)->last_step_ms;
-                // Sample runs are not cached, because reading a sample run again is as fast.
+                // Do not cache a sample run, because reading it again is as fast.
                 if (samples_ == nullptr) Q_EMIT planned(current_, *digest);
               } else {
                 result.error = ToQString(std::string(digest.status().message()));

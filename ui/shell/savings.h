@@ -1,5 +1,5 @@
-// Plans the saving of each technique in the background, in a separate worker, so that a toggle
-// never waits for these plans. Results are cached by configuration.
+// Plans the saving of each technique in the background. A separate worker does this, so that a
+// toggle never has to wait for it. Results are cached by configuration.
 //
 //   planner.update(config);                       // after a run has been shown
 //   connect(&planner, &SavingsPlanner::saving, panel, &TechniquePanel::setSaving);
@@ -31,26 +31,26 @@ class SavingsPlanner : public QObject {
   explicit SavingsPlanner(QString worker_program, QObject* parent = nullptr);
   ~SavingsPlanner() override;
 
-  // Emits the savings of every technique for this configuration: known savings at once, the others
-  // as soon as they are planned.
+  // Emits the saving of every technique for this configuration. Known savings are emitted at once,
+  // and the others as soon as they are planned.
   void update(const run::RunConfig& config);
-  // True if the figures emitted last, or those to come, are of this configuration.
+  // Returns true if the savings that are or will be shown are of this configuration.
   bool shows(const run::RunConfig& config) const;
   // Plans the savings of the techniques `ids` first, because their rows are visible.
   void prefer(const QStringList& ids);
-  // Like pause(), and replaces all figures by `instead` and `why`.
+  // Does what pause() does. Also replaces all figures by `instead`, with the tool tip `why`.
   void forget(const QString& instead, const QString& why);
-  // For use without LibTorch: the figures come from the sample runs; other configurations have
-  // none. Null: plans everything.
+  // For a window without LibTorch: takes the figures from the sample runs. Configurations without a
+  // sample run have no figure. Null: plans everything.
   void setSamples(std::shared_ptr<const setup::Samples> samples);
   void pause();  // cancels the plan in progress, clears the queue, keeps known results
   bool idle() const;
 
  Q_SIGNALS:
-  // The saving of technique `id`, or the text shown in its place.
+  // Emitted with the saving of the technique `id`, or with the text to show in its place.
   void saving(const QString& id, std::optional<vramscope::ui::Saving> saving,
               const QString& instead, const QString& why);
-  // The complete plan of a configuration to which a toggle may lead.
+  // Emitted with the complete plan of a configuration. A toggle may lead to this configuration.
   void planned(const vramscope::run::RunConfig& config,
                std::shared_ptr<const vramscope::ui::Digest> digest);
   void finished();  // nothing is left to plan
@@ -70,7 +70,7 @@ class SavingsPlanner : public QObject {
   void Publish();
   void Next();
   void Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
-  // Runs `make` on a pool thread to get the digest of `current_`.
+  // Makes the digest of `current_` by calling `make` on a pool thread.
   void DigestLater(std::function<absl::StatusOr<std::shared_ptr<const Digest>>()> make);
   void Done(Result result);
   void Store(const QByteArray& key, Result result);
@@ -91,7 +91,7 @@ class SavingsPlanner : public QObject {
   std::shared_ptr<const setup::Samples> samples_;
 };
 
-// The digest of a sample run's `.trace` file. Thread-safe.
+// Returns the digest of a sample run's `.trace` file. Thread-safe.
 absl::StatusOr<std::shared_ptr<const Digest>> DigestOfSample(const std::string& path);
 
 }  // namespace vramscope::ui

@@ -36,7 +36,7 @@ QString LeftOf(const QString& path) { return path + QStringLiteral(".left"); }
 
 SessionFile::SessionFile(const QString& folder, QObject* parent) : QObject(parent) {
   if (!QDir().mkpath(folder)) return;
-  // Uses the first file that no open window has locked.
+  // Use the first file that no open window has locked.
   for (int i = 1; i <= kMostWindows && lock_ < 0; ++i) {
     const QString path = QDir(folder).absoluteFilePath(QStringLiteral("session-%1.json").arg(i));
     const QByteArray name = QFile::encodeName(path + QStringLiteral(".lock"));
@@ -64,7 +64,7 @@ void SessionFile::keepLeft(const QByteArray& session) {
   if (WriteSaved(LeftOf(path_), session).isEmpty())
     QFile::remove(path_);
   else if (unrestored_.isEmpty())
-    // If the write failed, for example because the disk is full, a rename may still work.
+    // The write failed, for example because the disk is full. A rename may still work.
     QFile::rename(path_, LeftOf(path_));
 }
 

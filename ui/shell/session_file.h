@@ -1,6 +1,6 @@
-// The saved documents of a window. The file is written atomically, off the UI thread, while the
-// window is open. If the window is killed, the next window finds the file. Each open window has its
-// own file and holds a lock on it, which the system releases when the window's process ends.
+// The file with the saved documents of a window. While the window is open, a pool thread writes the
+// file atomically. If the window is killed, the next window finds the file. Each open window has a
+// file of its own and locks it. The system releases the lock when the window's process ends.
 //
 //   SessionFile file(folder);
 //   if (!file.left().isEmpty()) Offer(file.left());   // what a killed window had open
@@ -26,16 +26,16 @@ class SessionFile : public QObject {
   explicit SessionFile(const QString& folder, QObject* parent = nullptr);
   ~SessionFile() override;  // waits for pending writes
 
-  // The last JSON that the previous window wrote to this file; empty: there was none.
+  // The JSON that the previous window wrote to this file last. Empty: there is none.
   const QByteArray& left() const { return left_; }
-  // The JSON stored by keepLeft() that was not restored since; empty: none.
+  // The JSON that keepLeft() has stored and that is not restored yet. Empty: there is none.
   const QByteArray& unrestored() const { return unrestored_; }
-  // Stores `session`, which contains left() and unrestored(), in a second file until forgetLeft().
+  // Stores `session` in a second file until forgetLeft(). It contains left() and unrestored().
   void keepLeft(const QByteArray& session);
   void forgetLeft();
 
-  // Calls `json` and writes its result on a pool thread. A later call replaces a call whose result
-  // is not written yet.
+  // Calls `json` on a pool thread and writes what it returns. A later call replaces an earlier one
+  // that has not been written yet.
   using Make = std::function<QByteArray()>;
   void save(Make json);
   void flush();  // waits until the saved text is on disk or the write has failed

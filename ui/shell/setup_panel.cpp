@@ -26,7 +26,7 @@ QString TimeLeft(double seconds) {
              : SetupPanel::tr("%1 min left").arg(whole / kSecondsPerMinute);
 }
 
-// Lets a path break after each slash.
+// Returns `path` with a zero-width space after each slash, where a label may break the line.
 QString BreakablePath(QString path) {
   return path.replace(QLatin1Char('/'), QStringLiteral("/\u200b"));
 }
@@ -107,8 +107,8 @@ void SetupPanel::ShowIdle() {
   title_->setWrappedText(missing_.samples ? tr("Sample runs") : missing_.why);
   QString text;
   if (missing_.samples)
-    text = tr("%1. These runs were planned in advance. You can switch only those toggles that lead "
-              "from one of these runs to another.")
+    text = tr("%1. The runs shown here were planned in advance. Only toggles that lead to another "
+              "one of them can be switched.")
                .arg(missing_.why);
   if (missing_.can_download)
     text += (text.isEmpty() ? QString() : QStringLiteral(" ")) +

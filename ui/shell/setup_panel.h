@@ -1,5 +1,5 @@
-// A panel above the settings of the built-in models, shown if LibTorch is missing. It states what
-// the window shows instead of plans and why, and offers the download.
+// The panel above the settings of the built-in models, if LibTorch is missing. It says why it is
+// missing and what the window shows instead of plans, and offers the download.
 //
 //   panel->setMissing({.can_download = true, .why = "...", .folder = ...});
 //   connect(panel, &SetupPanel::downloadRequested, ...);
@@ -28,7 +28,7 @@ class SetupPanel : public QFrame {
     QString why;      // "LibTorch 2.11.0 is not installed"
     QString details;  // unusable installations that were found
     QString folder;   // target folder
-    // Bytes to download, bytes on disk, bytes already downloaded.
+    // bytes to download, bytes needed on disk, and bytes already downloaded
     quint64 bytes = 0, unpacked = 0, there = 0;
     bool samples = false;
   };
@@ -58,7 +58,7 @@ class SetupPanel : public QFrame {
   bool downloading_ = false;
 };
 
-// "Downloaded 123.0 MiB of 506.0 MiB, 12.1 MiB/s, 32 s left".
+// Example: "Downloaded 123.0 MiB of 506.0 MiB, 12.1 MiB/s, 32 s left".
 QString ProgressText(const TorchDownload::Progress& progress);
 
 }  // namespace vramscope::ui

@@ -5,13 +5,13 @@
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/theme_zones.h"
 
-// At global scope, as Qt requires. Without it, Qt finds no resources of a static library.
+// Makes Qt find the resources of this static library. Qt requires it to be at global scope.
 static void InitResources() { Q_INIT_RESOURCE(icons); }
 
 namespace vramscope::ui {
 namespace {
 
-// The desktop's setting, read before ApplyTheme changes the palette.
+// Returns the desktop's setting. The first call must come before ApplyTheme changes the palette.
 bool SystemIsDark() {
   static const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
   return dark;
@@ -202,7 +202,7 @@ QString MakeStyleSheet(const timeline::Theme& theme) {
   const auto put = [&sheet](const char* name, timeline::Color color) {
     sheet.replace(QLatin1String(name), QString::fromStdString(color.Hex()));
   };
-  // Longer names come first, because a name may be a prefix of another ("@accent", "@accenthover").
+  // Replace longer names first, because a name may begin with another ("@accenthover", "@accent").
   put("@onaccent", theme.dark ? theme.on_color : timeline::Color::Rgb(0xffffff));
   put("@accenthover", timeline::Mix(theme.accent, theme.text, 0.15));
   put("@selected", timeline::Mix(theme.panel, theme.accent, theme.dark ? 0.16 : 0.14));

@@ -15,7 +15,7 @@ timeline::Theme ResolveTheme(ThemeChoice choice);  // kSystem: like the desktop'
 
 QPalette MakePalette(const timeline::Theme& theme);
 QString MakeStyleSheet(const timeline::Theme& theme);
-// Palette, style sheet and font of the whole application.
+// Sets the palette, style sheet and font of the whole application.
 void ApplyTheme(const timeline::Theme& theme);
 
 }  // namespace vramscope::ui

@@ -16,8 +16,8 @@
 namespace vramscope::ui {
 namespace {
 
-// Whether the widget is a frame, that is, only arranges the parts of the window. A tab widget
-// within a page is not a frame.
+// Returns whether the widget is a frame, which only arranges the parts of the window. A tab widget
+// inside a page is not a frame.
 bool IsFrame(const QWidget* widget) {
   for (; widget != nullptr; widget = widget->parentWidget()) {
     if (qobject_cast<const QMainWindow*>(widget) != nullptr) return true;
@@ -30,7 +30,7 @@ bool IsFrame(const QWidget* widget) {
   return false;
 }
 
-// The zone of a widget; null: the widget is a frame.
+// Returns the zone of a widget. Null: the widget is a frame.
 QWidget* ZoneOf(QWidget* widget) {
   if (IsFrame(widget)) return nullptr;
   while (widget->parentWidget() != nullptr && !IsFrame(widget->parentWidget()))
@@ -72,7 +72,7 @@ bool ThemeZones::eventFilter(QObject* watched, QEvent* event) {
   auto* widget = static_cast<QWidget*>(watched);
   const bool shown = event->type() == QEvent::Show;
   QWidget* zone = ZoneOf(widget);
-  // A widget without a parent may get one after it was polished, but not after it was shown.
+  // Wait if the zone has no parent yet. It may get one after it is polished, but not once shown.
   if (zone == nullptr || (shown ? zone != widget : zone->parentWidget() == nullptr)) return false;
   const auto known = zones_.constFind(zone);
   if (known == zones_.cend())

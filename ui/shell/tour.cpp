@@ -20,7 +20,7 @@ constexpr int kTourWidth = 380, kTourGap = 12, kTourBorder = 2;
 
 }  // namespace
 
-// A border around the target of a step; transparent for mouse events.
+// The border around the target of a step. It lets mouse events through.
 class Tour::Border : public QWidget {
  public:
   explicit Border(QWidget* parent) : QWidget(parent) {
@@ -95,13 +95,13 @@ void Tour::go(size_t step) {
   back_->setEnabled(at_ > 0);
   next_->setText(at_ + 1 == steps_.size() ? tr("Done") : tr("Next"));
   Place();
-  // A target that was just shown has its final geometry only after the event loop has run.
+  // Place it in the event loop, because a target that was just shown gets its geometry there.
   QTimer::singleShot(0, this, &Tour::Place);
   setFocus();
 }
 
-// Places the callout inside a large target, or next to a small target, so that the callout stays in
-// the window and the target visible.
+// Places the callout next to a small target, or inside a large one. The callout stays in the
+// window, and the target stays visible.
 void Tour::Place() {
   if (at_ >= steps_.size()) return;
   adjustSize();

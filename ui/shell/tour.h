@@ -1,11 +1,11 @@
-// A tour of the window in a few steps. Each step is a callout next to the part of the window that
-// it describes. The step draws a border around that part. Enter, Right and Left change the step;
-// Esc ends the tour. The rest of the window keeps working.
+// A tour of the window in a few steps. Each step describes a part of the window in a callout, and
+// draws a border around that part. Enter, Right and Left change the step; Esc ends the tour. The
+// rest of the window keeps working.
 //
 //   auto* tour = new Tour(window);
 //   tour->start({{.target = timeline, .title = tr("..."), .text = tr("...")}, ...});
 //
-// UI thread only. Deletes itself when it has ended.
+// UI thread only. The tour deletes itself when it ends.
 #pragma once
 
 #include <QFrame>

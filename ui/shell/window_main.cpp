@@ -32,8 +32,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kOk = 0, kUsage = 2, kBadInput = 3, kFailure = 4;
-// A screenshot waits at most kDocumentMs for the first run or file, and then at most kSavingsMs for
-// the savings.
+// How long a screenshot waits: at most kDocumentMs for the first run or file, and then at most
+// kSavingsMs for the savings.
 constexpr int kDocumentMs = 60'000;
 constexpr int kBusyMs = 600'000;  // while a large file is being read
 constexpr int kSavingsMs = 30'000;
@@ -42,7 +42,7 @@ constexpr int kLayoutRounds = 8;
 constexpr int kMinSide = timeline::kMinImageSide, kMaxSide = timeline::kMaxImageSide;
 // Pages that are not tabs.
 constexpr QLatin1String kTechniques("techniques"), kProgram("program");
-// A tab with a search field, for which --page may contain a text.
+// The tab with a search field. --page may contain a text for this field.
 constexpr QLatin1String kSearch("search");
 
 int Complain(int code, const std::string& text) {
@@ -81,13 +81,13 @@ void OpenPage(MainWindow* window, const WindowOptions& options) {
   window->openPage(page);
   if (page == kSearch) return window->searchPanel()->search(more);
   if (!more.isEmpty()) window->explainPanel()->setConf(more);
-  // These studies are empty until they are started.
+  // Start the study, because its page is empty before that.
   for (const char* study : {"fit", "waterfall"})
     if (page == QLatin1String(study))
       window->actionRegistry()->Find(QStringLiteral("run.") + page)->trigger();
 }
 
-// Waits until everything is shown, writes the requested files and ends the program.
+// Waits until everything is shown. Then writes the requested files and ends the program.
 class Photographer : public QObject {
  public:
   Photographer(MainWindow* window, const WindowOptions& options)
@@ -96,7 +96,7 @@ class Photographer : public QObject {
       if (files_left_ > 0 && !window_->partial()) --files_left_;
     });
     connect(window, &MainWindow::failed, this, [this](const QString& why) { failure_ = why; });
-    // A script is only filled in on the program page; no document is opened for it.
+    // Do not wait for a script: it is only filled in on the program page, without a document.
     const bool script = options.files.size() == 1 && options.files.front().ends_with(".py");
     files_left_ = script ? 0 : std::max<qsizetype>(1, static_cast<qsizetype>(options.files.size()));
     since_.start();
@@ -121,9 +121,9 @@ class Photographer : public QObject {
       code_ = failure_.isEmpty()
                   ? Complain(kFailure, i18n::Format("nothing was shown within {} s", limit / 1000))
                   : Complain(kBadInput, failure_.toStdString());
-    // A screenshot of a failure is written too.
+    // Write the screenshot, also after a failure.
     window_->settleCanvas();
-    // Runs several rounds, because a new layout of a widget can cause a new layout of its parent.
+    // Run several rounds, because a new layout of a widget can cause a new layout of its parent.
     for (int round = 0; round < kLayoutRounds; ++round) QCoreApplication::processEvents();
     Save();
     QApplication::exit(code_);
@@ -160,9 +160,9 @@ class Photographer : public QObject {
   int code_ = kOk;
 };
 
-// Provides the fonts of an installed tree, and its font configuration if this computer has none (no
-// desktop). Construct it before the application, which reads the configuration, and call Load()
-// once the application exists. The environment variable is not passed on to child processes.
+// Provides the fonts of an installed tree. Also sets its font configuration if this computer has
+// none (no desktop), by an environment variable that child processes do not get. Construct it
+// before the application, which reads the configuration, and call Load() afterwards.
 class Fonts {
  public:
   Fonts() {
@@ -191,8 +191,8 @@ class Fonts {
   bool there_ = false, configures_ = false;
 };
 
-// Starts the program again, in its destructor: then everything that was declared later, such as the
-// window, has saved its state and is destroyed.
+// Starts the program again in its destructor. By then, all objects that were declared later, such
+// as the window, have saved their state and are destroyed.
 struct RestartAfterwards {
   ~RestartAfterwards() {
     if (wanted) QProcess::startDetached(QApplication::applicationFilePath(), {});
@@ -255,8 +255,8 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
                       i18n::Text("there is no display; `vramscope plan` works without one"));
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
-  // The scale chosen by the user, unless the command line sets another. The environment variable is
-  // not passed on to child processes.
+  // Use the scale that the user chose in the settings, unless the command line sets another one.
+  // Child processes do not get the environment variable.
   const int chosen_scale = picture || options.scale != 1.0 ? 100 : MainWindow::storedUiScale();
   const bool own_scale = chosen_scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR");
   if (options.scale != 1.0) qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
@@ -270,7 +270,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QApplication::setApplicationDisplayName(QString());
   QApplication::setDesktopFileName(QStringLiteral("vramscope"));
 
-  // Must be set before the window is built: from --lang, the last choice or the environment.
+  // Set the language before the window is built: from --lang, the last choice or the environment.
   const std::optional<Language> chosen = LanguageFromName(
       !options.language.empty() || picture ? QString::fromStdString(options.language)
                                            : MainWindow::storedLanguage());
@@ -285,14 +285,14 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   const Language language = chosen.value_or(SystemLanguage());
   SetLanguage(Languages().contains(language) ? language : Language::kEnglish);
 
-  // A screenshot does not depend on the stored settings of the user's window.
+  // A screenshot does not use the stored settings of the user's window, but a folder of its own.
   QTemporaryDir scratch;
   MainWindowOptions window_options;
   window_options.worker_program = FindWorker();
   window_options.gpu_libraries = options.gpu_libraries;
   window_options.setup.samples_folder = QString::fromStdString(setup::SamplesFolder());
   window_options.setup.download = OwnDownloadOptions();
-  // A worker set by the user (on another computer, for instance) has its own LibTorch.
+  // A worker that the user has set (for example on another computer) has its own LibTorch.
   if (!qEnvironmentVariableIsSet("VRAMSCOPE_WORKER"))
     window_options.setup.find_libtorch = [] {
       return setup::FindLibTorch(setup::OwnSetupPlaces());
@@ -319,7 +319,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       window.resize(window.size().boundedTo(room));
   }
   window.show();
-  // Constructed before anything is started, so that it also receives failures that occur at once.
+  // Construct it before anything is started, so that it also receives immediate failures.
   std::optional<Photographer> photographer;
   if (picture) {
     photographer.emplace(&window, options);
@@ -337,7 +337,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   } else {
     window.openFiles(files);
   }
-  // While a screenshot is made, no requests are received, because it must not show other files.
+  // Receive no requests during a screenshot, because it must not show other files.
   std::optional<OpenRequests> requests;
   if (!picture)
     requests.emplace([&window](const std::vector<std::string>& asked) {

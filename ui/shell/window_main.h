@@ -23,19 +23,19 @@ struct WindowOptions {
   std::string theme;               // "dark", "light", "system"; empty: as last stored
   double scale = 1.0;              // scale of the whole window, 0.5 to 4
   std::string language = {};       // "en", "zh_CN"; empty: as last chosen, or from the environment
-  // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". The error
+  // The tab to open, such as "phases", "compare" or "what-if=expandable_segments:True". The error
   // for an unknown name lists the valid names.
   std::string page = {};
-  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why no run is
-  // possible.
+  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or an error if no run
+  // is possible.
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
 };
 
-// Checks a size as the user wrote it ("1680x1050"). kInvalidArgument: no size, or out of bounds.
+// Checks a size that the user wrote ("1680x1050"). kInvalidArgument: not a size, or out of bounds.
 absl::Status CheckSize(const std::string& size);
 
-// Draws a trace's timeline and returns the bytes of a PNG, PDF or SVG file; needs no display.
-// `whole`: the trace of all devices, if `trace` has one of several; null: the run has one device.
+// Draws a trace's timeline and returns the bytes of a PNG, PDF or SVG file. Needs no display.
+// `whole`: the trace of all devices if `trace` is of one of several; null: there is only one.
 // kInvalidArgument: an unsupported size or scale, or a trace without a timeline.
 struct TimelineFile {
   std::string format = "png";  // "pdf", "svg"

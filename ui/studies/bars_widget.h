@@ -1,4 +1,4 @@
-// The bars of a waterfall, a line each, and a table with the figures of the bars.
+// The bars of a waterfall, each in a line of its own, and a table with their figures.
 #pragma once
 
 #include <QJsonArray>
@@ -18,8 +18,8 @@ struct Bar {
   bool whole = false;  // true for the first and last bar: the baseline and the current run
 };
 
-// The bars of `waterfall --json`, a last bar for the current run, and the table of all bars.
-// `title`: what to show for the bar with a given index and name; `now`: the title of the last bar.
+// The bars of `waterfall --json`, followed by a bar for the current run, and a table of them all.
+// `title` returns the title of a bar by its index and name. `now` is the title of the last bar.
 struct BarsAndTable {
   std::vector<Bar> bars;
   Table table;
@@ -28,10 +28,10 @@ BarsAndTable ReadBars(const QJsonArray& json,
                       const std::function<QString(size_t, const QString&)>& title,
                       const QString& now);
 
-// The user can drag all bars but the first and the last to another place.
+// Draws the bars. The user can drag all but the first and the last to another place.
 class BarsWidget : public QWidget {
  public:
-  // `moved` gets the old and the new index, counted from the bar after the first.
+  // `moved` gets a bar's old and new index. Index 0 is the bar after the first one.
   explicit BarsWidget(std::function<void(int, int)> moved);
   void setBars(std::vector<Bar> bars);
   void setTheme(const timeline::Theme& theme);

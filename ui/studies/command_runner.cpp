@@ -20,7 +20,7 @@ CommandRunner::CommandRunner(QString vramscope, QString worker, QObject* parent)
 
 CommandRunner::~CommandRunner() {
   if (process_ == nullptr) return;
-  // Stops the process and waits, because the program may be about to exit.
+  // Stop the process, and wait for it because this program may exit right afterwards.
   process_->disconnect(this);
   if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGINT);
   if (!process_->waitForFinished(kGoneMs)) process_->kill();
@@ -66,13 +66,13 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
   process_->start(vramscope_, words);
 }
 
-// Does not wait for the process, which deletes itself when it ends and is killed after
-// kStopMs.
+// Does not wait for the end of the process. After kStopMs, the process is killed. Its QProcess
+// object deletes itself.
 void CommandRunner::cancel() {
   if (Stop()) Q_EMIT ended({}, tr("cancelled"));
 }
 
-// Ends the process without emitting ended(). Returns false if none was running.
+// Stops the process without emitting ended(). Returns false if there was no process.
 bool CommandRunner::Stop() {
   if (process_ == nullptr) return false;
   QProcess* process = process_.release();
@@ -111,13 +111,13 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
   const QProcess* const ending = process_.get();
   TakeLines();
   if (ending == nullptr || process_.get() != ending) return;
-  // The process is deleted later, because signals of it may still be queued.
+  // Delete the QProcess later, because its signals may still be queued.
   QProcess* process = process_.release();
   process->deleteLater();
   QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
   error.remove(QStringLiteral("vramscope: error: "));
   const QJsonObject result = by_lines_ ? last_ : QJsonDocument::fromJson(said_).object();
-  // If all plans of a command failed, it ends with another code and states the reason in its JSON.
+  // If all of its plans failed, the command has another exit code, and its JSON has the reason.
   if (status == QProcess::NormalExit && (code == 0 || code == kNo || error.isEmpty()) &&
       !result.isEmpty()) {
     Q_EMIT ended(result, {});

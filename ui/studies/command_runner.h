@@ -1,5 +1,5 @@
-// Runs a command of `vramscope` in its own process and returns its JSON, so that the window uses
-// the same commands as a script.
+// Runs a command of `vramscope` in a process of its own and returns the command's JSON. So the
+// window uses the same commands as a script.
 //
 //   runner->run({"fit", "--budget", "24GiB"}, run::ToJson(config));
 //   connect(runner, &CommandRunner::ended, page, ...);
@@ -30,18 +30,18 @@ class CommandRunner : public QObject {
   CommandRunner(QString vramscope, QString worker, QObject* parent = nullptr);
   ~CommandRunner() override;
 
-  // Adds --json and, if `config` is not empty, --config with a temporary run.json. A command that
-  // is still running is stopped first, without ended().
+  // Runs the command with --json and, if `config` is not empty, with --config and a temporary
+  // run.json. First stops a command that is still running, without emitting ended().
   void run(const QStringList& arguments, const std::string& config = {},
            const CommandProgram& program = {});
   void cancel();
   bool busy() const;
 
  Q_SIGNALS:
-  // With the argument --json-lines: the command has printed the object `part`. The last object is
-  // also the result.
+  // Emitted for each object that a command with --json-lines has printed. The last object is also
+  // the result.
   void arrived(const QJsonObject& part);
-  // `error` empty: the command has succeeded and `result` is its JSON.
+  // If `error` is empty, the command has succeeded, and `result` is its JSON.
   void ended(const QJsonObject& result, const QString& error);
 
  private:

@@ -27,14 +27,14 @@ std::string Text(const QJsonObject& json, const char* key) {
   return json.value(QLatin1String(key)).toString().toStdString();
 }
 
-// Scaled values (GiB, %) get three decimals, so that all values of a column have the same number of
-// decimals.
+// Returns the text of a value. Scaled values (GiB, %) have three decimals, so that all values of a
+// column have equally many.
 std::string InColumn(const reproduce::Figure& figure, double value) {
   if (figure.scale() == 1 && figure.unit != "%") return reproduce::ValueText(figure, value);
   return fmt::format("{:.3f} {}", value / figure.scale(), figure.unit);
 }
 
-// A number with the figure's unit.
+// Returns a number of the JSON with the figure's unit.
 std::string Number(const QJsonObject& json, const char* key) {
   const QJsonValue value = json.value(QLatin1String(key));
   if (!value.isDouble()) return "";
@@ -145,7 +145,7 @@ void ExperimentsPage::Show(const QJsonObject& result) {
     ids_.push_back(Text(e, "id"));
     reproduce::Settings settings;
     const QJsonObject config = e.value(QLatin1String("config")).toObject();
-    // The model comes first, because it sets defaults, which the other settings then replace.
+    // Add the model first. It sets defaults, which the other settings then replace.
     if (config.contains(QLatin1String("model")))
       settings.emplace_back("model", Text(config, "model"));
     for (auto it = config.begin(); it != config.end(); ++it) {

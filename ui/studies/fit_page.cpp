@@ -43,15 +43,15 @@ void FitPage::setConfig(const run::RunConfig& config) {
 
 void FitPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
-  // If the run equals a proposal, the user applied that proposal here, so that the result is still
-  // valid.
+  // The result is still valid if the run equals a proposal, because the user has then applied that
+  // proposal.
   const std::string now = run::ToJson(config_);
   const bool of_now =
       now == run::ToJson(asked_) ||
       std::ranges::any_of(proposals_, [&](auto& each) { return now == run::ToJson(each); });
   Say(of_now ? found_
-             : tr("These results precede your last change. \"Use\" undoes that change; \"Make it "
-                  "fit\" plans again."));
+             : tr("These results are from before your last change. \"Use\" undoes that change; "
+                  "\"Make it fit\" plans again."));
 }
 
 void FitPage::makeItFit() {

@@ -1,4 +1,4 @@
-// The rows that the pages *Make it fit* of a run and of a program share.
+// Rows for the tables of the two pages *Make it fit*: that of a run and that of a program.
 #pragma once
 
 #include <QJsonObject>
@@ -12,9 +12,9 @@ namespace vramscope::ui {
 Table FitTable();
 void AddFitRow(Table& table, std::string name, std::string saves, std::string time, std::string why,
                bool marked);
-// "As it is: needs 12.00 GiB"; `start`: the plan without changes. Returns whether it fits.
+// Adds "As it is: needs 12.00 GiB" for `start`, the plan without changes. Returns whether it fits.
 bool AddStartRow(Table& table, const QJsonObject& start);
-// "fits; training semantics unchanged", for a proposal of `fit --json`.
+// Returns a text such as "fits; training semantics unchanged" for a proposal of `fit --json`.
 std::string FitVerdict(const QJsonObject& proposal);
 std::string SignedSize(double bytes);  // "−1.00 GiB" for a negative number
 

@@ -94,7 +94,7 @@ void ProgramStudyPage::SayWhatItIs() {
                       Text(asked_.device)));
 }
 
-// The typed budget, or the memory of the program's GPU.
+// Returns the budget that the user typed or, if it is empty, the memory of the program's GPU.
 QString ProgramStudyPage::Budget(const QString& typed) const {
   if (!typed.trimmed().isEmpty()) return typed.trimmed();
   const absl::StatusOr<run::DeviceProfile> device = run::FindDevice(request_.device);
@@ -106,7 +106,7 @@ ProgramFitPage::ProgramFitPage(const StudyPrograms& programs, QWidget* parent)
       fit_(new FitControls(
           this, controls_,
           {.name = "programFitBudget",
-           .budget_tip = tr("GPU memory that the program may need, such as 24GiB"),
+           .budget_tip = tr("GPU memory that the program may use, such as 24GiB"),
            .make_tip =
                tr("Plan the program with techniques switched on from outside, as `vramscope "
                   "fit -- PROGRAM` does; the search takes up to a minute"),
@@ -149,7 +149,7 @@ void ProgramFitPage::ShowResult(const QJsonObject& result) {
               SignedSize(needed - needs), FactorText(proposal), FitVerdict(proposal), true);
     for (const QJsonValue& each : toggles) {
       const QJsonObject toggle = each.toObject();
-      // The lines to write, each with its place.
+      // List the lines to write in the program, each with its place.
       std::string why;
       for (const QJsonValue& one : toggle.value(QLatin1String("change")).toArray()) {
         const QJsonObject change = one.toObject();
@@ -211,7 +211,7 @@ void ProgramWaterfallPage::DrawInOrder(const std::vector<std::string>& order) {
 
 void ProgramWaterfallPage::move(int by) { bars_->move(by); }
 
-// Finds the bar by its name, because the table may be sorted.
+// Finds the row's bar by its name, because the table may be sorted.
 void ProgramWaterfallPage::Open(int row) {
   const Cell* bar = row >= 0 ? model_->cell(row, 0) : nullptr;
   if (bar == nullptr) return Say(tr("Select a bar first."));

@@ -1,6 +1,6 @@
 // Pages of the bottom dock about a user's program: *Make it fit*, *Waterfall* and *Vary*. Each page
-// runs a command of vramscope on the program of the page *Your program*, and offers the plans in
-// the command's result as documents.
+// runs a command of vramscope for the program on the page *Your program*. The user can open the
+// plans of the result as documents.
 #pragma once
 
 #include <QJsonObject>
@@ -16,10 +16,10 @@ class QLineEdit;
 
 namespace vramscope::ui {
 
-// The words after "--" of a command about the program, and the program's folder. kInvalidArgument,
-// kNotFound: the message says what the request lacks.
+// Returns the words after "--" of a command about the program, and the program's folder. Errors
+// (kInvalidArgument, kNotFound) say what the request lacks.
 absl::StatusOr<CommandProgram> ProgramOf(const program::Request& request);
-// "fit", "--device", "h100-sxm", ...: the words before "--". `toggles`: the toggles that are on.
+// Returns the words before "--": "fit", "--device", "h100-sxm", ... `toggles`: those that are on.
 QStringList StudyArguments(const QString& command, const program::Request& request,
                            const std::vector<std::string>& toggles);
 
@@ -27,19 +27,19 @@ class ProgramStudyPage : public StudyPage {
   Q_OBJECT
  public:
   ProgramStudyPage(const StudyPrograms& programs, const char* name, QWidget* parent = nullptr);
-  // The program in the form on the left. Results for another program stay, with a remark.
+  // Sets the program of the form on the left. Results for another program stay, with a remark.
   void setRequest(const program::Request& request);
 
  Q_SIGNALS:
-  // Asks the window to show the plan of `request` as its own document. `base`: the program with
-  // which the study began; `variant`: how `request` differs from `base`.
+  // Asks the window to show the plan of `request` in a document of its own. `base`: the program
+  // with which the study began. `variant`: how `request` differs from `base`.
   void planRequested(const vramscope::program::Request& request,
                      const vramscope::program::Request& base, const QString& variant);
 
  protected:
   virtual void ShowResult(const QJsonObject& result) = 0;
   void Show(const QJsonObject& result) final;
-  // Runs the command; if the program in the form cannot be planned, says why.
+  // Runs the command. If the program of the form cannot be planned, says why.
   void StartOn(const QStringList& arguments, const QString& says);
   void Found(const QString& text);  // describes the result
   QString Budget(const QString& typed) const;
@@ -53,7 +53,7 @@ class ProgramStudyPage : public StudyPage {
   QString found_;            // empty: no result
 };
 
-// Finds the toggles with which the program fits; each proposal opens as a document.
+// Finds toggles with which the program fits. Each proposal can be opened as a document.
 class ProgramFitPage : public ProgramStudyPage {
   Q_OBJECT
  public:
@@ -70,7 +70,7 @@ class ProgramFitPage : public ProgramStudyPage {
   std::vector<std::vector<std::string>> proposals_;  // toggles of each proposal
 };
 
-// One bar for each toggle that is on, in an order that the user can change.
+// Shows a bar for each toggle that is on, in an order that the user can change.
 class ProgramWaterfallPage : public ProgramStudyPage {
   Q_OBJECT
  public:
@@ -91,8 +91,8 @@ class ProgramWaterfallPage : public ProgramStudyPage {
 
 class VaryChart;
 
-// The memory that the program needs with other values of its arguments, as a chart whose points
-// open the plans.
+// Shows the memory that the program needs with other values of its arguments, in a chart. A click
+// on a point opens its plan.
 class VaryPage : public ProgramStudyPage {
   Q_OBJECT
  public:

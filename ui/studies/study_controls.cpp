@@ -89,8 +89,8 @@ WaterfallControls::WaterfallControls(QWidget* page, const Parts& parts, const QS
     connect(new QShortcut(QKeySequence(Qt::ALT | key), page, nullptr, nullptr,
                           Qt::WidgetWithChildrenShortcut),
             &QShortcut::activated, this, [this, by] { move(by); });
-  // If the window is not tall enough for all bars, they scroll; the table below keeps its header
-  // and some rows.
+  // Let the bars scroll if the window is too low for them all. The table below keeps its header and
+  // some rows.
   constexpr int kTableLeast = 90, kStretch = 3;
   area_->setWidget(bars_);
   area_->setWidgetResizable(true);
@@ -118,7 +118,7 @@ void WaterfallControls::show(BarsAndTable bars, std::vector<std::string> order) 
 }
 
 void WaterfallControls::move(int by) {
-  // Row 0 is the first bar, which stays.
+  // Row 0 is the first bar, which cannot be moved.
   const int row = parts_.view->currentIndex().row() - 1;
   Move(row, row + by);
 }

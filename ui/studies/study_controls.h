@@ -1,5 +1,5 @@
-// Controls that the pages of the model and of the program share: those of *Make it fit* and of
-// *Waterfall*. UI thread only.
+// The controls of *Make it fit* and of *Waterfall*. The pages of the model and of the program share
+// them. UI thread only.
 #pragma once
 
 #include <QJsonArray>
@@ -23,7 +23,7 @@ namespace vramscope::ui {
 class TableModel;
 class TableView;
 
-// A budget, the button, and a button for each proposal.
+// A field for the budget, the button *Make it fit*, and a button for each proposal.
 class FitControls : public QObject {
   Q_OBJECT
  public:
@@ -32,14 +32,14 @@ class FitControls : public QObject {
     QString budget_tip, make_tip;
     QString use, use_tip;  // of the buttons of the proposals: "Use %1"
   };
-  // Inserts the budget and the buttons before the other controls of the page.
+  // Inserts the field and the buttons before the other controls of the page.
   FitControls(QWidget* page, QHBoxLayout* controls, const Texts& texts,
               const std::function<void()>& make, const std::function<void(int)>& use);
 
   QString budget() const;  // as it was typed; empty: the GPU's memory
   void setDefaultBudget(const QString& text);
   void showProposals(size_t count);
-  // A sentence about the result of `fit --json`; `none` if the result has no proposals.
+  // Returns a sentence about the result of `fit --json`, or `none` if it has no proposals.
   static QString found(const QJsonObject& result, const QString& none);
 
  private:
@@ -47,7 +47,7 @@ class FitControls : public QObject {
   std::vector<QPushButton*> use_;
 };
 
-// The bars above the table, their order, and the buttons and keys that change the order.
+// The bars above the table, and the buttons and keys that change the order of the bars.
 class WaterfallControls : public QObject {
   Q_OBJECT
  public:
@@ -58,13 +58,13 @@ class WaterfallControls : public QObject {
     TableModel* model;
     TableView* view;
   };
-  // `draw`: the button was pressed. `reorder`: plan the bars in this order, which the user chose.
+  // `draw` is called when the button is pressed, and `reorder` to plan the bars in a new order.
   WaterfallControls(QWidget* page, const Parts& parts, const QString& draw_tip,
                     const std::function<void()>& draw,
                     std::function<void(const std::vector<std::string>&)> reorder);
 
   void addButton(const QString& text, const QString& tip, const std::function<void()>& run);
-  // `order`: the names of all bars but the first and the last. The bar that was moved is selected.
+  // `order`: the names of the bars without the first and the last. Selects the bar that was moved.
   void show(BarsAndTable bars, std::vector<std::string> order);
   void move(int by);  // moves the selected bar up or down
   void forgetMoved() { moved_.clear(); }

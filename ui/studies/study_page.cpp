@@ -25,7 +25,7 @@ StudyPage::StudyPage(const StudyPrograms& programs, const char* name, QWidget* p
   column_->addLayout(controls_);
   controls_->addWidget(says_, 1);
   says_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  // A long message is clipped, so that it does not widen the window.
+  // Clip long messages, so that they do not widen the window.
   says_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   progress_->setRange(0, 0);
   progress_->setMaximumWidth(120);

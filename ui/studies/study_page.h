@@ -1,5 +1,5 @@
-// Pages of the bottom dock that run a command of vramscope: a line of controls with progress and
-// cancel, and a table below. A page offers its results to the window as configurations.
+// Pages of the bottom dock. Each runs a command of vramscope, and has a line of controls (with
+// progress and cancel) and a table. It offers its results to the window as configurations.
 #pragma once
 
 #include <QJsonObject>
@@ -41,7 +41,7 @@ class StudyPage : public QWidget {
   virtual QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  // Asks the window to plan and show the run that the page offers, as one undo step.
+  // Asks the window to plan and show this run. The change is one undo step.
   void editRequested(const vramscope::run::RunConfig& config);
   void changed();  // busy() has changed
 
@@ -65,7 +65,7 @@ class StudyPage : public QWidget {
   QToolButton* cancel_;
 };
 
-// Published experiments: published and planned figures in one table; each experiment opens as a
+// Shows published experiments, with published and planned figures. Each can be opened as a
 // run.
 class ExperimentsPage : public StudyPage {
   Q_OBJECT
@@ -84,7 +84,7 @@ class ExperimentsPage : public StudyPage {
   std::vector<std::string> ids_;
 };
 
-// Finds the techniques that make the current run fit; a click applies a proposal.
+// Finds techniques that make the current run fit. A click applies a proposal.
 class FitPage : public StudyPage {
   Q_OBJECT
  public:
@@ -105,8 +105,8 @@ class FitPage : public StudyPage {
   QString found_;         // message about the result; empty: no result
 };
 
-// Shows the way from the model's defaults to the current run: one bar for each technique, in an
-// order that the user can change.
+// Shows how the current run follows from the model's defaults. There is a bar for each technique,
+// in an order that the user can change.
 class WaterfallPage : public StudyPage {
   Q_OBJECT
  public:

@@ -96,7 +96,7 @@ void VaryChart::paintEvent(QPaintEvent*) {
     painter.setPen(QPen(ToQColor(theme_.bad), 1, Qt::DashLine));
     painter.drawLine(QPointF(plot.left(), Y(*budget_)), QPointF(plot.right(), Y(*budget_)));
   }
-  // Draws lines between neighbouring plans; a value without a plan leaves a gap.
+  // Draw lines between neighbouring plans. A value without a plan leaves a gap.
   painter.setPen(QPen(ToQColor(theme_.accent), 1.5));
   for (int i = 1; i < static_cast<int>(points_.size()); ++i)
     if (points_[static_cast<size_t>(i) - 1].error.isEmpty() &&
@@ -115,7 +115,7 @@ void VaryChart::paintEvent(QPaintEvent*) {
   }
 }
 
-// The point of a plan that does not fit is hollow, so that color is not the only signal.
+// If the plan does not fit, the point has another color and is hollow.
 void VaryChart::PaintPoint(QPainter& painter, int point) const {
   const VaryPoint& of = points_[static_cast<size_t>(point)];
   const QPointF at = position(point);

@@ -28,7 +28,7 @@ std::vector<std::string> Strings(const QJsonArray& array) {
   return out;
 }
 
-// A row of the table: the values, then the figures of the plan or why there is none.
+// Returns a row of the table: the values, then the plan's figures or why there is no plan.
 Row RowOf(const QJsonObject& json) {
   Row row;
   for (const std::string& value : Strings(json.value(QLatin1String("values")).toArray()))
@@ -70,7 +70,7 @@ VaryPage::VaryPage(const StudyPrograms& programs, QWidget* parent)
   budget_->setObjectName(QStringLiteral("varyBudget"));
   budget_->setMaximumWidth(90);
   budget_->setPlaceholderText(tr("the GPU's"));
-  budget_->setToolTip(tr("GPU memory that the program may need, such as 24GiB"));
+  budget_->setToolTip(tr("GPU memory that the program may use, such as 24GiB"));
   budget_->setAccessibleName(tr("Budget"));
   auto* start = new QPushButton(tr("Vary"));
   start->setToolTip(tr("Plan the program with each value, as `vramscope fit --vary` does"));
@@ -112,7 +112,7 @@ void VaryPage::vary() {
   StartOn(arguments, tr("Planning each value …"));
 }
 
-// Reads the values from the row, because the table may be sorted.
+// Opens the plan of a row. Reads its values from the row, because the table may be sorted.
 void VaryPage::open(int row) {
   std::vector<std::string> values;
   for (size_t i = 0; i < names_.size(); ++i) {

@@ -14,8 +14,8 @@ namespace vramscope::ui {
 
 namespace {
 
-// The titles of the toggles that the rung switches on or, without toggles, the settings that it
-// changes.
+// Returns the titles of the toggles that `rung` switches on. If it switches on none, returns the
+// settings that it changes.
 QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
   QStringList titles;
   for (const run::ToggleRow& row : run::Toggles())
@@ -67,7 +67,7 @@ void WaterfallPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
   Say(run::ToJson(config_) == run::ToJson(asked_)
           ? found_
-          : tr("These bars precede your last change. \"Draw\" plans again."));
+          : tr("These bars are from before your last change. \"Draw\" plans again."));
 }
 
 void WaterfallPage::draw() { DrawInOrder(bars_->order()); }
@@ -89,7 +89,7 @@ void WaterfallPage::setTheme(const timeline::Theme& theme) {
 
 void WaterfallPage::move(int by) { bars_->move(by); }
 
-// The command line with all settings in which the run differs from its model's defaults.
+// Returns the command line, with all settings of the run that differ from its model's defaults.
 QString WaterfallPage::command() const {
   std::vector<std::string> words = {"vramscope", "waterfall"};
   run::RunConfigBuilder builder;

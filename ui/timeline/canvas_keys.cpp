@@ -5,7 +5,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// W, A, S and D are matched by position, so that they lie next to each other on any keyboard
+// Matches W, A, S and D by their position, where they are together on any keyboard
 // layout.
 std::optional<Key> ByPosition(const QKeyEvent& e) {
   static const bool kEvdev = QGuiApplication::platformName() == QLatin1String("xcb") ||

@@ -9,7 +9,7 @@
 
 namespace vramscope::ui::timeline {
 
-// W, A, S and D are matched by their position, all others by the character that they produce.
+// Matches W, A, S and D by their position, and all other keys by the character they produce.
 std::optional<Key> KeyOf(const QKeyEvent& event);
 
 }  // namespace vramscope::ui::timeline

@@ -10,7 +10,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Maximum number of built traces in memory. The events of those not displayed are limited too.
+// Maximum number of built traces in memory, and of events of those that are not displayed.
 constexpr size_t kRemembered = 4;
 constexpr uint64_t kRememberedEvents = 1'000'000;
 
@@ -62,8 +62,8 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
     Remember(*data);
     return *std::move(data);
   }
-  // At most one trace and one baseline are built at a time. Snapshots of a running program may
-  // arrive faster than they can be built; after each build, the newest requested trace is built.
+  // At most one trace and one baseline are built at a time. Partial traces of a running program may
+  // arrive faster than they can be built. After each build, the newest one is built.
   if (building_.size() < 2 && std::ranges::count(building_, trace) == 0) {
     jobs_.Ask(
         [trace, curves, whole]() -> Data { return TimelineData::Build(trace, curves, whole); },

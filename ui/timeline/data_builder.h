@@ -1,6 +1,6 @@
-// Builds the data that the canvas needs for traces (TimelineData). Data of small traces is built at
-// once, data of large traces on another thread. The newest data stays in memory, so that the data
-// of a run that becomes the baseline is not rebuilt.
+// Builds the data that the canvas needs for traces (TimelineData): at once for small traces, on a
+// pool thread for large ones. The newest data stays in memory, so that a run can become the
+// baseline without being built again.
 //
 //   DataBuilder builder([this] { Land(); });
 //   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() follows
@@ -26,21 +26,21 @@ class DataBuilder {
   using TracePtr = std::shared_ptr<const trace::Trace>;
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
 
-  // `landed` is called from the event loop when another thread has finished a build.
+  // The event loop calls `landed` after another thread has finished a build.
   explicit DataBuilder(std::function<void()> landed) : landed_call_(std::move(landed)) {}
 
-  // Null: the data is being built, or the next Obtain() after `landed` will start building it.
+  // Returns null if the data is not built yet. Call Obtain() again after `landed`.
   Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {});
   // Adds data that was built elsewhere.
   void Remember(const Data& data);
-  // Call after a change of the language: data contains translated texts and must be built again.
+  // Call it after a change of the language: the data has translated texts, so it is built again.
   void Forget() { remembered_.clear(); }
-  // The data of these two traces stays in memory, however large it is.
+  // Sets the two traces whose data stays in memory, however large it is.
   void SetShown(const TracePtr& trace, const TracePtr& baseline);
-  // The data built since the last call.
+  // Returns the data that was built since the last call.
   std::vector<Data> TakeLanded();
-  // Why the displayed trace could not be built (memory ran out). Returned once; the build is not
-  // repeated.
+  // Returns why the displayed trace could not be built (memory ran out). Only the first call
+  // returns the error. The build is not repeated.
   absl::Status TakeError();
 
   bool busy() const { return !building_.empty(); }

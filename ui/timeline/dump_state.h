@@ -1,4 +1,4 @@
-// The canvas's state as JSON, for tests and `--dump-state`.
+// Returns the canvas's state as JSON, for tests and `--dump-state`.
 #pragma once
 
 #include <QJsonObject>

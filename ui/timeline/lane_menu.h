@@ -17,8 +17,8 @@ namespace vramscope::ui::timeline {
 class LaneMenu : public QMenu {
   Q_OBJECT
  public:
-  // If `lane` is null or has no title, the menu has no actions for it. The model must have
-  // data.
+  // If `lane` is null or has no title, the menu only has the actions for the whole stack. The model
+  // must have data.
   LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()> changed, QWidget* parent);
 
  private:

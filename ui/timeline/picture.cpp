@@ -15,7 +15,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kPointsPerInch = 72;
-// Pixels per point of the images in a PDF or SVG (blocks too small to be drawn as shapes).
+// Pixels per point of images in a PDF or SVG. These show blocks that are too small for shapes.
 constexpr double kPdfScale = 2;
 
 absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,

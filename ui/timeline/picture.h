@@ -1,4 +1,4 @@
-// Writes the timeline of a trace to a file: a PNG at any scale, or a PDF or SVG in which curves,
+// Draws the timeline of a trace for a file: a PNG at any scale, or a PDF or SVG, in which curves,
 // boxes and texts are vector shapes.
 //
 //   ASSIGN_OR_RETURN(std::string png, DrawImage(TimelineData::Build(trace),
@@ -31,8 +31,8 @@ struct ImageOptions {
 };
 inline constexpr int kMinImageSide = 320, kMaxImageSide = 8192;
 
-// Returns the file's bytes. kInvalidArgument: the size is too small or too large, or the trace has
-// no timeline (a snapshot without history); kInternal: the image could not be encoded.
+// Returns the file's bytes. kInvalidArgument: the size is too small or too large, or the trace is a
+// snapshot without history, which has no timeline. kInternal: the image could not be encoded.
 absl::StatusOr<std::string> DrawImage(const std::shared_ptr<const TimelineData>& data,
                                       const ImageOptions& options);
 

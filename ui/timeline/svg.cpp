@@ -19,7 +19,7 @@ std::string Number(double value) {
   return text == "-0" ? "0" : text;
 }
 
-// Escapes XML; control characters, which XML cannot represent, are dropped.
+// Escapes XML. Drops control characters, which XML cannot represent.
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -43,7 +43,7 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-// The attribute `name` ("fill" or "stroke") with this color. Alpha 0: "none".
+// Returns the attribute `name` ("fill" or "stroke") with this color. For alpha 0, it is "none".
 std::string Paint(std::string_view name, uint32_t argb) {
   if (argb >> 24 == 0) return fmt::format(" {}=\"none\"", name);
   std::string out = fmt::format(" {}=\"#{:06x}\"", name, argb & 0xffffff);
@@ -64,7 +64,7 @@ class Writer {
   Writer(const DrawList& list, const QtTextMeasure& measure) : list_(list), measure_(measure) {}
 
   std::string Write(const SvgPage& page) {
-    // Uses attributes instead of style sheets, which some readers do not support.
+    // Use attributes, because some readers do not support style sheets.
     Add("<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
         "width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" xml:space=\"preserve\" "
         "font-family=\"Inter, 'DejaVu Sans', sans-serif\">\n",
@@ -177,7 +177,7 @@ class Writer {
     const bool mono = t.font == Font::kMono || t.font == Font::kMonoSmall;
     const double width = measure_.Width(utf8, t.font);
     const double room = t.align == Align::kLeft ? 0 : t.box.w - width;
-    // Like the raster renderer: capitals and digits are centred optically.
+    // Center the text by the height of its capitals and digits, as the raster renderer does.
     const double y = t.box.y + t.box.h / 2 + measure_.metrics(t.font).capHeight() / 2;
     Add("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}{} textLength=\"{}\" "
         "lengthAdjust=\"spacingAndGlyphs\">{}</text>\n",
@@ -188,7 +188,7 @@ class Writer {
         Number(width), Escaped(utf8));
   }
 
-  // A layer is one step outline; adjacent columns of the same height are one step.
+  // Draws each layer as one outline of steps. Adjacent columns of the same height are one step.
   void Stack(const StackPrim& s) {
     const auto edges = list_.edges(s);
     const auto colors = list_.colors(s);

@@ -1,9 +1,9 @@
-// Writes a DrawList as an SVG page, with the same shapes and texts as the renderers draw.
+// Writes a DrawList as an SVG page, with the shapes and texts that the renderers draw.
 //
 //   const std::string page = SvgOf(list, renderer.measure(), {.width = 1680, .height = 1050, ...});
 //
-// The page is self-contained: no scripts and no external files. Texts have the widths that the
-// layout measured, whatever fonts the reader has. Pure function.
+// The page is self-contained: no scripts and no external files. Texts have the widths that were
+// measured for the layout, whatever fonts the reader has. Pure function.
 #pragma once
 
 #include <string>

@@ -17,10 +17,10 @@ double Luminance(Color c) {
   return 0.2126 * Linear(c.r) + 0.7152 * Linear(c.g) + 0.0722 * Linear(c.b);
 }
 
-// The hues follow PyTorch's memory timeline, because users know it. They are shifted as far as
-// necessary (mostly in lightness) to keep every two of them distinguishable with deuteranopia,
-// protanopia and tritanopia, so that no other palette is needed. Both themes use the same hues, so
-// that the legend of one theme also explains a screenshot of the other.
+// The hues are those of PyTorch's memory timeline, because users know it. They are shifted (mostly
+// in lightness) until every two of them differ for people with deuteranopia, protanopia or
+// tritanopia, so that no other palette is needed. Both themes use the same hues, so that the legend
+// of one theme also explains a screenshot of the other.
 void SetDataColors(Theme* t) {
   using trace::Category;
   using trace::Phase;

@@ -1,5 +1,5 @@
-// The colors of the window, dark and light. They are plain values without Qt, shared by the
-// timeline's view models, its renderers and the shell's style sheet.
+// The colors of the window's dark and light themes. They are plain values without Qt. The
+// timeline's model and renderers and the shell's style sheet share them.
 //
 //   Theme t = Theme::Dark();
 //   QColor ground = QColor::fromRgba(t.ground.argb());
@@ -32,31 +32,31 @@ struct Color {
   friend constexpr bool operator==(Color, Color) = default;
 };
 
-// `over` drawn with its alpha on an opaque `under`.
+// Returns `over` drawn, with its alpha, on an opaque `under`.
 Color Blend(Color under, Color over);
-// t = 0 returns a, t = 1 returns b.
+// Returns `a` for t = 0 and `b` for t = 1.
 Color Mix(Color a, Color b, double t);
-// WCAG 2 contrast ratio of two opaque colors, 1 to 21.
+// Returns the WCAG 2 contrast ratio of two opaque colors, from 1 to 21.
 double Contrast(Color a, Color b);
 
 struct Theme {
   bool dark = true;
-  // Surfaces, from the back to the front.
+  // surfaces, from back to front
   Color ground, panel, raised, line;
-  // Text; `faint` is only for grid labels and the descriptions in lane titles.
+  // text; `faint` is only for grid labels and for descriptions in lane titles
   Color text, dim, faint;
   Color accent;
   Color on_color;  // text on a phase or a category
-  // `good`: less memory. `bad`: more memory, or a limit that is exceeded. Both have this meaning
+  // `good` means less memory. `bad` means more memory, or a limit that is exceeded. This is so
   // everywhere, whatever the sign of a figure.
   Color good, bad, warning;
   Color selection;  // outline of the selection
   Color cached;     // unused memory in the blocks lane
   Color baseline;   // the baseline's line; the line of reserved memory has the color `text`
 
-  // Activities of a device's streams: kernels, memcpys, memsets, collectives.
+  // activities of a device's streams: kernels, memcpys, memsets, collectives
   Color kernel, copy, fill, collective;
-  // Why a device is idle, by query::IdleCause.
+  // the causes of a device's idle gaps, indexed by query::IdleCause
   std::array<Color, 5> idle;
   std::array<Color, trace::kCategoryCount> categories;
   std::array<Color, trace::kPhaseCount> phases;

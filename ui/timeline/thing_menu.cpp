@@ -14,7 +14,7 @@ namespace {
 
 constexpr qsizetype kLongestTitle = 64;
 
-// In a menu's text an ampersand marks the shortcut key, so it is doubled.
+// Doubles ampersands, because a single one marks the shortcut key in a menu's text.
 QString MenuText(const std::string& text) {
   QString shown = QString::fromStdString(text).simplified();
   if (shown.size() > kLongestTitle) shown = shown.left(kLongestTitle - 1) + QStringLiteral("…");

@@ -225,7 +225,7 @@ bool TimelineWidget::ready() const {
 }
 
 QSize TimelineWidget::sizeHint() const { return {1000, 720}; }
-// Enough for the phases, the memory lane and the blocks lane.
+// The minimum has room for the phases, the memory lane and the blocks lane.
 QSize TimelineWidget::minimumSizeHint() const { return {320, 280}; }
 
 void TimelineWidget::zoomToFit() {

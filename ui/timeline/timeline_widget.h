@@ -7,9 +7,9 @@
 //   timeline->setBaselineTrace(old_trace);         // the run before the toggle
 //   connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
 //
-// UI thread only. Indexes of large traces are built on a pool thread; meanwhile the old trace stays
-// visible. Nothing is drawn while nothing changes. The renderer is chosen once, by what OpenGL is
-// available; $VRAMSCOPE_RENDERER=raster|gl overrides the choice.
+// UI thread only. A pool thread builds the indexes of large traces. The old trace stays visible
+// until they are ready. Nothing is drawn while nothing changes. The renderer is chosen once,
+// depending on the available OpenGL. $VRAMSCOPE_RENDERER=raster|gl overrides the choice.
 #pragma once
 
 #include <QJsonObject>
@@ -46,88 +46,88 @@ class TimelineWidget : public QWidget {
   explicit TimelineWidget(QWidget* parent = nullptr);
   ~TimelineWidget() override;
 
-  // Sets the run to show; null: the empty state. `animate`: the curves morph from their current
-  // shape (setAnimations(false) disables this). The view stays unless the new run does not fit into
-  // it; the selection stays on the same (module, op, occurrence). `curves`: the trace's curves, if
-  // they exist already, so that they are in memory only once. `whole`: the trace of all devices, if
-  // `trace` has only one of them; all are shown.
+  // Sets the run to show; null: the empty state. `animate`: the curves change gradually (unless
+  // setAnimations(false) was called). The view stays if the new run fits into it. The selection
+  // stays on the same (module, op, occurrence). `curves`: the trace's curves, if they exist
+  // already, so that they are in memory only once. `whole`: the trace of all devices, if `trace`
+  // has one of several. All are shown.
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
   void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false,
                 const Curves& curves = {}, const std::shared_ptr<const trace::Trace>& whole = {});
   std::shared_ptr<const trace::Trace> trace() const;
-  // Draws pending changes at once, for callers that block the UI thread afterwards.
+  // Draws pending changes now, for a caller that is about to block the UI thread.
   void showNow();
-  // Provides indexes that were built elsewhere for a later setTrace(), which then builds none.
+  // Passes indexes that were built elsewhere, so that a later setTrace() does not build them.
   void prepare(std::shared_ptr<const TimelineData> data);
-  // For a trace with more events, the data is built on a pool thread.
+  // A pool thread builds the data of a trace with more events than this.
   static constexpr uint32_t kBuildInBackground = 200'000;
-  // The baseline, drawn as an outline with the difference below it; null: none.
+  // Sets the baseline, which is drawn as an outline, with the difference below. Null: none.
   void setBaselineTrace(std::shared_ptr<const trace::Trace> baseline,
                         const QString& label = QString(), const Curves& curves = {});
   void setTheme(const Theme& theme);
-  // Call after a change of the language. Builds everything that is drawn again.
+  // Call it after a change of the language. Builds everything that is drawn once more.
   void retranslate();
-  // The GPU's memory in bytes, for the limit line and its label; 0: unknown.
+  // Sets the GPU's memory in bytes, for the limit line and its label. 0: unknown.
   void setDeviceLimit(quint64 bytes);
   void setAnimations(bool on);
-  // If the raster renderer needs longer than `ms` for an image, it moves the last image before it
-  // draws a new one. Default: 8 ms.
+  // If the raster renderer takes longer than `ms` for an image, it moves the last image before it
+  // draws a new one. The default is 8 ms.
   void setFrameBudget(double ms);
 
-  // The text shown while there is no trace. `hint`: what to do next, one line each.
+  // Sets the text to show while there is no trace. `hint`: lines that say what to do next.
   void setEmptyText(const QString& title, const QString& hint);
-  // Shows progress: as a bar while there is no trace, otherwise as a thin line at the top. fraction
-  // < 0: unknown. An empty text removes the progress.
+  // Shows progress as a bar if there is no trace, else as a thin line at the top. fraction < 0:
+  // unknown. An empty text removes the progress.
   void setLoading(const QString& text, double fraction = -1);
-  // Shows the outline from a file's index while the file is read: until `outline` is set to null or
-  // a trace is set.
+  // Shows the outline from a file's index while the file is being read. It stays until `outline` is
+  // null or a trace is set.
   void setOutline(std::shared_ptr<const trace::Outline> outline);
-  // Shows what failed, why, and what to do next. Covers the canvas only while there is no trace. An
+  // Shows what failed, why, and what to do next. Covers the canvas only if there is no trace. An
   // empty title removes the message.
   void setFailed(const QString& title, const QString& why, const QString& next = QString());
 
-  // The data of the displayed trace; null: none is displayed yet.
+  // Returns the data of the displayed trace. Null: no trace is displayed yet.
   std::shared_ptr<const TimelineData> data() const;
   trace::AllocationId selection() const;
   uint32_t selectedActivity() const;  // row of Trace::activities; UINT32_MAX: none
   std::optional<query::Thing> selectedThing()
       const;  // an activity or an allocation; nullopt: no selection
-  // What the user selected, drew or placed last, and has not removed.
+  // Returns what the user selected, drew or placed last and has not removed.
   Chosen lastChosen() const;
-  // The context menu of the thing that a link leads to, for a row of a table. The caller owns it.
+  // Makes the context menu of the thing to which a table row's link leads. The caller owns it.
   // Null: the link leads to no thing of the displayed trace.
   QMenu* linkMenu(const Link& link, QWidget* parent);
-  // Facts about the selected kernel, call, gap, module, phase, ...; an empty title: none is
+  // Returns facts about the selected kernel, call, gap, module, ... Empty title: none is
   // selected.
   ActivityFacts activityFacts() const;
-  // For an allocation: the ops and kernels related to it.
+  // Returns the ops and kernels that are related to an allocation.
   std::vector<LinkedFact> kernelsOf(trace::AllocationId id) const;
-  // The time that the panels describe: set by a click; -1: none (the panels then describe the
-  // peak).
+  // The time of the cursor, which a click sets and the panels describe. -1: there is no cursor, and
+  // the panels describe the peak.
   qint64 cursorTime() const;
-  // Begin and end of the selected range; 0, 0: none.
+  // Returns begin and end of the selected range. 0, 0: no range is selected.
   std::pair<qint64, qint64> range() const;
-  // Which lanes are folded, pinned or hidden, their order and heights, for the settings file;
-  // empty: the defaults.
+  // The order and heights of lanes, and which are folded, pinned or hidden, for the settings file.
+  // Empty: the defaults.
   QString laneSettings() const;
   void setLaneSettings(const QString& text);
   // The view (begin >= end: all), the cursor (< 0: none), the range (0, 0: none) and the selected
-  // allocation. While the trace's data is still being built, a position is stored; it is applied,
-  // without an animation, when the data is ready. Parts outside of the trace are ignored.
+  // allocation. If the trace's data is still being built, a position is applied when the data is
+  // ready, without an animation. Parts outside of the trace are ignored.
   struct Position {
     qint64 begin_ns = 0, end_ns = 0, cursor_ns = -1, range_begin_ns = 0, range_end_ns = 0;
     trace::AllocationId selection = {};
   };
   Position position() const;
   void setPosition(const Position& position);
-  // Size, theme and time range of the canvas, for picture.h.
+  // Returns the canvas's size, theme and time range, for picture.h.
   ImageOptions imageOptions() const;
   bool canUndoView() const;
   bool canRedoView() const;
-  // The drawn state for tests and --dump-state: viewport, lanes, counts, selection, hover, peak,
-  // number of frames.
+  // Returns what is drawn, for tests and --dump-state: viewport, lanes, counts, selection, hover,
+  // peak and number of frames.
   QJsonObject dumpState() const;
-  // Completes pending builds and animations and draws at once, for --screenshot.
+  // Completes all builds and animations, then draws, for --screenshot.
   void settle();
   bool ready() const;  // nothing is being built or animated
 
@@ -144,16 +144,16 @@ class TimelineWidget : public QWidget {
   void select(trace::AllocationId id);     // an invalid id clears it
   void selectActivity(uint32_t activity);  // a row of Trace::activities
   void follow(const vramscope::ui::timeline::Link& link);
-  // Draws all other blocks faint until another thing is selected, for example to show the blocks of
-  // a call site.
+  // Draws all blocks except `blocks` faint until another thing is selected, for example to show
+  // those of a call site.
   void highlight(const std::vector<vramscope::trace::AllocationId>& blocks);
-  // Marks things, for example those that a search found; null: none. Ignored if made for another
-  // trace.
+  // Marks things, for example those that a search found. Null: marks nothing. Ignores a marking of
+  // another trace.
   void mark(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
-  // Flags on the ruler; null: none. Ignored if made for another trace; a new trace removes them.
+  // Sets the ruler's flags; null: none. Ignores those of another trace. A new trace removes them.
   void setNotes(const std::shared_ptr<const vramscope::ui::timeline::NoteMarks>& notes);
   void hideCategories(const std::bitset<trace::kCategoryCount>& hidden);
-  // Unfolds the lane of the selection and pans (and zooms out) until the selection is in the view.
+  // Unfolds the lane of the selection, and pans and zooms out until the selection is in view.
   void revealSelection();
   void setCursorTime(qint64 time_ns);             // < 0: none
   void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
@@ -163,7 +163,7 @@ class TimelineWidget : public QWidget {
   void resetLanes();    // undoes folding, pinning, hiding, moving and resizing
 
  Q_SIGNALS:
-  // The user moved the cursor by a click, a drag on the ruler or P; -1: removed it.
+  // Emitted when the user moves the cursor (click, drag on the ruler, P) or removes it (-1).
   void cursorMoved(qint64 time_ns);
   void hoverMoved(qint64 time_ns);                // time under the mouse; -1: the mouse has left
   void selectionChanged(trace::AllocationId id);  // also for an activity: activityFacts()
@@ -171,7 +171,7 @@ class TimelineWidget : public QWidget {
   void viewChanged(qint64 begin_ns, qint64 end_ns);
   void lanesChanged();  // laneSettings() has changed
   void dataShown();     // data() has changed
-  // From the context menu. The note is about `thing`, or, if that is empty, about the time.
+  // Emitted by the context menu. The note is about `thing` or, if that is nullopt, about the time.
   void noteRequested(qint64 time_ns, const std::optional<vramscope::query::Thing>& thing);
   void searchRequested(const QString& filter);  // finds similar things (profiler/query/filter.h)
 

@@ -1,5 +1,5 @@
-// Shared by the two parts of the widget: timeline_widget.cpp (public functions) and
-// timeline_widget_input.cpp (events). Only these two files include it; UI thread only.
+// What the widget's two files share: timeline_widget.cpp (public functions) and
+// timeline_widget_input.cpp (events). No other file includes it. UI thread only.
 #pragma once
 
 #include <QBasicTimer>
@@ -27,9 +27,9 @@ struct TimelineWidget::Impl {
   void Land() {
     for (const Data& data : builder.TakeLanded()) {
       const TracePtr& built = data->shared_trace();
-      // A newer trace of the same run has been set already, but the trace that was built is newer
-      // than the displayed one. It is shown, because while traces arrive faster than they are
-      // built, nothing new would appear otherwise.
+      // Show a trace that was built even if a newer one of the same run has been set since, because
+      // it is newer than the displayed one. Otherwise, nothing new would appear while traces arrive
+      // faster than they are built.
       const Data& shown = model.state().data;
       if (trace && built != trace && built != baseline && shown && shown->shared_trace() != trace &&
           built->info.start_unix_ns == trace->info.start_unix_ns &&
@@ -41,7 +41,7 @@ struct TimelineWidget::Impl {
     Apply();
   }
 
-  // Passes the requested trace and baseline to the model as soon as they are built.
+  // Passes the requested trace and baseline to the model if they are built.
   void Apply() {
     builder.SetShown(trace, baseline);
     if (baseline != (model.state().baseline ? model.state().baseline->shared_trace() : nullptr) ||
@@ -64,7 +64,7 @@ struct TimelineWidget::Impl {
       }
     }
     if (const absl::Status error = builder.TakeError(); !error.ok()) {
-      // The previous trace must not stay visible under the new trace's name.
+      // Remove the previous trace, which must not stay visible under the new trace's name.
       model.SetData(nullptr, false, Now());
       model.SetStatus(Status::kFailed, tr("Cannot draw the timeline").toStdString(),
                       std::string(error.message()),
@@ -86,8 +86,8 @@ struct TimelineWidget::Impl {
     model.Select(there ? p.selection : trace::AllocationId{});
   }
 
-  // Called after every change: emits the signals, requests a frame when one is needed, and runs the
-  // frame timer only during animations.
+  // Called after every change. Emits the signals, requests a frame if one is needed, and starts or
+  // stops the frame timer, which runs only during animations.
   void Refresh() {
     Changes c = model.TakeChanges();
     const CanvasState& s = model.state();
@@ -118,7 +118,7 @@ struct TimelineWidget::Impl {
     if (c.lanes) Q_EMIT widget->lanesChanged();
   }
 
-  // Chooses by what OpenGL is available; $VRAMSCOPE_RENDERER=raster or gl overrides the choice.
+  // Chooses by the available OpenGL, unless $VRAMSCOPE_RENDERER=raster or gl sets the renderer.
   void ChooseRenderer() {
     const QByteArray renderer = qgetenv("VRAMSCOPE_RENDERER");
     if (renderer == "raster") return;

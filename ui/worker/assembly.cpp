@@ -76,7 +76,7 @@ void Assembly::Work() {
       const absl::Status refused = refused_;
       std::string reason = std::move(reason_);
       lock.unlock();
-      // If memory runs out, `done` is called with the error.
+      // If memory runs out, call `done` with the error.
       if (const absl::Status told =
               trace::CatchStatus([&] { End(done, refused, std::move(reason)); });
           !told.ok())
@@ -93,7 +93,7 @@ void Assembly::Work() {
     absl::Status status;
     if (!refused) {
       status = trace::CatchStatus([&] { return TakeIn(std::move(frame)); });
-      // If a partial trace cannot be built, none is shown, and the run continues.
+      // If a partial trace cannot be built, show none and let the run continue.
       if (!broken_) trace::CatchStatus([&] { MakePartialTrace(); }).IgnoreError();
     }
     lock.lock();
@@ -111,7 +111,7 @@ void Assembly::End(const Done& done, const absl::Status& status, std::string rea
   if (reason.empty()) reason = refused;
   absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
       trace::CatchStatus([&]() -> std::shared_ptr<const trace::Trace> {
-        // After an exception, assembler_ is in an unknown state and must not be used.
+        // Do not use assembler_ after an exception, because its state is unknown.
         if (broken_ || assembler_.events() == 0) return nullptr;
         return assembler_.Finish(std::move(reason));
       });

@@ -1,5 +1,5 @@
-// Assembles the frames of a run and builds partial traces on a separate thread, so that this work,
-// including checksums and decompression, never delays the window's thread.
+// Assembles the frames of a run and builds partial traces, on a thread of its own. So checksums,
+// decompression and building never delay the window's thread.
 //
 //   Assembly assembly([](std::shared_ptr<const trace::Trace> so_far) { ... });  // on that thread
 //   assembly.Add(*std::move(raw_frame));  // from FrameDecoder::NextUnverified; never blocks
@@ -7,7 +7,7 @@
 //     ...  // on that thread
 //   });
 //
-// All member functions must be called on one thread. Does not use Qt.
+// Call all member functions on one thread. Does not use Qt.
 #pragma once
 
 #include <absl/status/status.h>
@@ -32,27 +32,27 @@ class Assembly {
  public:
   using OnTrace = std::function<void(std::shared_ptr<const trace::Trace>)>;
 
-  // `on_trace`: receives partial traces, at most every 100 ms and for at most a tenth of the time;
-  // empty: no partial traces. `damaged`: called once, on the assembly's thread, if the checksum of
-  // a frame is wrong or it cannot be decompressed.
+  // `on_trace` gets partial traces, at most every 100 ms. Building them takes at most a tenth of
+  // the time. Empty: there are none. `damaged` is called once, on the assembly's thread, if a frame
+  // has a wrong checksum or cannot be decompressed.
   using Damaged = std::function<void(const absl::Status&)>;
   explicit Assembly(OnTrace on_trace, Damaged damaged = {});
-  // Frames that are still in the queue are lost.
+  // Drops the frames that are still in the queue.
   ~Assembly();
 
-  // The limit of the queue. Frames are compressed, so that a trace needs more memory than its
-  // frames. Add() never blocks: if the queue is full, it drops this frame and all later frames.
+  // The limit of the queue in bytes. Frames are compressed, so a trace needs more memory than its
+  // frames. Add() never blocks. If the queue is full, it drops the frame and all later ones.
   static constexpr size_t kMostQueued = size_t{1} << 30;
   void Add(trace::RawFrame frame);
-  // Waits until all frames are assembled. Returns an error if a frame was refused; all later frames
-  // were then dropped.
+  // Waits until all frames are assembled. Returns an error if a frame was refused. All frames after
+  // that one are then dropped.
   absl::Status Settle();
-  // Waits, then returns the trace; null: no events. If no footer has arrived, the trace is
-  // incomplete for the given reason.
+  // Waits like Settle(), then returns the trace. Null: there are no events. If no footer has
+  // arrived, the trace is incomplete for this reason.
   std::shared_ptr<const trace::Trace> Finish(std::string reason_if_incomplete);
-  // Like Finish(), but calls `done` on the assembly's thread instead of waiting. `refused`: why a
-  // frame was refused and all later ones were dropped; "" if none was. No other function may be
-  // called afterwards.
+  // Like Finish(), but does not wait, and calls `done` on the assembly's thread. `refused`: why a
+  // frame was refused and all later ones were dropped; "" if none was. Do not call any other
+  // function afterwards.
   using Done = std::function<void(std::string refused, std::shared_ptr<const trace::Trace>)>;
   void FinishLater(std::string reason_if_incomplete, Done done);
 

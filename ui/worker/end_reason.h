@@ -1,5 +1,5 @@
-// The reason why a run or a worker ended: the text for the window, and the English text that is
-// stored in the trace.
+// Why a run or a worker ended: a text for the window, and the English text to store in the
+// trace.
 //
 //   Kill(EndReason::Of([&] { return WhyStopped(name); }));
 //
@@ -13,7 +13,7 @@
 namespace vramscope::ui {
 
 struct EndReason {
-  // Calls `text` twice: in the language of the window, and in English.
+  // Calls `text` twice: once in the language of the window, and once in English.
   template <class Text>
   static EndReason Of(const Text& text) {
     EndReason reason{.shown = text(), .in_trace = {}};
@@ -24,7 +24,7 @@ struct EndReason {
   std::string shown, in_trace;
 };
 
-// Describes a signal that ended a process: "a segmentation fault".
+// Returns a description of a signal that ended a process, such as "a segmentation fault".
 std::string SignalName(int number);
 
 }  // namespace vramscope::ui

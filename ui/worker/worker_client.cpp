@@ -23,8 +23,8 @@ namespace {
 constexpr int kProtocol = 1;
 constexpr qsizetype kLogBytes = 64 << 10;
 constexpr int kLogPauseMs = 50;  // minimum time between two `logged` signals
-// A worker that ends within this time of its start died quickly. After kMaxQuickDeaths quick deaths
-// in a row, the client gives up.
+// If a worker ends within this time of its start, this is a quick death. After kMaxQuickDeaths
+// quick deaths in a row, the client gives up.
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
@@ -60,7 +60,7 @@ struct WorkerClient::Impl {
     std::unique_ptr<Assembly> assembly;
   };
 
-  // The loss of a worker that has not been reported yet.
+  // The loss of a worker, which has not been reported yet.
   struct Loss {
     std::optional<Queued> given_up;  // a queued run that will not be started
     QString ended, text;
@@ -94,13 +94,13 @@ struct WorkerClient::Impl {
   double last_seconds = 0;
   QString version;
 
-  // If memory runs out while Qt makes a connection, the object stays half connected, and its
-  // destruction would crash. noexcept ends the program first, with the message of std::terminate
-  // (profiler/trace/terminate.h).
+  // If memory runs out while Qt makes a connection, the object stays half connected, and destroying
+  // it would crash. Because of noexcept, the program ends before that, with the message of
+  // std::terminate (profiler/trace/terminate.h).
   Impl(WorkerClient* s, QString p) noexcept : self(s), program(std::move(p)) {
     for (QTimer* timer : {&restart, &hello_limit, &cancel_limit, &log_pause})
       timer->setSingleShot(true);
-    // Emits whole lines; an unfinished line only if it fills the whole buffer.
+    // Emit only whole lines, unless an unfinished line fills the whole buffer.
     QObject::connect(&log_pause, &QTimer::timeout, self, [this] {
       const qsizetype whole = unlogged.lastIndexOf('\n') + 1;
       TellLog(whole > 0 || unlogged.size() < kLogBytes ? whole : unlogged.size());
@@ -127,7 +127,7 @@ struct WorkerClient::Impl {
     state = State::kStarting;
     since_start.start();
     if (program.isEmpty()) {
-      // Runs from the event loop, so that the caller of start() can connect first.
+      // Report it in the event loop, so that the caller of start() can connect first.
       QTimer::singleShot(0, self, [this] {
         hopeless = true;
         Lost(EndReason::Of([] {
@@ -158,7 +158,7 @@ struct WorkerClient::Impl {
       if (!arguments.isEmpty()) executable = arguments.takeFirst();
     }
     arguments << QStringLiteral("--stdio") << more_arguments;
-    // MKL cannot find its libraries if the working directory no longer exists.
+    // Do not start it in a working directory that is gone: MKL would not find its libraries.
     if (const QString here = QDir::currentPath(); here.isEmpty() || !QFileInfo::exists(here))
       p->setWorkingDirectory(QDir::rootPath());
     hello_limit.start(hello_ms);
@@ -185,11 +185,11 @@ struct WorkerClient::Impl {
     }
   }
 
-  // The process has ended or could not be started.
+  // Called if the process has ended or could not be started.
   void Lost(const EndReason& why) {
     hello_limit.stop();
     cancel_limit.stop();
-    // Deleted later, because this may be called from a signal of the process.
+    // Delete the process later, because one of its signals may have called this function.
     if (process) {
       process->disconnect(self);
       process.release()->deleteLater();
@@ -202,7 +202,7 @@ struct WorkerClient::Impl {
 
     const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
     const QString ended = FromUtf8(sentence(why.shown));
-    // Only the window's text states what happens next: the trace's text may be saved and read
+    // Only the window's text says what happens next. The trace's text may be saved and read
     // later.
     QString text = ended;
     text +=
@@ -212,7 +212,7 @@ struct WorkerClient::Impl {
                              "It is not restarted automatically; the next run starts a new one."));
     last_seconds = 0;
     TellLost();  // reports the previous loss
-    // `queued` is taken first, because a slot of runEnded may queue another run, which must stay.
+    // Take `queued` now. A slot of runEnded may queue another run, which must stay.
     untold_loss.emplace(Loss{again ? std::nullopt : std::exchange(queued, {}), ended, text});
     if (!active || active->ending) {
       TellLost();
@@ -220,7 +220,7 @@ struct WorkerClient::Impl {
       EndActive(kCodeUnavailable, ended, nullptr);
       TellLost();
     } else {
-      // The run's frames are still being assembled.
+      // The run's frames are still being assembled, so end the run when that is done.
       cancel_limit.stop();
       active->ending = true;
       active->assembly->FinishLater(
@@ -238,7 +238,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Reports the loss, after the result of the run has been reported.
+  // Reports the loss of a worker. Called after the run's result has been reported.
   void TellLost() {
     if (!untold_loss) return;
     const Loss loss = *std::exchange(untold_loss, {});
@@ -263,8 +263,8 @@ struct WorkerClient::Impl {
     if (log.size() > kLogBytes) log.remove(0, log.size() - kLogBytes);
     unlogged += bytes;
     if (unlogged.size() > kLogBytes) {
-      // If the worker writes faster than the log is read, keeps only the last part, and counts the
-      // bytes that it leaves out.
+      // If the worker writes faster than the log is read, keep only the last part and count the
+      // omitted bytes.
       const qsizetype surplus = unlogged.size() - kLogBytes;
       const qsizetype line = unlogged.indexOf('\n', surplus) + 1;
       log_left_out += TakeLog(line > 0 ? line : surplus).size();
@@ -286,7 +286,7 @@ struct WorkerClient::Impl {
     return taken;
   }
 
-  // The last line of a worker that has ended may have no newline.
+  // Emits the rest of a worker's log, of which the last line may have no newline.
   void FlushLog() {
     log_pause.stop();
     TellLog(unlogged.size());
@@ -311,7 +311,7 @@ struct WorkerClient::Impl {
         Garbled(std::string(taken.message()));
         return;
       }
-      // A slot may have ended or replaced the process.
+      // Stop reading if a slot has ended or replaced the process.
       if (process.get() != reading) return;
     }
   }
@@ -341,7 +341,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Passes the frame on as it was received, because the assembly verifies and decompresses it.
+  // Passes the frame on as it was received. The assembly verifies and decompresses it.
   void TakeOfTrace(trace::RawFrame frame) {
     if (active && active->assembly && !active->replaced && !active->ending &&
         frame.type != trace::FrameType::kEnd)
@@ -385,7 +385,7 @@ struct WorkerClient::Impl {
       case trace::FrameType::kRunStarted: {
         proto::RunStarted started;
         if (!started.ParseFromString(frame.payload)) return false;
-        // A second RunStarted is ignored, because it would discard the frames received so
+        // Ignore a second RunStarted, which would discard the frames received so
         // far.
         if (active && started.tag() == active->tag && !active->assembly && !active->ending) {
           active->assembly =
@@ -414,7 +414,7 @@ struct WorkerClient::Impl {
         }
         last_seconds = ended.seconds();
         int code = static_cast<int>(ended.status_code());
-        // The worker has no translator, so its messages without arguments are translated here.
+        // Translate messages without arguments here, because the worker has no translator.
         EndWhenTakenIn(code, code == kCodeOk ? EndReason() : EndReason::Of([&] {
                          return ended.message().empty()
                                     ? i18n::Format("The run failed (status {}).", code)
@@ -422,14 +422,14 @@ struct WorkerClient::Impl {
                        }));
         return true;
       }
-      // A message of a later version is ignored.
+      // Ignore messages that only a later version knows.
       default:
         return true;
     }
   }
 
-  // Repeats the run in a new process, without any signal, because this worker, although it works,
-  // cannot run it.
+  // Repeats the run in a new process and emits no signal. This worker works, but cannot run this
+  // run.
   void RunInNewProcess() {
     queued = std::move(active->asked);
     queued->renewed = true;
@@ -447,7 +447,7 @@ struct WorkerClient::Impl {
     StartProcess();
   }
 
-  // Partial traces are built only if partialTrace is connected (not in the command line).
+  // Empty if partialTrace is not connected (in the command line): no partial traces are built.
   Assembly::OnTrace OnTraceOf(quint64 tag) {
     if (!self->isSignalConnected(QMetaMethod::fromSignal(&WorkerClient::partialTrace))) return {};
     return [this, tag](std::shared_ptr<const trace::Trace> trace) {
@@ -461,7 +461,7 @@ struct WorkerClient::Impl {
     };
   }
 
-  // Handles damage that the assembly's thread finds like damage that this thread finds.
+  // Handles damage found by the assembly's thread in the same way as damage found by this thread.
   Assembly::Damaged DamagedOf(quint64 tag) {
     return [this, tag](const absl::Status& why) {
       QMetaObject::invokeMethod(
@@ -473,7 +473,7 @@ struct WorkerClient::Impl {
     };
   }
 
-  // Ends the run once its frames are assembled, without blocking this thread.
+  // Ends the run when its frames are assembled, without blocking this thread.
   void EndWhenTakenIn(int code, const EndReason& why) {
     cancel_limit.stop();
     active->ending = true;
@@ -547,7 +547,7 @@ WorkerClient::WorkerClient(QString worker_program, QObject* parent)
 
 WorkerClient::~WorkerClient() {
   if (!impl_->process) return;
-  // Reads the rest of the log, because a worker for one run is destroyed as soon as the run has
+  // Read the rest of the log now. A worker for one run is destroyed as soon as the run has
   // ended.
   impl_->ReadLog();
   impl_->FlushLog();
@@ -563,7 +563,7 @@ WorkerClient::~WorkerClient() {
   }
   process.kill();
   if (process.waitForFinished(kShutdownMs)) return;
-  // The process hangs in the kernel (in a driver that does not respond). Nothing waits for its end.
+  // The process hangs in the kernel, for example in a driver. Do not wait for its end.
   QObject::connect(&process, &QProcess::finished, &process, &QObject::deleteLater);
   impl_->process.release();
 }

@@ -2,10 +2,10 @@
 // Used by the window and the command line. Qt Core only; must be used in one thread, which needs an
 // event loop.
 //
-// One run at a time: run() cancels a run in progress and waits for its end. The cancelled run emits
-// no more signals. A worker that dies, sends invalid frames or does not respond is replaced, after
-// 0.1 s, then after 0.5 s. After the third quick death in a row (each within 10 s of the start),
-// the client gives up and emits workerLost. Later, each start() or run() tries once more.
+// One run at a time: run() cancels a run in progress, which emits no more signals, and waits for
+// its end. A worker that dies, sends invalid frames or does not respond is replaced after 0.1 s,
+// and the next time after 0.5 s. After three quick deaths in a row (within 10 s of the start), the
+// client gives up and emits workerLost. Later, each start() or run() tries once more.
 //
 //   WorkerClient client(FindWorker());
 //   connect(&client, &WorkerClient::runEnded, ...);
@@ -24,9 +24,9 @@
 
 namespace vramscope::ui {
 
-// Path of this tree's worker (profiler/base/install_paths.h), else of the one on PATH; empty if
-// there is none. $VRAMSCOPE_WORKER overrides both and may be a command with arguments ("ssh host
-// vramscope-worker").
+// Returns the path of the worker in this program's tree (profiler/base/install_paths.h) or, without
+// one, in PATH. Empty: there is none. $VRAMSCOPE_WORKER overrides both. It may have arguments ("ssh
+// host vramscope-worker").
 QString FindWorker();
 
 class WorkerClient : public QObject {
@@ -35,7 +35,7 @@ class WorkerClient : public QObject {
   explicit WorkerClient(QString worker_program, QObject* parent = nullptr);
   ~WorkerClient() override;
 
-  // Additional arguments for the worker ("--backend", "cuda"); call before start().
+  // Sets additional arguments for the worker ("--backend", "cuda"). Call it before start().
   void setArguments(QStringList arguments);
   void start();
   quint64 run(const run::RunConfig& config);
@@ -44,16 +44,16 @@ class WorkerClient : public QObject {
   bool running() const;      // the process has started and sent its hello
   bool givenUp() const;      // there is no process, and none is being started
   qint64 processId() const;  // id of the worker's process; 0: none
-  // The last 64 KiB that workers wrote to standard error, before and after restarts.
+  // Returns the last 64 KiB that workers have written to standard error, also before restarts.
   QString log() const;
 
-  // How long a worker may take to send its hello, and to end a cancelled run, before it is killed
-  // and replaced.
+  // Sets how long a worker may take to send its hello, and to end a cancelled run. A worker that
+  // takes longer is killed and replaced.
   void setTimeouts(int hello_ms, int cancel_ms);
 
-  // How the last run ended: an absl::StatusCode (0: success; kUnavailable: the worker was lost) and
-  // the wall time measured by the worker. Set before runEnded. The command line's exit status needs
-  // the code.
+  // How the last run ended: an absl::StatusCode (0: success; kUnavailable: the worker was lost),
+  // and the wall time that the worker has measured. Both are set before runEnded. The command
+  // line's exit status depends on the code.
   int lastStatusCode() const;
   double lastSeconds() const;
   QString workerVersion() const;  // the version in the worker's hello; empty before the hello
@@ -62,14 +62,14 @@ class WorkerClient : public QObject {
   void ready();
   void runStarted(quint64 tag);
   void progress(quint64 tag, int step, int steps, const QString& text);
-  // The trace of the events that have arrived, at most every 100 ms during a long run.
+  // Emitted at most every 100 ms during a long run, with a trace of the events so far.
   void partialTrace(quint64 tag, std::shared_ptr<const trace::Trace> trace);
-  // `error` empty: success. Even after an error, `trace` has all events that arrived; null: none.
+  // An empty `error` means success. `trace` has all events that arrived; null: there are none.
   void runEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
-  // The process ended (killed, crashed). `what` says what happened and whether another worker is
-  // being started. If a run was in progress, runEnded is emitted first.
+  // Emitted if the process ended (killed, crashed). `what` says what happened, and whether another
+  // worker is being started. If a run was in progress, runEnded is emitted before this.
   void workerLost(const QString& what);
-  // New output of the worker on standard error, in whole lines, at most every 50 ms.
+  // Emitted with new whole lines of the worker's standard error, at most every 50 ms.
   void logged(const QString& lines);
 
  private:

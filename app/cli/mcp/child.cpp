@@ -74,8 +74,8 @@ struct Prepared {
   }
 };
 
-// Runs between fork and exec, so only calls that are safe there are made. The command gets an empty
-// standard input, because that of the server has the client's messages.
+// Runs between fork and exec, so it makes only calls that are safe there. The command gets an empty
+// standard input, because the client's messages arrive on the server's standard input.
 [[noreturn]] void Become(const Prepared& prepared, const char* folder, int out, int err,
                          bool stays) {
   const int null = open("/dev/null", O_RDWR);
@@ -160,7 +160,7 @@ absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
   Clock::time_point told{};
   int status = 0;
   pid_t ended = 0;
-  // Waits until the command ends, not until its pipes are closed, which a grandchild may keep open.
+  // Waits for the end of the command. Its pipes may stay open longer if a grandchild has them open.
   while (ended == 0 || ((out_open || err_open) && told == Clock::time_point{})) {
     std::array<pollfd, 2> files = {
         {{out_open ? out_read.get() : -1, POLLIN, 0}, {err_open ? err_read.get() : -1, POLLIN, 0}}};

@@ -15,7 +15,7 @@ struct ChildOutcome {
   bool cancelled = false;
   std::string out;                 // standard output, at most kMostOutput bytes
   std::vector<std::string> notes;  // the last lines of stderr
-  // the command's own errors among the notes, without their prefix
+  // the notes that are errors of the command itself, without their prefix
   std::vector<std::string> errors;
   // the notes that were printed by a program that the command ran, not by the command itself
   std::vector<std::string> printed;
@@ -23,7 +23,7 @@ struct ChildOutcome {
 
 inline constexpr size_t kMostOutput = size_t{64} << 20;
 
-// Waits until the command ends. `cancelled` and `tick` are called several times a second. After
+// Waits until the command ends, and calls `cancelled` and `tick` several times a second. After
 // `cancelled` has returned true, the command is interrupted (SIGINT), and killed if it does not end
 // within some seconds.
 absl::StatusOr<ChildOutcome> RunChild(const std::vector<std::string>& arguments,
@@ -31,7 +31,7 @@ absl::StatusOr<ChildOutcome> RunChild(const std::vector<std::string>& arguments,
                                       const std::function<bool()>& cancelled,
                                       const std::function<void()>& tick);
 
-// Runs any program on PATH in the same way (status 127: not found); "" is this program.
+// Runs any program on PATH in the same way; "" is this program. Status 127 means "not found".
 // `environment` overrides variables of this process: NAME=VALUE sets one, NAME alone removes one.
 absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
                                       const std::vector<std::string>& arguments,

@@ -27,7 +27,7 @@ ExitCode Execute(const mcp::Access& access, const std::string& version) {
     Note(
         "this command speaks the Model Context Protocol on standard input and output. A client "
         "must start it (docs/mcp.md). Ctrl-D ends it");
-  // From here on, only the server writes messages to the real standard output; other output goes to
+  // From here on, only the server's messages reach the real standard output. Other output goes to
   // stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)

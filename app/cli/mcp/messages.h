@@ -1,4 +1,4 @@
-// The lines that a client of the Model Context Protocol sends, and the JSON-RPC 2.0 in them. The
+// Parses the lines that a client of the Model Context Protocol sends as JSON-RPC 2.0 messages. The
 // input is not trusted, so the length of lines and the depth of JSON are limited.
 //
 //   LineReader reader;
@@ -43,14 +43,14 @@ class LineReader {
   bool skipping_ = false;
 };
 
-// A request, which has an id; a notification; or a response to a request of the server.
+// A message from the client: a request (with an id), a notification, or a response to the server.
 struct Message {
   enum class Kind { kRequest, kNotification, kAnswer, kWrong };
   Kind kind = Kind::kWrong;
   Json id;  // null: no id
   std::string method;
   Json params;  // an object
-  // If the message is invalid: the error code and the text.
+  // The error code and its explanation if the message is invalid.
   int error = 0;
   std::string why;
 };

@@ -83,8 +83,8 @@ void Server::Read() {
     reader_.Add({buffer.data(), static_cast<size_t>(got)},
                 [this](std::optional<std::string_view> line) { TakeLine(line); });
   }
-  // The client has closed its side. RunningIsCancelled() now cancels the running command, and then
-  // the server ends.
+  // The client has closed its side. RunningIsCancelled() now returns true, so the running command
+  // is cancelled, and then the server ends.
   std::lock_guard lock(mutex_);
   ended_ = true;
   running_cancelled_ = broken_ || running_cancelled_;
@@ -172,7 +172,7 @@ void Server::Answer(const std::shared_ptr<Answers>& answers, Json answer) {
 }
 
 void Server::Send(const Json& message) {
-  // The text has no line ends, because everything but printable ASCII is escaped in it.
+  // The text has no line ends, because dump() escapes everything except printable ASCII.
   const std::string line = message.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
   std::lock_guard lock(output_mutex_);
   for (size_t at = 0; at < line.size() && !broken_;) {

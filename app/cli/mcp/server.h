@@ -1,4 +1,4 @@
-// `vramscope mcp`: the Model Context Protocol over standard input and output.
+// Implements `vramscope mcp`: the Model Context Protocol over standard input and output.
 //
 //   Server server(access, version, input_fd, output_fd);
 //   return server.Run();          // until the client closes its side
@@ -30,7 +30,7 @@ class Server {
   ExitCode Run();
 
  private:
-  // The responses to one line. Responses to a batch are sent together.
+  // The responses to the messages of one line. They are sent together.
   struct Answers {
     bool batch = false;
     size_t expected = 0;  // responses that are still missing
@@ -47,7 +47,7 @@ class Server {
   void TakeRequest(Message message, const std::shared_ptr<Answers>& answers);
   void Cancel(const Json& params);
 
-  // Called by either thread. `answer`: null if there is no response.
+  // Called by either thread. `answer` is null for a message that gets no response.
   void Answer(const std::shared_ptr<Answers>& answers, Json answer);
   void Send(const Json& message);
 

@@ -17,7 +17,7 @@
 
 namespace vramscope::cli::mcp {
 
-// What a server lets the tools do.
+// What the tools of a server are allowed to do.
 struct Access {
   // files are read and written only within these folders; empty: anywhere
   std::vector<std::string> folders;
@@ -38,7 +38,7 @@ struct Call {
   std::vector<std::string> files;    // the files that the command reads
   std::string folder;                // working directory; "": that of the server
   bool makes_trace = false;          // the server must add -o
-  // where the trace is saved; "": among the server's own traces
+  // the path at which the trace is saved; "": in the server's own folder of traces
   std::string save_as;
 };
 
@@ -54,10 +54,10 @@ struct Tool {
 std::span<const Tool> Tools();
 const Tool* FindTool(std::string_view name);  // null: no such tool
 
-// kInvalidArgument names the arguments that are wrong.
+// Returns kInvalidArgument with the names of the arguments that do not match the schema.
 absl::Status CheckArguments(const Json& schema, const Json& arguments);
 
-// The tools in the form of `tools/list`.
+// Returns the list of tools as the response to `tools/list`.
 Json ToolsJson();
 
 // Returns the JSON with at most `most` elements in every array. "left_out" {path: count} in the

@@ -20,7 +20,7 @@ struct Answer {
   bool ok() const { return exit_code == kDone || exit_code == kNo; }
 };
 
-// A folder that is deleted with the object. path() is empty if the folder could not be made.
+// A temporary folder, deleted with the object. path() is empty if it could not be made.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -47,7 +47,7 @@ class Commands {
   ScratchFolder folder_;
 };
 
-// Returns the value at the given keys and indexes, null if there is none: At(json, "peak",
+// Returns the value at the given keys and indexes, or null. Example: At(json, "peak",
 // "allocated").
 const Json& At(const Json& json);
 template <class... Rest>
@@ -56,8 +56,8 @@ const Json& At(const Json& json, const char* key, const Rest&... rest) {
   const auto found = json.is_object() ? json.find(key) : json.end();
   return json.is_object() && found != json.end() ? At(*found, rest...) : none;
 }
-// Sums one key over the objects of an array, or over an object's values. null if a value is missing
-// or is not a number.
+// Sums the values of one key of all objects in an array, or all values of an object. Returns null
+// if a value is missing or is not a number.
 Json Sum(const Json& array, const char* key);
 Json Sum(const Json& object);
 

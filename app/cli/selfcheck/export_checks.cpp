@@ -28,7 +28,7 @@ std::optional<std::string> Export(const Subject& s, const std::string& format) {
   return std::nullopt;
 }
 
-// `info`: one of info's `peaks`. The exported file contains only that device.
+// `info`: the `info` output for the exported file, which contains only one device.
 void ComparePeaks(const Subject& s, const Json& info, bool reserved) {
   const Json& peaks = At(info, "peaks");
   if (!peaks.is_array() || peaks.size() != 1)
@@ -66,7 +66,7 @@ void CheckSnapshot(const Subject& s) {
                    At(before, key));
 }
 
-// Compares the highest values of the counters in the JSON itself with the peaks.
+// Compares the highest values of the exported counters with the peaks.
 void CheckCounters(const Subject& s, const Json& events) {
   std::map<std::string, uint64_t> highest;
   for (const Json& event : events) {
@@ -93,7 +93,7 @@ void CheckChrome(const Subject& s) {
   ComparePeaks(s, info, true);
   if (!s.device.empty()) return;  // host work belongs to no single device
   for (const char* key : {"kernels", "copies", "collectives", "out_of_memory"})
-    // the export of a plan without activities has kernels that are made from operators
+    // for a plan without activities, the exporter makes kernels from the operators
     if (s.trace->activities.size() > 0)
       s.report.Equal(fmt::format("{}: read again, info", key), At(info, key), At(s.info, key));
 }
@@ -153,8 +153,8 @@ void CheckCsv(const Subject& s) {
                  static_cast<uint64_t>(std::ranges::count(t.free_event, trace::kNoEvent)));
 }
 
-// Entries are [time, action, bytes, category]. Actions 1 and 2 add a block, two entries of action 3
-// change a category, and action 4 removes a block.
+// Adds up entries of the form [time, action, bytes, category]. Actions 1 and 2 add a block, two
+// entries with action 3 change a category, and action 4 removes a block.
 void CheckTimeline(const Subject& s) {
   s.Begin("export --to memory-timeline, added up");
   const std::optional<std::string> path = Export(s, "memory-timeline");
@@ -217,7 +217,7 @@ void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& who
     return s.report.True("it can be written", false, std::string(written.message()));
   s.commands.Forget();
   const Json info = Read(s, "info", path);
-  // A saved trace must have the same figures. Only its producer and its reader's warnings may
+  // A saved trace must have the same figures. Only the producer and the warnings of the reader may
   // differ.
   for (const auto& [key, value] : s.info.items())
     if (key != "producer" && key != "warnings" && key != "config")

@@ -13,8 +13,8 @@ namespace {
 constexpr uint32_t kSamples = 12;
 constexpr char kAll[] = "1000000";  // value of --top
 
-// The events at the peak, at the highest reserved memory, at the most unused memory, and at the
-// end, and more events spread over the file.
+// Returns the events with the highest allocated, reserved and unused memory, the last event, and
+// further events that are spread over the file.
 std::set<trace::EventIndex> SampledEvents(const Subject& s) {
   const uint32_t count = s.trace->events.size();
   if (count == 0) return {};

@@ -50,7 +50,7 @@ void CheckReplay(const Subject& s) {
   s.report.Equal("allocated at most: replay, info", At(r, "recorded", "allocated_peak"),
                  At(s.of_device, "allocated"));
 
-  // A what-if with the same settings must change nothing.
+  // A replay with the recorded settings must change nothing.
   const Answer what_if =
       s.Ask("replay", {"--alloc-conf", replay::RecordedConf(*s.trace), "--keep-older"});
   if (what_if.exit_code == kBadInput) return;

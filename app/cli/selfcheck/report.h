@@ -1,4 +1,4 @@
-// The comparisons that `selfcheck` made, in groups, and the differences found.
+// Collects the comparisons that `selfcheck` makes, in groups, and the differences. Example:
 //
 //   report.Begin("diff with itself");
 //   report.Equal("peak allocated: diff, info", diff["peak"]["allocated"]["a"], info["allocated"]);

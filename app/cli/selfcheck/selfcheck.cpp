@@ -1,5 +1,5 @@
-// `selfcheck FILE|RUN`: compares every figure of one file or run across all commands. The figures
-// come from the commands themselves (commands.h); the checks are in *_checks.cpp.
+// `selfcheck FILE|RUN`: checks that all commands give the same figures for one file or run. The
+// figures come from the commands themselves (commands.h); the checks are in *_checks.cpp.
 #include <fmt/format.h>
 
 #include <memory>
@@ -72,7 +72,7 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
   for (size_t i = 0; i < devices.size(); ++i) {
     bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), "comparing");
     const bool several = devices.size() > 1;
-    // Opens one device of the file, as the commands do, because an importer numbers the events of
+    // Opens the devices one by one, as the commands do, because an importer numbers the events of
     // each device separately.
     RangeOptions range;
     if (several) range.device = devices[i];

@@ -34,11 +34,11 @@ struct Subject {
   Answer Ask(const std::string& command, std::vector<std::string> options) const;
 };
 
-// memory_checks.cpp: checks that, at the peak and at events spread over the file, memory adds up
-// and `peak`, `explain` and the curves agree.
+// memory_checks.cpp: checks at the peak and at other events that the parts of memory add up, and
+// that `peak`, `explain` and the curves agree.
 void CheckMemory(const Subject& subject);
 void CheckGroups(const Subject& subject);  // `peak --by` for every grouping
-// agreement_checks.cpp: compares the same figure from several commands.
+// agreement_checks.cpp: compares figures that several commands print.
 void CheckAgreement(const Subject& subject);
 void CheckBudget(const Subject& subject);
 void CheckRequests(const Subject& subject);
@@ -49,8 +49,8 @@ void CheckExports(const Subject& subject);  // export_checks.cpp: exports, read 
 void CheckSaved(const Subject& subject, const std::shared_ptr<const trace::Trace>& whole);
 void CheckReplay(const Subject& subject);  // replay_checks.cpp
 
-// run_checks.cpp: plans the run twice and leaves its trace in `file`. Returns the answer of the
-// first plan. If the answer is not ok(), nothing was compared.
+// run_checks.cpp: plans the run twice and leaves its trace in `file`. Returns the output of the
+// first plan. If it is not ok(), the plans were not compared.
 Answer CheckRun(Commands& commands, Report& report, const std::vector<std::string>& run_arguments,
                 const std::string& file);
 

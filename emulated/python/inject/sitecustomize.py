@@ -12,7 +12,8 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _package():
-    """Imports the package next to this folder, even if sys.path has another of that name."""
+    """Imports the package beside this folder, even if sys.path contains another package with its
+    name."""
     if "vramscope" in sys.modules:
         return sys.modules["vramscope"]
     folder = os.path.join(os.path.dirname(_HERE), "vramscope")
@@ -25,7 +26,7 @@ def _package():
 
 
 class _AfterTorch:
-    """A finder that finds nothing itself: it runs `start` after torch has been imported."""
+    """A finder that never finds a module. It only runs `start` after torch has been imported."""
 
     def __init__(self):
         self.looking = False
@@ -63,8 +64,8 @@ class _AfterTorch:
 
 
 def _own_allocator():
-    """Disables other allocators, because they keep no history, which a plan needs. PyTorch reads these settings when it
-    is imported."""
+    """Disables other allocators, because a plan needs the allocator's history, which they do not
+    keep. PyTorch reads these settings when it is imported."""
     if not os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         return
     if os.environ.pop("PYTORCH_NO_CUDA_MEMORY_CACHING", None):
@@ -78,7 +79,8 @@ def _own_allocator():
 
 
 def _failed(error):
-    """Writes the error of the import for the command line, which prints it. The loader's message names what is missing."""
+    """Writes the import error into a file, and the command line prints it. The loader's message
+    says which library is missing."""
     text = "%s: %s" % (type(error).__name__, str(error)[:1500])
     missing = re.search(r"undefined symbol: (\w+)", text)
     if missing and re.match(r"(cu|nccl|nv)", missing[1]):

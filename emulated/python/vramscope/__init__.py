@@ -57,7 +57,8 @@ def load_ipython_extension(shell: _typing.Any) -> None:
 
 def start(torch: _typing.Any) -> None:
     """Starts watching the program. Called once in every process that `vramscope plan --` or `record --` starts, after
-    torch has been imported. Nothing here computes or allocates on the GPU, or keeps a tensor alive."""
+    torch has been imported. Watching never computes or allocates on the GPU, and never keeps a
+    tensor alive."""
     from vramscope import watch
 
     watch.start(torch)

@@ -71,9 +71,10 @@ class _AtTheEnd:
 
 
 class _Operators:
-    """Lets PyTorch's profiler report the begin and end of operators to an NVTX tool: the library that also
-    records activities (cupti/operators.cpp). The profiler does so in the state that torch.autograd.profiler.emit_nvtx sets. Autograd's
-    threads inherit that state from the thread that calls backward."""
+    """Lets PyTorch's profiler report the begin and the end of each operator to an NVTX tool. That
+    tool is the library that also records activities (cupti/operators.cpp). The profiler is set to
+    the state that torch.autograd.profiler.emit_nvtx uses. Autograd's threads inherit that state
+    from the thread that calls backward."""
 
     def __init__(self, process):
         self.telling = None  # the thread whose operators are reported
@@ -102,7 +103,8 @@ class _Operators:
 
 
 def _let_go_for_the_programs_own(process, start, stop):
-    """Releases CUPTI while the program profiles itself, because CUPTI supports only one subscriber."""
+    """Stops using CUPTI while the program profiles itself, because CUPTI has only one
+    subscriber."""
     profiler = getattr(getattr(process.torch, "autograd", None), "profiler", None)
 
     def around(name, before, after):

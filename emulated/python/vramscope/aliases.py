@@ -5,13 +5,15 @@ import functools
 import weakref
 
 MOST = 8  # for one tensor, the most tensors sharing its memory that are tracked; beyond that, its value is forgotten
-# Attribute: a list with one entry per tensor that shares the memory: a detached tensor with the same version counter, the
-# version last seen, and a weak reference.
+# The name of an attribute of tensors. It is a list with an entry for each tensor that shares the
+# memory: a detached tensor with its version counter, the last version seen, and a weak reference to
+# it.
 _NAME = "_vramscope_shared"
 
 
 def changed(tensor):
-    """Whether a tensor that shares this tensor's memory was written to since the last call."""
+    """Returns whether a tensor that shares this tensor's memory was written to since the last
+    call."""
     found = False
     shared = tensor.__dict__[_NAME]
     for number, (other, before, itself) in enumerate(shared):
@@ -22,7 +24,7 @@ def changed(tensor):
 
 
 def tell(tensor, value):
-    """Stores that the tensor, and each tensor that shares its memory, has this value."""
+    """Stores this value for the tensor, and for all tensors that share its memory."""
     changed(tensor)  # earlier writes no longer matter
     for *_, itself in tensor.__dict__[_NAME]:
         other = itself()
@@ -32,14 +34,15 @@ def tell(tensor, value):
 
 
 def detached(tensor, source):
-    """Stores from which tensor this one was detached: both have the same memory and version counter, but this one has no
-    `_base` that names the other."""
+    """Stores from which tensor `tensor` was detached. Both have the same memory and version
+    counter, but the detached tensor has no `_base` that refers to the other."""
     if not tensor.is_nested:
         tensor._vramscope_source = weakref.ref(source)
 
 
 def source(tensor, said):
-    """The tensor from which this one was detached if both still have the same memory; otherwise None."""
+    """Returns the tensor from which `tensor` was detached, or None if they no longer share their
+    memory."""
     other = said.get("_vramscope_source")
     other = other and other()
     return other if other is not None and other._version == tensor._version and same_place(other, tensor) else None
@@ -120,7 +123,8 @@ def install(process, values):
 
     @functools.wraps(reduce_ex)
     def __reduce_ex__(tensor, protocol):
-        """Writes known values into the memory first, because the bytes of the storage are what is saved."""
+        """Writes known values into the memory first, because pickle saves the bytes of the
+        storage."""
         if values.small(tensor) and not tensor.is_floating_point() and tensor.is_contiguous():
             value = values.kept(tensor)
             if value is not None:

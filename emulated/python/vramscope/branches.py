@@ -29,7 +29,8 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def way(frame):
-    """True, False, or None (no preference) for the condition in the frame's line."""
+    """Returns the result, True or False, to assume for the condition in the frame's line. None:
+    both are possible."""
     return _way(frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -43,7 +44,7 @@ def _way(filename, line):
     if best is None:
         return None
     if isinstance(best, Filter):
-        # A filter by isnan() or similar keeps the result that values.py assumes for that function.
+        # For a filter by isnan() or similar, values.py already assumes the function's result.
         asks = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(best.test)} & {"isnan", "isinf", "isfinite"}
         return None if asks else _part(best.test, True)
     if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):
@@ -65,7 +66,8 @@ def _way(filename, line):
 
 
 def sound(decision):
-    """The result of the test with which the program does not fail; None if neither result makes it fail."""
+    """Returns the test's result with which the program does not fail. None: it fails with neither
+    result."""
     if isinstance(decision, (ast.Assert, Filter)):
         return True
     if isinstance(decision, ast.If):
@@ -74,7 +76,7 @@ def sound(decision):
 
 
 class Filter:
-    """An `if` in a comprehension, as a decision like ast.If."""
+    """An `if` in a comprehension, with a `test` like that of ast.If."""
 
     def __init__(self, test):
         self.test = test
@@ -96,7 +98,7 @@ def decisions(filename):
 
 
 def _trains(body):
-    """Whether the body contains a backward pass or an optimizer step."""
+    """Returns whether the body contains a backward pass or an optimizer step."""
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "backward":
@@ -109,7 +111,7 @@ def _trains(body):
 
 @functools.lru_cache(maxsize=256)
 def _skipping(filename):
-    """The `if` statements by which a training loop skips the rest of an iteration."""
+    """Returns the `if` statements with which training loops skip the rest of an iteration."""
     found = []
 
     def look(node, loop):
@@ -125,7 +127,7 @@ def _skipping(filename):
 # --- numbers ---
 
 def scope_of(filename, line):
-    """The function that contains the line, or the module."""
+    """Returns the innermost function that contains the line, or the module."""
     module = tree(filename)
     functions = [node for node in ast.walk(module) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= node.end_lineno]
     return max(functions, key=lambda node: node.lineno, default=module)
@@ -133,12 +135,12 @@ def scope_of(filename, line):
 
 @functools.lru_cache(maxsize=4096)
 def nonzero(filename, line):
-    """Whether the number that a line reads must not be 0."""
+    """Returns whether the number that a line reads must not be 0."""
     scope = scope_of(filename, line)
     names = set()
 
     def of_it(node):
-        """Whether the expression contains the number or something computed from it."""
+        """Returns whether the expression contains the number or a value computed from it."""
         return any(isinstance(part, ast.Name) and part.id in names or
                    isinstance(part, ast.Call) and part.lineno <= line <= part.end_lineno and reads(part) for part in _but_lengths(node))
 
@@ -162,7 +164,8 @@ def nonzero(filename, line):
 
 
 def _but_lengths(node):
-    """The nodes of an expression except those within len(x), because the length of a list does not depend on its numbers."""
+    """Yields the nodes of an expression except those in len(x), because a list's length does not
+    depend on its numbers."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len":
         return
     yield node
@@ -175,12 +178,13 @@ def _is_zero(node):
 
 
 def reads(call):
-    """Whether the call is x.item(), float(x) or int(x)."""
+    """Returns whether the call is x.item(), float(x) or int(x)."""
     return getattr(call.func, "attr", getattr(call.func, "id", "")) in ("item", "float", "int")
 
 
 def _part(test, wanted):
-    """The value that each condition in the test must have for the test to be `wanted`; None if they must differ."""
+    """Returns the value that all conditions in the test must have so that the test is `wanted`.
+    None if they need different values."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _part(test.operand, not wanted)
     if isinstance(test, ast.BoolOp):

@@ -91,8 +91,8 @@ def plan(command: Optional[Sequence[Path]] = None, *, device: Optional[str] = No
 
 
 def snapshot(path: Optional[Path] = None, *, overwrite: bool = False) -> Any:
-    """Returns the memory snapshot that PyTorch recorded (torch.cuda.memory), or writes it to `path`, completely or not
-    at all.
+    """Returns the memory snapshot that PyTorch recorded (torch.cuda.memory), or writes it to
+    `path`. An incomplete file is never left there.
 
         torch.cuda.memory._record_memory_history(max_entries=100_000)
         ...

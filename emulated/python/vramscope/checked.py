@@ -31,7 +31,7 @@ def install(process, values):
 
 
 def _shown(function, values):
-    """Wraps the formatting of a tensor's numbers. PyTorch computes their width on the GPU, where it is unknown."""
+    """Wraps the formatting of a tensor's numbers, whose width PyTorch would compute on the GPU."""
     torch = values.torch
 
     @functools.wraps(function)
@@ -48,7 +48,8 @@ def _shown(function, values):
 
 
 def _combinations(function, values):
-    """Wraps combinations(), where PyTorch counts a mask to get the number of combinations. It follows from the length."""
+    """Wraps combinations(). PyTorch counts a mask to get the number of combinations, which also
+    follows from the length."""
     @functools.wraps(function)
     def wrapper(input, r=2, with_replacement=False):
         if values.counted_on_gpu(input) and input.dim() == 1 and type(r) is int and r > 0:
@@ -78,7 +79,8 @@ def _sparse(function, values):
 
 
 def _selected(function, values):
-    """If a mask has fewer dimensions or other sizes than the tensor, PyTorch counts the expanded mask."""
+    """PyTorch expands a mask that has fewer dimensions or other sizes than the tensor, and then
+    counts it."""
     @functools.wraps(function)
     def wrapper(input, mask, **more):
         if values.counted_on_gpu(input) and values.plain(mask) and mask.is_cuda and mask.dtype is values.torch.bool and mask.shape != input.shape:
@@ -89,7 +91,8 @@ def _selected(function, values):
 
 
 def _isin(function, values):
-    """Wraps isin(). To look for many elements, PyTorch sorts the unique ones, whose number its C++ code reads."""
+    """Wraps isin(). If there are many elements to look for, PyTorch sorts the distinct elements,
+    and its C++ code reads their number from the GPU."""
     torch = values.torch
 
     def sorts(elements, wanted):

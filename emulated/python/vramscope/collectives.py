@@ -5,7 +5,7 @@ import functools
 from vramscope import known
 from vramscope.known import FEW
 
-# Functions of torch.distributed that write into a tensor argument.
+# The functions of torch.distributed that write into a tensor argument.
 _NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gather_coalesced", "all_reduce", "all_reduce_coalesced", "all_to_all",
           "all_to_all_single", "broadcast", "gather", "irecv", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor",
           "_reduce_scatter_base", "scatter")
@@ -25,7 +25,8 @@ def install(process, values):
         return found
 
     def gathered():
-        """Whether operations are collected, to run together later (batch_isend_irecv)."""
+        """Returns whether operations are being collected and will run together later
+        (batch_isend_irecv)."""
         return bool(getattr(getattr(torch.distributed.distributed_c10d, "_world", None), "pg_coalesce_state", None))
 
     def written(value, before):
@@ -40,8 +41,8 @@ def install(process, values):
                 values.wrote(value, before)
 
     def sent(value):
-        """Copies known values, for example those that a kernel wrote, to the platform's bytes, which the ranks
-        exchange."""
+        """Copies known values, such as those that a kernel wrote, to the shadow contents, which
+        ranks exchange."""
         if values.small(value, FEW) or values.small(value, MOST_SENT) and value.dtype is torch.uint8:  # an object as bytes
             number = values.kept(value)
             if number is not None:
@@ -84,7 +85,7 @@ def install(process, values):
         return wrapper
 
     def batched(function):
-        """Wraps batch_isend_irecv, whose operations run when all are collected."""
+        """Wraps batch_isend_irecv, which collects operations and runs them together."""
         @functools.wraps(function)
         def wrapper(p2p_op_list):
             found = []

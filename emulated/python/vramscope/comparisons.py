@@ -27,7 +27,8 @@ _CALL = {"abs": abs, "fabs": abs, "float": float, "int": int, "round": round, "m
 
 
 def number(frame):
-    """(value, why) for the number that the frame's line reads; 0 if no reason for another value is found."""
+    """Returns (value, why) for the number that the frame's line reads. The value is 0 if there is
+    no reason for another value."""
     reader = None  # name of the function that returned the number
     for _ in range(LEVELS):
         filename, line = frame.f_code.co_filename, frame.f_lineno
@@ -47,14 +48,14 @@ def _number(filename, line, reader):
     numbers = _Numbers(branches.scope_of(filename, line), reader)
     value = _solve(filename, numbers, {key for key, at in numbers.keys.items() if line in at})
     if value is not None:
-        return value, "or comparing it would make the program fail"
+        return value, "because comparing it would otherwise make the program fail"
     if reader is None and branches.nonzero(filename, line):
         return 1, "because the program divides by it, takes its logarithm or trains by it"
     return 0, ""
 
 
 def _solve(filename, numbers, mine):
-    """The value to use for the numbers `mine`; None: the usual value."""
+    """Returns the value to use for the numbers `mine`, or None if the usual value can be used."""
     tests = [(decision.test, branches.sound(decision)) for decision in branches.decisions(filename) if numbers.within(decision.test)]
     rest = [(test, wanted, keys) for test, wanted in tests if wanted is not None and (keys := numbers.keys_in(test))]
     together, keys = [], set(mine)
@@ -79,7 +80,8 @@ def _solve(filename, numbers, mine):
 
 
 class _Numbers:
-    """The names to which a function assigns numbers read from the GPU, and the reads within its expressions."""
+    """Finds the names to which a function assigns numbers that it reads from the GPU, and the reads
+    within expressions."""
 
     def __init__(self, scope, reader):
         self.nodes = set(_own(scope))
@@ -116,7 +118,8 @@ class _Numbers:
         return test in self.nodes
 
     def key(self, node):
-        """The name, if the expression is the name of a number; otherwise None."""
+        """Returns the key of the number that the expression names or reads; None for other
+        expressions."""
         if isinstance(node, (ast.Name, ast.Attribute)):
             text = _dotted(node)
             return text if text in self.keys else None
@@ -127,7 +130,7 @@ class _Numbers:
 
 
 def _own(scope):
-    """The nodes of a function, without those of nested functions."""
+    """Yields the nodes of a function except those of nested functions."""
     for child in ast.iter_child_nodes(scope):
         yield child
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -135,7 +138,7 @@ def _own(scope):
 
 
 def _dotted(node):
-    """The text of a name or of an attribute of a name; None for computed expressions."""
+    """Returns the text of a name or a dotted name; None for other expressions."""
     if isinstance(node, ast.Name):
         return node.id
     owner = _dotted(node.value) if isinstance(node, ast.Attribute) else None
@@ -143,7 +146,8 @@ def _dotted(node):
 
 
 def _evaluate(node, numbers, values):
-    """The value of a condition if the numbers have these values; None if it depends on anything else."""
+    """Returns the value of a condition if the numbers have these values; None if it depends on
+    anything else."""
     def go(node):
         return _evaluate(node, numbers, values)
 
@@ -185,7 +189,7 @@ def _try(function, *parts):
 
 @functools.lru_cache(maxsize=4096)
 def _returns(filename, line, reader):
-    """Whether a function returns what it reads in the line."""
+    """Returns whether a function returns the number that it reads in this line."""
     numbers = _Numbers(branches.scope_of(filename, line), reader)
     mine = {key for key, at in numbers.keys.items() if line in at}
     return any(isinstance(node, ast.Return) and node.value is not None and numbers.keys_in(node.value) & mine for node in numbers.nodes)

@@ -27,7 +27,8 @@ class Compiling:
         process = self.process
         ours = os.path.join(process.settings.scratch, "compiled", "")
         named = os.environ.get(VARIABLE, "")
-        # One folder per rank, because otherwise timing decides which ranks find what another rank has just compiled.
+        # There is one folder per rank. In a common folder, it would depend on timing which ranks
+        # find code that another rank has compiled.
         before, self.folder = self.folder, os.path.join(ours, "rank-" + os.environ.get("RANK", "0"))
         if not named or named.startswith(ours) or named == before:  # otherwise the user's environment names a folder
             os.environ[VARIABLE] = self.folder
@@ -45,7 +46,8 @@ class Compiling:
 
         return wrapper
 
-    # --- Triton's autotuner: it uses as much GPU memory for measuring as usual, but no more host time than needed
+    # --- Triton's autotuner: measuring uses as much GPU memory as usual, but only the first usable
+    # kernel is measured
 
     def tunes(self, module):
         tuner = module.Autotuner
@@ -98,8 +100,8 @@ def _codes(code):
 
 
 def stays_as_it_is(module):
-    """Excludes functions of this package from torch.compile, which would otherwise compile them like the program's.
-    Functions that the program's own code calls are still traced."""
+    """Excludes functions of this package from torch.compile, which would otherwise compile them as
+    part of the program. Functions that the program calls itself are still traced."""
     skip_code = getattr(module, "skip_code", None)
     if skip_code is None:  # before 2.8
         from torch._C._dynamo.eval_frame import skip_code

@@ -11,7 +11,7 @@ from vramscope.known import place
 
 LARGE = 1 << 18  # number of elements; smaller matrices are really decomposed
 
-# function: indices of its orthogonal results
+# function of torch.linalg: which of its results are orthogonal
 _FACTORS = {"svd": (0, 2), "qr": (0,), "eigh": (1,), "inv": (), "pinv": (), "solve": (), "svdvals": (), "eigvalsh": ()}
 
 

@@ -13,7 +13,8 @@ def install(process, values):
     torch = process.torch
 
     def parts(sampler, size):
-        """How many proposals are assumed to contain objects, and how many not."""
+        """Returns how many proposals are assumed to contain objects, and how many to contain
+        background."""
         found = min(size, int(sampler.batch_size_per_image * sampler.positive_fraction))
         return found, min(size - found, sampler.batch_size_per_image - found)
 
@@ -70,7 +71,8 @@ def _assigned(process, values, assign):
             process.assume(
                 "an assignment computed on the GPU is assumed to give the first worker the first task, and so on", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
-            # also replaces values from before the kernel, which the kernel would have overwritten
+            # replaces the known values that the tensor had before the kernel, because the kernel
+            # overwrites them
             values.settle(result, value.masked_fill(value >= tasks, -1).expand(result.shape).contiguous())
         return result
 

@@ -80,7 +80,8 @@ OPERATORS = {
 
 
 def counted(call):
-    """Bytes and number of allocations of the call, which begins with an empty allocator cache."""
+    """Returns the bytes and the number of allocations of the call, and its result. It begins with
+    no cached memory."""
     gc.collect()
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
@@ -100,7 +101,8 @@ def backward(call):
 
 
 def main():
-    # Allocates workspaces, so that they do not count for the first configuration.
+    # Makes libraries allocate their workspaces now, so that these do not count for the first
+    # configuration.
     torch.zeros(64, 64, device=DEVICE) @ torch.zeros(64, 64, device=DEVICE)
     answer = {"torch": torch.__version__, "configurations": {}, "operators": {}}
     for name, call in CONFIGURATIONS.items():

@@ -4,7 +4,7 @@ import functools
 
 from vramscope import imports
 
-# Kernels of DeepSpeed, which update their arguments in place.
+# Extensions of DeepSpeed whose kernels update their arguments in place.
 IN_PLACE = ("fused_adam", "fused_lion", "cpu_adam", "cpu_adagrad", "cpu_lion")
 
 

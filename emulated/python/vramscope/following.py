@@ -14,9 +14,10 @@ MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like
         "triu_indices")
 WRITTEN = ("tensor", "as_tensor", "asarray")  # copies of host data
 MADE_BY_TENSOR = ("new_ones", "new_zeros", "new_full")
-# Random factories, and the maximum number of elements whose values are also drawn on the CPU. Any values will do.
+# Functions that create random tensors. Values are also drawn on the CPU for up to this number of
+# elements, and need not be equal to the GPU's.
 RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
-# Functions that compute tensors from tensors; most are also methods.
+# Functions that compute tensors from tensors. Most of them are also methods.
 DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
            "where", "sort", "argsort", "topk", "argmax", "argmin", "cummax", "cummin", "aminmax", "median", "count_nonzero", "isin", "diff",
            "searchsorted", "bucketize", "take", "take_along_dim", "index_copy", "index_fill", "index_put", "index_add", "scatter", "scatter_add",
@@ -32,17 +33,17 @@ DERIVED_WITHIN = (("_VF", ("meshgrid", "_pack_padded_sequence", "_pad_packed_seq
 # Binary operators.
 ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod", "truediv",
                                                  "rtruediv", "pow", "rpow", "lshift", "rshift"))
-# Functions that return the same values, or some of them, in another shape or type.
+# Functions that return all or some of a tensor's values in another shape or type.
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
           "narrow", "select", "long", "int", "bool", "byte", "short", "char", "float", "double", "ravel", "unflatten", "swapaxes", "swapdims", "movedim",
           "moveaxis", "t", "tile", "broadcast_to", "diagonal")
 # The methods of VIEWED that are also functions of torch. Conversions such as float() are not: torch.float is a type.
 VIEWED_BY_TORCH = ("reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "clone", "detach", "narrow", "select", "ravel", "unflatten",
                    "swapaxes", "swapdims", "movedim", "moveaxis", "t", "tile", "broadcast_to", "diagonal")
-# Like VIEWED, with the shape of another tensor, whose values need not be known.
+# Like VIEWED, but with the shape of another tensor, whose values need not be known.
 SHAPED = {"expand_as": "expand", "view_as": "view", "reshape_as": "reshape"}
 PARTS = ("unbind", "split", "chunk", "tensor_split")  # return several views; a loop over a tensor calls unbind
-# Methods that write into their tensor.
+# Methods that write into the tensor itself.
 CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_put_",
            "index_copy_", "copy_", "sub_", "mul_", "div_", "floor_divide_", "remainder_", "clamp_", "clamp_min_", "clamp_max_", "logical_and_",
            "logical_or_", "logical_not_", "logical_xor_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "bitwise_not_", "eq_", "ne_", "lt_", "le_",
@@ -70,7 +71,8 @@ class Following(Known):
         return 0 < tensor.numel() <= most and self.transforms() is None and not torch.cuda.is_current_stream_capturing()
 
     def values_of(self, arguments):
-        """The arguments with known values in place of tensors; None if the values of one are unknown."""
+        """Returns the arguments with tensors replaced by their known values; None if a tensor's
+        values are unknown."""
         values = []
         for argument in arguments:
             if isinstance(argument, self.torch.Tensor):
@@ -98,7 +100,8 @@ class Following(Known):
         return None if value is None else (part, value)
 
     def changed_part(self, whole, tensor, value):
-        """Call after known values were written into `tensor`. `whole`: the result of whole() before the write."""
+        """Call after known values were written into `tensor`. `whole` is what whole() returned
+        before that write."""
         if whole is None:
             return
         base, before = whole
@@ -134,7 +137,7 @@ class Following(Known):
         return result
 
     def made(self, function):
-        """Wraps a factory that fills a tensor with one value or a range."""
+        """Wraps a function that creates a tensor filled with one value or with a range."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             if kwargs.get("out") is not None:
@@ -147,7 +150,8 @@ class Following(Known):
         return wrapper
 
     def drawn(self, function, most):
-        """Wraps a random factory; the program's own generators are left as they are."""
+        """Wraps a function that creates a random tensor. The program's own generators are not
+        changed."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -164,7 +168,8 @@ class Following(Known):
         return isinstance(data, self.torch.Tensor) and data.is_cuda or isinstance(data, (list, tuple)) and any(map(self.on_gpu, data[:FEW]))
 
     def written(self, function):
-        """Wraps a function that copies host data to the GPU. The CPU keeps the values, because a kernel that touches the memory makes its bytes unknown."""
+        """Wraps a function that copies host data to the GPU. The values are kept on the CPU,
+        because a kernel that accesses the memory makes its bytes unknown."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -177,15 +182,17 @@ class Following(Known):
         return wrapper
 
     def computed(self, function, *args, **kwargs):
-        """The function's result on the CPU; None if it raises an error, for example for an unsupported type or an index out of range."""
+        """Returns the function's result on the CPU. None if the function fails, for example for an
+        unsupported type or an index out of range."""
         try:
             return function(*args, **kwargs)
         except (RuntimeError, IndexError, NotImplementedError):
             return None
 
     def settle(self, tensor, value):
-        """Stores a computed value for the tensor. Floating-point values are not written to emulated memory, so only reads
-        in Python find them, because a later write by a kernel may go unnoticed there."""
+        """Stores a computed value for the tensor. Floating-point values are not written to emulated
+        memory, where a later write by a kernel could go unnoticed. So only reads in Python find
+        them."""
         if not value.is_floating_point():
             self.restore(tensor, value)
         elif self.plain(tensor) and tensor.dtype is value.dtype:
@@ -215,7 +222,8 @@ class Following(Known):
         return wrapper
 
     def in_order(self, places, args, kwargs):
-        """Sets the indices that sorting unknown numbers returns, because a program may rely on their being different."""
+        """Sets the indices that sorting unknown numbers returns, because a program may need them to
+        be different."""
         if not self.small(places, MANY) or not places.dim() or not self.unknown(places):
             return
         dim = kwargs.get("dim", next((arg for arg in args[1:] if type(arg) is int), -1))
@@ -255,7 +263,8 @@ class Following(Known):
         return wrapper
 
     def viewed(self, function):
-        """Wraps a view, slice or reshape: labels[:, 1:] is known if labels is."""
+        """Wraps a view, slice or reshape. For example, labels[:, 1:] is known if labels is
+        known."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
@@ -284,8 +293,9 @@ class Following(Known):
         return wrapper
 
     def keep_part(self, part, value):
-        """Stores a part's value. A single integer is also written to emulated memory, since PyTorch's C++ code reads
-        it, for example in arange(height) of `for height, width in sizes`."""
+        """Stores the value of a part. A single integer is also written to emulated memory, because
+        PyTorch's C++ code may read it there, for example for arange(height) in `for height, width
+        in sizes`."""
         self.keep(part, value)
         if part.dim() == 0 and not part.is_floating_point() and part.dtype is value.dtype:
             self.put(part, value.contiguous())
@@ -306,9 +316,9 @@ class Following(Known):
         return wrapper
 
     def follows(self, function):
-        """Wraps reductions and scans (sum, max, cumsum, ...) of small integer tensors: lengths, message sizes, offsets.
-        A few known values of other types and empty tensors are handled, too: an empty sum is 0, an empty product
-        1."""
+        """Wraps reductions and scans (sum, max, cumsum, ...) of small integer tensors, such as
+        lengths, message sizes and offsets. Also handles a few known values of other types, and
+        empty tensors: their sum is 0 and their product 1."""
         binary = self.derived(function)  # max(a, b)
 
         @functools.wraps(function)
@@ -371,7 +381,7 @@ class Following(Known):
         return wrapper
 
     def kinds(self, tensor):
-        """The maximum number of distinct values in a tensor whose values are unknown."""
+        """Returns how many distinct values a tensor with unknown values can have at most."""
         of_type = 2 if tensor.dtype is self.torch.bool else 1 << 62 if tensor.is_floating_point() else 1 << (8 * tensor.element_size() - 1)
         return min(of_type, getattr(tensor, "_vramscope_classes", of_type))
 
@@ -407,7 +417,8 @@ class Following(Known):
                 not self.torch.cuda.is_current_stream_capturing())
 
     def distinct(self, most, function, *args, **kwargs):
-        """Calls the function while the emulated GPU reports at most that many distinct keys."""
+        """Calls the function. During the call, the emulated GPU reports at most `most` distinct
+        keys."""
         self.count_distinct(most)
         try:
             return function(*args, **kwargs)
@@ -415,8 +426,8 @@ class Following(Known):
             self.count_distinct(0)
 
     def unique_along(self, function):
-        """Wraps torch.unique(dim=...). Counts are always requested, because the platform counts distinct keys only on
-        that path."""
+        """Wraps torch.unique(dim=...). It always requests counts, because only then does PyTorch
+        use kernels whose distinct keys the platform counts."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             if not self.counted_on_gpu(tensor):
@@ -454,8 +465,8 @@ class Following(Known):
         return wrapper
 
     def scaled(self, function):
-        """Wraps GradScaler's update. No overflow is assumed, so the scale never shrinks, and grows after each
-        interval."""
+        """Wraps GradScaler's update. Gradients are assumed not to overflow, so the scale grows
+        after each interval and never shrinks."""
         @functools.wraps(function)
         def wrapper(scale, tracker, found, growth, backoff, interval):
             before, steps = self.peek(scale), self.peek(tracker)

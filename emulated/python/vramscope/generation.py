@@ -14,8 +14,9 @@ def install(process):
 
 
 def _patch_scorer(process, module):
-    """Handles transformers before 4.50, which chooses beams in Python, token by token: no token is treated as an end token.
-    transformers stores on the GPU which beams are done and how long they are, and reads both back."""
+    """Handles transformers before 4.50, which chooses beams in Python, token by token. No token is
+    treated as an end token. These versions store on the GPU which beams are done and how long they
+    are, and read both back."""
     scorer = getattr(module, "BeamSearchScorer", None)
     if scorer is None or not all(hasattr(scorer, name) for name in ("process", "finalize")):
         return
@@ -67,7 +68,8 @@ def _patch(process, module):
     def __call__(self, input_ids, *args, **kwargs):
         _state.full = any(input_ids.shape[-1] >= getattr(one, "max_length", float("inf")) for one in self)
         answer = look(self, input_ids, *args, **kwargs)
-        # Callers other than generate() get this result, too, such as assisted generation for its candidates.
+        # This result is not only for generate(): assisted generation, for example, uses it for its
+        # candidates.
         if getattr(answer, "is_cuda", False):
             answer._vramscope_value, answer._vramscope_version = process.torch.full(answer.shape, _state.full, device="cpu"), known.version(answer)
         if getattr(_state, "in_python", False) and getattr(answer, "is_cuda", False):
@@ -101,7 +103,8 @@ def _patch(process, module):
             return _state.full
 
         check.__call__ = stop
-    # Whether all sequences have ended is an argument of the first method and the result of the second.
+    # For the first method, an argument says whether all sequences have ended; for the second, its
+    # result does.
     if hasattr(mixin, "_has_unfinished_sequences"):
         mixin._has_unfinished_sequences = goes_on(
             mixin._has_unfinished_sequences,

@@ -7,12 +7,14 @@ import weakref
 class MissingGradients:
     def __init__(self, recorder):
         self.recorder = recorder
-        # Optimizer: [number of its trainable parameters, weak references to those that have had no gradient so far].
+        # {optimizer: [number of its trainable parameters, weak references to those without a
+        # gradient so far]}
         self.optimizers = weakref.WeakKeyDictionary()
         self.told = (0, 0, 0)
 
     def step_begins(self, optimizer):
-        """Not called for optimizers that compute gradients within their step."""
+        """Call before an optimizer's step, except for optimizers that compute gradients in their
+        step."""
         collects = gc.isenabled()
         gc.disable()  # reading gradients creates objects, which must not influence when garbage collections run
         try:

@@ -19,7 +19,7 @@ PARAMETER, BUFFER, OPTIMIZER_STATE, INPUT, COMMUNICATION = 1, 2, 4, 6, 10
 
 
 class Calls(threading.local):
-    """The modules that this thread is in, outermost first."""
+    """The modules whose calls this thread is in, the outermost module first."""
 
     def __init__(self):
         self.modules = []
@@ -53,7 +53,8 @@ class Hooks:
         self.recorder.on_begin.append(self.saved.begin)
 
     def again(self):
-        """Called when another recording begins in this process. Names and steps are counted from the beginning again."""
+        """Called when another recording begins in this process. Names and steps are then counted
+        from 0 again."""
         self.roots.clear()
         self.module_names.clear()
         self.described.clear()
@@ -66,8 +67,8 @@ class Hooks:
     # --- steps ---
 
     def something_begins(self):
-        """Called when a batch is fetched, a model called, or a backward pass begun. If an optimizer has stepped since the last
-        call, a new step begins."""
+        """Called when the program fetches a batch, calls a model or begins a backward pass. If an
+        optimizer has stepped since the last call, a new step begins."""
         if self.optimizer_depth or self.backward_depth:
             return
         self.by_hand()
@@ -81,8 +82,8 @@ class Hooks:
             raise Enough()
 
     def by_hand(self, cleared=False):
-        """Ends the step of a program without an optimizer if weights were updated by hand. Writes the same marks as an
-        optimizer's step."""
+        """Ends the step of a program that has no optimizer, if it updated weights itself. Writes
+        the same marks as for an optimizer's step."""
         left = self.updates.over(cleared)
         if left is None:
             return
@@ -159,7 +160,8 @@ class Hooks:
         self.recorder.native.tag(INPUT, args)
 
     def describe(self, module):
-        """Reports the program's model: the first called module that trains or, if none does, that has parameters."""
+        """Reports the program's model. It is the first called module that trains. If no module
+        trains, it is the first module with parameters."""
         inner = getattr(module, "module", module)  # the module in DistributedDataParallel and similar
         if any(map(self.torch.nn.parameter.is_lazy, module.parameters())):
             return  # parameters of LazyLinear, which get a shape in the first call
@@ -214,7 +216,8 @@ class Hooks:
         self.recorder.native.tag(OPTIMIZER_STATE, list(optimizer.state.values()))
 
     def tag_what_is_kept(self):
-        """Tags tensors of unknown purpose that the program keeps outside of modules."""
+        """Marks the tensors that the program keeps outside of modules. Only tensors of unknown
+        category are affected."""
         address = self.recorder.address
         for value in gc.get_objects():
             if type(value) in self.plain and value.is_cuda and address(value):
@@ -227,7 +230,8 @@ class Hooks:
         def wrapper(*args, **kwargs):
             if not self.recorder.recording:
                 return run(*args, **kwargs)
-            # Under a dispatch mode the pass is traced, as by torch.compile, and is not a pass of the program.
+            # Under a dispatch mode, the pass is only traced, for example by torch.compile. It is
+            # then no pass of the program.
             real = self.backward_depth == 0 and not self.optimizer_depth and not self.torch._C._len_torch_dispatch_stack()
             if real:
                 self.something_begins()
@@ -324,14 +328,14 @@ def install(process):
 
 def _modules(torch, hooks):
     module = torch.nn.modules.module
-    # torch.compile warns about global hooks, but these are not the program's.
+    # torch.compile warns about global hooks, but the program did not install these.
     warnings.filterwarnings("ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks")
     module.register_module_forward_pre_hook(hooks.module_begins)
     try:
         module.register_module_forward_hook(hooks.module_ends, always_call=True)
     except TypeError:  # torch 2.0
         module.register_module_forward_hook(hooks.module_ends)
-    # For models created on the GPU, which may not fit.
+    # Tags tensors of a model when it is created on the GPU, because it may not fit.
     for kind, category in (("parameter", PARAMETER), ("buffer", BUFFER)):
         register = getattr(module, "register_module_%s_registration_hook" % kind, None)
         if register is not None:
@@ -347,7 +351,7 @@ def _backward(torch, hooks):
     watched = hooks.backward(run)
 
     class Engine(type(variable._execution_engine)):
-        """Records backward passes for which the engine is called directly, as by Megatron's schedules."""
+        """Records backward passes that call the engine directly, as Megatron's schedules do."""
 
         def run_backward(self, *args, **kwargs):
             return (run if hooks.backward_depth else watched)(*args, **kwargs)
@@ -394,7 +398,7 @@ def _ranges(torch, hooks):
     @functools.wraps(enter)
     def __enter__(self):
         result = enter(self)
-        # Skips the ranges that optimizers open around every step.
+        # Leaves out the ranges that PyTorch opens around every optimizer step.
         if recorder.recording and not self.name.startswith("Optimizer."):
             recorder.mark("A", recorder.name(str(self.name)))
         return result
@@ -409,7 +413,8 @@ def _ranges(torch, hooks):
 
 
 def checkpoints(process, hooks):
-    """Installed after all wrappers that redirect saving."""
+    """Wraps torch.save and torch.load. Call this after all wrappers that redirect saving are
+    installed."""
     torch = process.torch
     torch.save = torch.serialization.save = hooks.scope(torch.save, "W", "w")
     torch.load = torch.serialization.load = hooks.scope(torch.load, "L", "l")

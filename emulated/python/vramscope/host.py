@@ -26,10 +26,11 @@ class Nobody:
 
 
 class Platform:
-    """Raises OSError or AttributeError if there is no platform, or one of another version."""
+    """Raises OSError or AttributeError if there is no platform, or if the platform has another
+    version."""
 
     def __init__(self, folder):
-        # PyDLL keeps the interpreter's lock, so that a hook does not let another thread run.
+        # PyDLL keeps the interpreter's lock during calls, so no other thread runs during a hook.
         library = ctypes.PyDLL(os.path.join(folder, "libvramscope-emulated.so"))
 
         def function(name, result, *arguments):
@@ -41,7 +42,7 @@ class Platform:
         self.module_called = function("module_called", None)
         self.step = function("optimizer_step", None, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int)
         self.cleared = function("gradients_cleared", None, ctypes.c_uint64)
-        # Writes the platform's report of a process, which otherwise is written only by exit().
+        # Writes the platform's report of this process. Without this call, only exit() writes it.
         self.ends = function("flush", None)
         self.first_step = function("first_optimizer_step", None)
 
@@ -69,7 +70,8 @@ class Loop(Platform):
 
 
 def trained(optimizer):
-    """The number of trained parameters. Their gradients are not read, because reading creates Python objects."""
+    """Returns the number of trained parameters. Does not read their gradients, because that creates
+    Python objects."""
     return sum(parameter.requires_grad for group in optimizer.param_groups for parameter in group["params"])
 
 

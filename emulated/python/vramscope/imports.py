@@ -4,7 +4,8 @@ import sys
 
 
 class _Finder:
-    """A finder that finds nothing itself: it adds calls to the modules that other finders find."""
+    """A finder that never finds a module. It only adds calls to the loading of modules that other
+    finders find."""
 
     def __init__(self):
         self.calls = {}  # name of a module: [(process, call)]
@@ -35,7 +36,8 @@ _finder = _Finder()
 
 
 def _call(process, name, call, module):
-    """The import is the program's own, so a hook that does not fit this version of a library must not make it fail."""
+    """Runs a hook within an import of the program. A hook that does not fit this version of a
+    library must not make the import fail."""
     process.part("%s is used without the hook" % name, call, module, of=name.partition(".")[0])
 
 

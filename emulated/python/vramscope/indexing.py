@@ -25,7 +25,8 @@ def _kinds(kind):
 
 
 def replace(torch, getitem):
-    """Sets the method if the interpreter's types have the memory layout of CPython since 3.8."""
+    """Sets the method. Does so only if the interpreter's types have the memory layout that CPython
+    has had since 3.8."""
     tensor = torch.Tensor
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return

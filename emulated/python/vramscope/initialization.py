@@ -34,8 +34,8 @@ def _skip(function, process):
 
 
 def _converted(function, torch, dtype_of):
-    """Wraps half(), to() and similar for tensors that were not filled: unwritten pages stay unwritten, so that 400 GB
-    of weights use no host memory."""
+    """Wraps half(), to() and similar methods for tensors without initial values. Their pages stay
+    unwritten, so that 400 GB of weights use no host memory."""
     @functools.wraps(function)
     def wrapper(tensor, *args, **kwargs):
         if "_vramscope_unfilled" in getattr(tensor, "__dict__", {}) and tensor.device.type == "cpu" and not torch.is_grad_enabled():
@@ -77,7 +77,8 @@ def install(process):
 
 
 class Absent(dict):
-    """A state dict that was not downloaded. Everything that a program reads from it is also absent."""
+    """A state dict that was not downloaded. Each value that a program reads from it is absent in
+    the same way."""
 
     def __missing__(self, key):
         return Absent()
@@ -90,7 +91,8 @@ class Absent(dict):
 
 
 def _without_downloads(process):
-    """Skips weights that torch.hub would download (torchvision's and others'); parameters keep their initial values."""
+    """Skips weights that torch.hub would download, for example for torchvision. Parameters keep
+    their initial values."""
     hub, module = process.torch.hub, process.torch.nn.Module
     fetch, load = hub.load_state_dict_from_url, module.load_state_dict
     absent = []
@@ -127,8 +129,8 @@ _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.
 
 
 def _at_the_hub(cls, name, kwargs):
-    """The configuration of a model whose weights would be downloaded from the Hub; None if they are stored here or the
-    name is not on the Hub."""
+    """Returns the configuration of a model whose weights would be downloaded from the Hub. None if
+    the weights are on this computer, or if the Hub does not know the name."""
     if os.path.exists(name) or any(kwargs.get(key) for key in ("gguf_file", "from_tf", "from_flax", "state_dict", "variant")):
         return None
     try:
@@ -147,15 +149,15 @@ def _at_the_hub(cls, name, kwargs):
     return None if getattr(config, "quantization_config", None) is not None else config
 
 
-# With these arguments the model depends on more than a device, so transformers' loader runs, with a checkpoint of
-# sparse files.
+# With one of these arguments, more than a device must be known to build the model. So transformers'
+# own loader runs with a checkpoint of sparse files.
 _LOADERS = ("quantization_config", "device_map", "max_memory", "offload_folder", "tp_plan", "tp_size", "device_mesh", "distributed_config")
 _NO_ATTRIBUTES = ("config", "dtype", "torch_dtype", "name_or_path", *_LOADERS)
 
 
 def _with_attributes(config, kwargs):
-    """Sets other arguments of from_pretrained() that are attributes of the configuration: num_labels=5,
-    use_cache=False."""
+    """Sets attributes of the configuration from arguments of from_pretrained() such as num_labels=5
+    or use_cache=False."""
     for key, arg in kwargs.items():
         if key not in _NO_ATTRIBUTES and hasattr(config, key):
             setattr(config, key, arg)
@@ -163,8 +165,8 @@ def _with_attributes(config, kwargs):
 
 
 def _without_checkpoint(process, modeling):
-    """Replaces from_pretrained() for a folder that has a config.json but no weights, or a name whose weights are not
-    stored here: the model is built from its configuration."""
+    """Replaces from_pretrained() for a folder with a config.json and no weights, and for a name
+    whose weights are not on this computer. The model is then built from its configuration."""
     model_class = modeling.PreTrainedModel
     load = model_class.from_pretrained.__func__
     torch = process.torch
@@ -210,8 +212,8 @@ def _without_checkpoint(process, modeling):
 
 
 def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
-    """Lets transformers' own loader decide how to quantize, or to split the model between several GPUs: it reads a
-    checkpoint of sparse files."""
+    """Lets transformers' own loader read a checkpoint of sparse files, so that it decides how to
+    quantize the model, or how to split it between GPUs."""
     torch = process.torch
     os.makedirs(process.settings.scratch, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:
@@ -227,9 +229,10 @@ def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
 
 
 def _shard_size(config):
-    """The maximum size of a checkpoint's files: the default of the transformers version that saved it. The division into
-    files decides the order in which tensors are loaded, and so which free blocks they fit into. A loader maps whole
-    files, so the size is at most half of the computer's memory."""
+    """Returns the maximum size of a checkpoint's files, which is the default of the transformers
+    version that saved it. The files determine the order in which tensors are loaded, and thus into
+    which free blocks they fit. The size is at most half of the computer's memory, because a loader
+    maps whole files."""
     try:
         version = tuple(int(part) for part in str(config.transformers_version).split(".")[:2])
     except (AttributeError, ValueError):
@@ -239,8 +242,8 @@ def _shard_size(config):
 
 
 def _as_published(model, tensors):
-    """Converts tensors to a checkpoint's layout: transformers from 5 on, for example, merges experts into one
-    tensor."""
+    """Converts tensors to the layout of a checkpoint. For example, transformers 5 keeps experts in
+    one tensor, but checkpoints do not."""
     core = sys.modules.get("transformers.core_model_loading")
     revert = getattr(core, "revert_weight_conversion", None)
     return tensors if revert is None else revert(model, tensors)

@@ -17,7 +17,8 @@ _LIBRARIES = (os.sep + "torch" + os.sep, os.sep + "triton" + os.sep)
 
 
 def place():
-    """file:line of the innermost frame of the program, outside of PyTorch, Triton and this package."""
+    """Returns file:line of the innermost frame of the program, which is outside of PyTorch, Triton
+    and this package."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -28,13 +29,13 @@ def place():
 
 
 def version(tensor):
-    """A number that changes when the tensor is written to; constant for inference tensors, which have no version
-    counter."""
+    """Returns a number that changes when the tensor is written to. It is constant for inference
+    tensors, which have no version counter."""
     return -1 if tensor.is_inference() else tensor._version
 
 
 def caller():
-    """The innermost frame outside of this package."""
+    """Returns the innermost frame outside of this package."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
@@ -42,8 +43,8 @@ def caller():
 
 
 def compiles(torch):
-    """Returns a function that tells whether the program is being compiled or traced (torch.jit.trace, make_fx) instead of
-    run."""
+    """Returns a function that tells whether the program is currently not executed but compiled or
+    traced (torch.jit.trace, make_fx)."""
     compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
     traced, proxied = traces(torch), proxies(torch)
     return lambda: compiling() or traced() or proxied()
@@ -68,9 +69,11 @@ class Known:
     def __init__(self, process, library):
         self.process = process
         self.torch = process.torch
-        # Address of a storage: {(address, bytes) of known values in it: number of tensors with these values}.
+        # {address of a storage: {(address, bytes) of known values in it: number of tensors with
+        # these values}}
         self.holds = {}
-        # Address of a storage: {version before a write of known values into its bytes: version after that write}.
+        # {address of a storage: {version before a write of known values into its bytes: version
+        # after that write}}
         self.sure = {}
         self.kinds_of_tensors = {self.torch.Tensor: True}
         self.known = library.vramscope_emulated_is_known
@@ -83,8 +86,8 @@ class Known:
         self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)
 
     def plain(self, tensor):
-        """Whether this is a tensor whose operators are PyTorch's own: a torch.Tensor, or of a subclass other than Parameter
-        without __torch_dispatch__."""
+        """Returns whether the operators of this tensor are PyTorch's own. It must be a torch.Tensor
+        or of a subclass other than Parameter that has no __torch_dispatch__."""
         kind = type(tensor)
         known = self.kinds_of_tensors.get(kind)
         if known is None:
@@ -97,8 +100,8 @@ class Known:
         self.process.assume(what, place())
 
     def stand_in(self, owner, names, wrap, *more):
-        """Replaces functions of the owner by what `wrap` returns for them. A function that this torch lacks is skipped and
-        reported."""
+        """Replaces functions of `owner` by the results of `wrap`. Skips and reports a function that
+        this version of torch lacks."""
         for name in names:
             function = getattr(owner, name, None)
             if function is None:
@@ -107,7 +110,7 @@ class Known:
                 setattr(owner, name, wrap(function, *more))
 
     def unknown(self, tensor):
-        """Whether the tensor is on the GPU and its bytes are not known."""
+        """Returns whether the tensor is on the GPU and its bytes are not known."""
         torch = self.torch
         if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or not tensor.numel():
             return False
@@ -125,8 +128,9 @@ class Known:
             return False
 
     def value(self, tensor):
-        """The values of a small integer or boolean tensor on the GPU, as a CPU tensor; None if they are unknown. They
-        are read in place, because a copy to the host would wait for the GPU."""
+        """Returns the values of a small integer or boolean tensor on the GPU as a CPU tensor; None
+        if they are unknown. Reads them in place, because a copy to the host would wait for the
+        GPU."""
         torch = self.torch
         if not self.plain(tensor) or not tensor.is_cuda:
             return None
@@ -142,7 +146,7 @@ class Known:
         return self.keep(tensor, torch.frombuffer(data, dtype=tensor.dtype).reshape(tensor.shape))
 
     def keep(self, tensor, value):
-        """Sets the tensor's value, valid until something is written into the tensor."""
+        """Sets the value of the tensor. It is valid until the tensor is written to."""
         tensor._vramscope_value = value
         tensor._vramscope_version = version(tensor)
         if "_vramscope_shared" in tensor.__dict__:
@@ -158,8 +162,8 @@ class Known:
         return self.kept_elsewhere(tensor, said)
 
     def kept_elsewhere(self, tensor, said):
-        """The values of the tensor from which this one was detached or of which it is a view, for example if that tensor was
-        written to later."""
+        """Returns the values of the tensor from which `tensor` was detached or of which it is a
+        view, for example if that tensor was written to later."""
         source = aliases.source(tensor, said)
         if source is not None:
             return self.kept(source)
@@ -209,8 +213,8 @@ class Known:
             self.stay(*place, 0)
 
     def forget(self, tensor):
-        """The tensor was written to without a change of its version. Drops what was stored for it, but not its bytes in
-        emulated memory."""
+        """Call when the tensor was written to although its version did not change. Drops the values
+        stored for it, but not its bytes in emulated memory."""
         for part in (tensor, tensor._base):
             said = getattr(part, "__dict__", {})
             for name in ("value", "truth", "counted", "experts", "classes"):
@@ -219,7 +223,8 @@ class Known:
                 said["_vramscope_stayed"] = version(part)
 
     def peek(self, tensor):
-        """The values of a small tensor of any type and strides, as a CPU tensor; None if they are unknown."""
+        """Returns the values of a small tensor of any type and strides as a CPU tensor; None if
+        they are unknown."""
         torch = self.torch
         value = self.kept(tensor)
         if value is not None or tensor.layout is not torch.strided:
@@ -231,7 +236,8 @@ class Known:
         return torch.frombuffer(data, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
 
     def restore(self, tensor, value):
-        """Sets the value after a kernel has read the tensor or has written to it what `value` contains."""
+        """Call after a kernel has read the tensor, or has written the contents of `value` into it.
+        Sets the value."""
         if self.plain(tensor) and tensor.is_cuda and tensor.dtype is value.dtype:
             self.keep(tensor, value)
             if tensor.is_contiguous() and 0 < tensor.numel() <= FEW:
@@ -243,16 +249,17 @@ class Known:
         tensor._vramscope_said = version(tensor)
 
     def said(self, tensor):
-        """True, False, or None if nothing was assumed."""
+        """Returns the assumed result, True or False, or None if nothing was assumed."""
         said = getattr(tensor, "__dict__", {})
         truth = said.get("_vramscope_truth")
         return truth if truth is not None and said["_vramscope_said"] == version(tensor) else None
 
-    # --- counters on the GPU: an optimizer whose state was loaded onto the GPU counts its steps there, and divides by
-    # values computed from these counts ---
+    # --- counters on the GPU: if an optimizer's state was loaded onto the GPU, it counts its steps
+    # there, and divides by values computed from the counts ---
 
     def number(self, tensor):
-        """The value of a one-element tensor on the GPU, as a CPU tensor; None for an unknown value or any other tensor."""
+        """Returns the value of a one-element tensor on the GPU as a CPU tensor; None if the value
+        is unknown, and for other tensors."""
         torch = self.torch
         if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or tensor.numel() != 1:
             return None
@@ -263,8 +270,8 @@ class Known:
         return torch.frombuffer(bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype).reshape(tensor.shape)
 
     def put(self, tensor, number):
-        """Writes the value into emulated memory. Kernels do not make it unknown while the tensor exists; afterwards the
-        memory may be reused."""
+        """Writes the value into emulated memory. While the tensor exists, kernels do not make the
+        value unknown. After that, its memory may be reused."""
         size = tensor.numel() * tensor.element_size()
         try:
             self.stay(tensor.data_ptr(), size, 1)
@@ -281,7 +288,8 @@ class Known:
             weakref.finalize(tensor, self.leave, storage, place).atexit = False
 
     def leave(self, storage, place):
-        """Called when a tensor that was passed to put() was freed. Other tensors may be views of the same memory."""
+        """Called when a tensor that was passed to put() has been freed. Other tensors may still be
+        views of its memory."""
         places = self.holds.get(storage, {})
         count = places.pop(place, 0)
         if count > 1:
@@ -296,8 +304,8 @@ class Known:
             self.sure.pop(storage, None)
 
     def loaded(self, value, depth=0):
-        """Keeps what a checkpoint loaded onto the GPU: numbers, and the values of small integer and boolean tensors, such
-        as the state of a random generator."""
+        """Keeps the values of tensors that a checkpoint has loaded onto the GPU: single numbers,
+        and small integer and boolean tensors, such as the state of a random generator."""
         if isinstance(value, self.torch.Tensor):
             number = self.number(value)
             if number is not None:

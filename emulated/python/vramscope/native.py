@@ -10,7 +10,8 @@ class _Method(ctypes.Structure):
 
 
 def _quiet(torch, call):
-    """A mode of the program (TorchFunctionMode) must not see which attributes of tensors the hooks read."""
+    """Makes the call with TorchFunctionModes disabled. The program's own modes must not see that
+    the hooks read attributes of tensors."""
     watched, without = getattr(torch._C, "_is_torch_function_mode_enabled", None), getattr(torch._C, "DisableTorchFunction", None)
     if watched is None or without is None:
         return call
@@ -29,7 +30,8 @@ class Native:
     tag_gradients, tag_module. Raises OSError or AttributeError if there is no such library."""
 
     def __init__(self, path=""):
-        # PyDLL, because its functions use Python objects and need the interpreter's lock.
+        # PyDLL is used because the library's functions use Python objects and need the
+        # interpreter's lock.
         self.library = ctypes.PyDLL(path or os.environ.get("VRAMSCOPE_PROGRAM_TAIL", ""))
         methods = self._function("methods", ctypes.c_void_p)
         make = ctypes.pythonapi.PyCFunction_NewEx

@@ -55,7 +55,7 @@ def _has_gpu() -> bool:
 
 
 class Shown:
-    """A result in a notebook, and whether it fits a budget."""
+    """Shows in a notebook a result, and whether it fits a budget."""
 
     def __init__(self, result: Result, check: Optional[Check]) -> None:
         self.result = result
@@ -124,7 +124,7 @@ def _plan(shell: Any, options: Any, cell: str) -> Result:
 
 
 def _cells(shell: Any, text: str) -> List[str]:
-    """The sources of earlier cells, without those that use this magic."""
+    """Returns the sources of earlier cells, except cells that use this magic."""
     if not text:
         return []
     before = shell.user_ns.get("In", [])[:-1]  # the last one is this cell
@@ -145,13 +145,14 @@ def _cells(shell: Any, text: str) -> List[str]:
 
 
 def _plain(shell: Any, cell: str) -> str:
-    """Replaces magics and shell commands, which are not valid Python, by empty lines."""
+    """Replaces magics and shell commands by empty lines, because they are not valid Python."""
     lines = shell.transform_cell(cell).split("\n")
     return "\n".join("pass" if line.startswith("get_ipython()") else line for line in lines)
 
 
 def _button(result: Result) -> None:
-    """A button that opens the window, if ipywidgets is installed; otherwise the result shows the command for it."""
+    """Shows a button that opens the window. Without ipywidgets, the result shows a command that
+    does so."""
     try:
         import ipywidgets
         from IPython.display import display

@@ -13,8 +13,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Builtin:
-    """A replacement of a builtin function. Unlike a Python function it does not become a method when it is an attribute of a class, and it can be
-    a member of an Enum. Classes and modes get the replacement itself, which is torch's attribute."""
+    """A replacement of a builtin function. Unlike a Python function, it does not become a method as
+    an attribute of a class, and it can be a member of an Enum. A __torch_function__ of a class or
+    mode gets this replacement as its function, because it is torch's attribute."""
     __text_signature__ = None
 
     def __init__(self, torch, function, original):
@@ -59,9 +60,10 @@ def _overridable(torch, function):
 
 
 def _method(torch, function, original):
-    """Wraps a replacement of a method. If an argument has a __torch_function__, PyTorch's own method runs. It passes
-    torch.Tensor's attribute to __torch_function__; the replacement runs only when that calls the attribute, so that
-    __torch_function__ does not see the calls that the replacement makes."""
+    """Wraps a replacement of a method. If an argument has a __torch_function__, PyTorch's own
+    method runs. It passes torch.Tensor's attribute to __torch_function__. The replacement runs only
+    when __torch_function__ calls that attribute, so that __torch_function__ does not see calls by
+    the replacement."""
     overridden = torch._C._has_torch_function_variadic
 
     @functools.wraps(function)
@@ -81,24 +83,25 @@ def _is_overridden(overridden, values):
 
 
 def _original(function):
-    """The function of torch below the wrappers of this package."""
+    """Returns the function of torch that this package has wrapped."""
     while inspect.isfunction(function) and function.__code__.co_filename.startswith(_HERE):
         function = function.__wrapped__
     return function
 
 
 def _each(values):
-    """Returns the values and, instead of each list, its elements."""
+    """Returns the values, with each list replaced by its elements."""
     return [part for value in values for part in (value if type(value) in (list, tuple) else (value,))]
 
 
 def _rename(function, name):
-    """Sets the function's name to the place in torch where pickle finds it again."""
+    """Sets the function's module and name so that pickle finds the function in torch again."""
     function.__module__, function.__qualname__ = "torch", name
 
 
 def constructors(torch):
-    """PyTorch's cached set of functions that take their device from `with torch.device()`. The first call fills it."""
+    """Returns PyTorch's cached set of functions that take their device from `with torch.device()`.
+    The first call fills the cache."""
     try:
         from torch.utils import _device
         return _device._device_constructors()
@@ -126,7 +129,8 @@ def replace(torch, owner, name, function):
 
 
 def install(process, originals):
-    """Call after functions of torch were replaced. `originals`: {name: function}, also for functions that were not replaced."""
+    """Call after functions of torch were replaced. `originals` is {name: function}, and also has
+    functions that were not replaced."""
     torch, with_device = process.torch, constructors(process.torch)
     for name, original in originals.items():
         function = getattr(torch, name)

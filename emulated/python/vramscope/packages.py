@@ -11,7 +11,7 @@ _known = {}  # folder of sys.path: whether packages are installed there
 
 
 def is_package(path):
-    """Whether a module's file belongs to an installed package (including torch)."""
+    """Returns whether a module's file belongs to an installed package (including torch)."""
     return isinstance(path, str) and not path.startswith(_HERE) and any(
         path.startswith(folder + os.sep) for folder in sys.path if _holds_packages(folder))
 
@@ -28,14 +28,14 @@ def _holds_packages(folder):
 
 
 def _folder():
-    """The folder of the program itself."""
+    """Returns the folder of the program itself."""
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     return os.path.dirname(os.path.abspath(main)) if main else os.getcwd()
 
 
 def is_own(path):
-    """Whether the program's author edits the file: it is not installed, or in the program's own folder, as with `pip
-    install -e`."""
+    """Returns whether the file belongs to the program. Such a file is not installed, or is in the
+    program's own folder, as with `pip install -e`."""
     if not isinstance(path, str) or path.startswith((_HERE, "<")):
         return False
     path = os.path.abspath(path)
@@ -45,7 +45,7 @@ def is_own(path):
 
 
 def sources():
-    """The program's own files among the imported ones, its script first."""
+    """Returns those of the imported files that belong to the program, the script first."""
     found = {}
     for name in ("__main__", *sys.modules):
         path = getattr(sys.modules.get(name), "__dict__", {}).get("__file__")

@@ -15,8 +15,8 @@ MOST_PROCESSES = 1 << 22  # Linux has no process numbers from here on (PID_MAX_L
 
 
 class Enough(SystemExit):
-    """Raised when the requested number of steps was seen. It is a SystemExit, so that the program ends as if it had
-    called sys.exit(0): `finally` and atexit run, `except Exception` does not catch it."""
+    """Raised after the requested number of steps. As a SystemExit, it ends the program like
+    sys.exit(0): `finally` and atexit run, and `except Exception` does not catch it."""
 
     def __init__(self):
         super().__init__(0)
@@ -31,7 +31,8 @@ class Settings:
         self.skip_init = environment.get("VRAMSCOPE_PROGRAM_SKIP_INIT") == "1"
         self.emulated = environment.get("VRAMSCOPE_PROGRAM_EMULATED", "")  # folder of the platform's libraries
         self.scratch = os.path.join(self.output, "scratch")  # for files of these hooks
-        # Where the program's files are written: "overlay" and "copy" are temporary layers, "none" is the user's disk.
+        # Where the program writes its files: into a temporary layer ("overlay", "copy") or onto the
+        # user's disk ("none").
         self.isolation = environment.get("VRAMSCOPE_ISOLATION") or "none"
         self.real = [os.path.realpath(path) for path in environment.get("VRAMSCOPE_ISOLATION_REAL", "").split(os.pathsep) if path]  # --writable
         self.library = environment.get("VRAMSCOPE_PROGRAM_TAIL", "")  # loaded into this process (native.py)
@@ -41,13 +42,14 @@ class Settings:
 
 
     def writes_to_disk(self, path):
-        """Whether a write by the program to this path changes the user's own file."""
+        """Returns whether the program's writes to this path change the user's own file."""
         path = os.path.realpath(path)
         return self.isolation == "none" or any(path == real or path.startswith(real.rstrip(os.sep) + os.sep) for real in self.real)
 
 
 class Process:
-    """What this process reports about itself. Thread-safe through the interpreter's lock."""
+    """Collects what this process reports about itself. The interpreter's lock makes it
+    thread-safe."""
 
     def __init__(self, torch, settings):
         self.torch = torch
@@ -90,8 +92,8 @@ class Process:
         return os.getpid() == self.pid
 
     def again(self):
-        """A fork of a process that had only imported modules (warm.py) becomes a process of its own, running another
-        program."""
+        """Call in a fork of the warm process (warm.py), which has only imported modules. Makes the
+        fork report as a separate process that runs another program."""
         self.settings.__init__()
         self.pid = os.getpid()
         self.about.update(pid=self.pid, argv=sys.argv[:64], rank=int(os.environ.get("RANK", "0") or 0),
@@ -105,8 +107,8 @@ class Process:
         self.assumptions[key] = self.assumptions.get(key, 0) + int(size)
 
     def part(self, what, install, *args, of="torch"):
-        """Installs a hook. If torch or another library lacks what the hook replaces, the program runs without that
-        hook, and this is reported."""
+        """Installs a hook. If torch or another library lacks the function that the hook replaces,
+        the program runs without the hook, which is reported."""
         try:
             return install(*args)
         except Exception as error:
@@ -117,7 +119,8 @@ class Process:
         self.assume("hooks are missing with this %s: %s" % (of, what), where)
 
     def assume_of(self, what, path, size=0):
-        """Adds an assumption about a file. Equal assumptions about several files become one, about their common folder."""
+        """Adds an assumption about a file. Equal assumptions about several files are merged into
+        one about their common folder."""
         path = os.path.abspath(path)
         before = self.folders.get(what)
         where = path if before is None else os.path.commonpath([before, path])
@@ -127,7 +130,8 @@ class Process:
         self.assume(what, where, size)
 
     def told(self):
-        """Merges equal assumptions at several lines of a file into one: "train.py:3, 7, 9 and 20 more"."""
+        """Returns the assumptions. Equal assumptions about several lines of a file are merged:
+        "train.py:3, 7, 9 and 20 more"."""
         files = {}
         for (what, where), size in list(self.assumptions.items()):
             path, colon, line = where.rpartition(":")
@@ -163,7 +167,8 @@ class Process:
         self.ends("exception")
         text = str(value)
         if self.settings.emulated and "invalid device ordinal" in text:
-            # Set by torchrun: the number of processes that it starts on this computer.
+            # torchrun sets this variable to the number of processes that it starts on this
+            # computer.
             wanted = os.environ.get("LOCAL_WORLD_SIZE", "N")
             first, _, rest = text.partition("\n")
             text = "%s (the plan has %s GPU(s), fewer than the program uses: vramscope plan --devices %s)\n%s" % (
@@ -171,7 +176,8 @@ class Process:
         self.about["exception"] = "%s: %s" % (kind.__name__, text[:2000])
 
     def end(self, how):
-        """Writes all data. Of several calls, the first one whose `how` is not just "end" counts."""
+        """Writes all data. If it is called several times, the first `how` other than "end" is
+        reported."""
         if not self.mine():
             return
         if not self.about["ended"] or self.about["ended"] == "end":
@@ -184,7 +190,7 @@ class Process:
         self.write()
 
     def move_aside(self):
-        """Gives this process's files a number that no process has."""
+        """Renames the files of this process to a number that no process has."""
         def path(kind, number):
             return os.path.join(self.settings.output, kind % number)
 
@@ -221,7 +227,7 @@ def complain(error):
 
 
 def replace_file(path, data):
-    """Writes a file completely or not at all."""
+    """Writes a file so that no other process ever sees it incomplete."""
     part = path + ".part"
     try:
         with open(part, "wb") as file:

@@ -18,8 +18,9 @@ _ENDS_WITHIN = 10.0  # seconds for the program to end after Ctrl-C
 class VramscopeError(RuntimeError):
     """An error of the program `vramscope`, with its message.
 
-    `status`: its exit status (README.md): 1 the answer is no, 2 wrong usage, 3 bad input, 4 an internal failure.
-    `result`: what was recorded of a planned program that failed after it had begun to train; otherwise None.
+    `status` is its exit status (README.md): 1 the answer is no, 2 wrong usage, 3 bad input, 4 an
+    internal failure. `result` is what was recorded of a planned program that began to train and
+    then failed; otherwise None.
     """
 
     def __init__(self, message: str, status: int = BAD_INPUT, result: Any = None) -> None:
@@ -44,7 +45,8 @@ def _candidates() -> Iterable[str]:
 
 
 def find() -> str:
-    """The path of the program: $VRAMSCOPE, the wheel's own, the one on PATH, or the one in the build tree."""
+    """Returns the path of the program. It is $VRAMSCOPE or, in this order, the program in the
+    wheel, on PATH, or in the build tree."""
     for path in _candidates():
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
@@ -54,7 +56,8 @@ def find() -> str:
 
 
 def platform() -> str:
-    """The folder of the emulated platform's libraries, which contains the library that listens to the allocator."""
+    """Returns the folder of the emulated platform's libraries. The library that listens to the
+    allocator is in it, too."""
     places = [os.environ.get("VRAMSCOPE_EMULATED", ""), os.path.dirname(os.path.dirname(_HERE))]
     beside = os.path.dirname(os.path.realpath(find()))
     places += [os.path.join(beside, "..", "emulated"), os.path.join(beside, "..", "lib", "vramscope", "emulated")]
@@ -65,8 +68,8 @@ def platform() -> str:
 
 
 def environment() -> Dict[str, str]:
-    """This process's environment without the variables that make child processes part of a plan, because the program
-    `vramscope` trains nothing."""
+    """Returns the environment without the variables that make child processes part of a plan,
+    because the program `vramscope` must not become a part of it."""
     if "VRAMSCOPE_PROGRAM_OUTPUT" not in os.environ:
         return dict(os.environ)
     mine = {name: value for name, value in os.environ.items()
@@ -84,7 +87,8 @@ def environment() -> Dict[str, str]:
 
 
 def _said(lines: Sequence[str], told: bool = False) -> str:
-    """The message of a failed command: its own lines, errors first."""
+    """Returns the message of a failed command: the lines of the command itself, with errors
+    first."""
     own = [line[len(_PREFIX):] for line in lines if line.startswith(_PREFIX)]
     errors = [line[len("error: "):] for line in own if line.startswith("error: ")]
     # Lines printed by a planned program.
@@ -152,7 +156,7 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
 
 
 def text(arguments: Sequence[str]) -> str:
-    """The stdout of `vramscope ARGUMENTS`, for commands whose result is a file."""
+    """Returns what `vramscope ARGUMENTS` prints to stdout, for commands that output a file."""
     done = subprocess.run([find(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     if done.returncode != DONE:
         raise VramscopeError(_said(done.stderr.decode("utf-8", "replace").splitlines()), done.returncode)

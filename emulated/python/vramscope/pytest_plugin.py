@@ -67,9 +67,9 @@ class _Budget:
 
 @pytest.fixture
 def vram_budget() -> Callable[..., _Budget]:
-    """`with vram_budget("24GiB"): train()` fails if train() needs more GPU memory, including the CUDA context; the
-    message shows what the peak consists of. `context`: the size of the CUDA context, if it is known better
-    ("450MiB")."""
+    """`with vram_budget("24GiB"): train()` fails if train() needs more GPU memory, including the
+    CUDA context. The message shows what the peak consists of. `context` overrides the size of the
+    CUDA context ("450MiB")."""
 
     def make(budget: Union[int, str], *, context: Optional[str] = None) -> _Budget:
         from vramscope.recording import record
@@ -92,7 +92,8 @@ def _needs_a_plan(item: Any) -> bool:
     except ImportError:
         import importlib.util
 
-        # A torch without NVIDIA's libraries can be found but not imported; a plan provides them.
+        # torch is only searched for, because without NVIDIA's libraries it cannot be imported. A
+        # plan provides them.
         return importlib.util.find_spec("torch") is not None
     return not torch.cuda.is_available()
 
@@ -109,7 +110,7 @@ def pytest_runtest_protocol(item: Any, nextitem: Any) -> Optional[bool]:
 
 
 def _planned(item: Any) -> List[Any]:
-    """The reports of the test, run in a process of its own under a plan."""
+    """Runs the test in a separate process under a plan, and returns its reports."""
     from vramscope import program
 
     config = item.config
@@ -139,7 +140,8 @@ def _planned(item: Any) -> List[Any]:
 
 
 def _own_options(config: Any) -> List[str]:
-    """The options of pytest's command line that decide which files and plugins it finds."""
+    """Returns the options of pytest's command line that determine which files and plugins it
+    finds."""
     options: List[str] = []
     if config.inipath is not None:
         options += ["-c", str(config.inipath)]

@@ -13,8 +13,9 @@ def install(process):
     rank, world = (int(part) for part in process.settings.as_rank.split("/"))
     os.environ.update(RANK=str(rank), LOCAL_RANK="0", WORLD_SIZE=str(world), LOCAL_WORLD_SIZE="1",
                       MASTER_ADDR="127.0.0.1", MASTER_PORT="29500")
-    # NCCL's heartbeat thread queries the store each second for failed ranks, of which there are none. The store is in
-    # Python, and a thread that calls Python while the interpreter shuts down is killed, and the process with it.
+    # NCCL's heartbeat thread would query the store each second for failed ranks, of which there are
+    # none. The store is in Python. If the thread calls it while the interpreter shuts down, the
+    # thread is killed, and the process with it.
     os.environ.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0")
     process.about.update(rank=rank, world_size=world)
     process.assume("one process runs as rank %d of %d: data from the other ranks is missing" % (rank, world), "--as-rank")
@@ -25,7 +26,8 @@ def install(process):
     init = distributed.init_process_group
 
     class Store(distributed.Store):
-        """A store that returns the values that this rank has set, and placeholder values for keys of other ranks."""
+        """A store that returns the values that this rank has set. Keys of other ranks have
+        placeholder values."""
 
         def __init__(self):
             super().__init__()
@@ -50,7 +52,8 @@ def install(process):
             pass
 
         def check(self, keys):
-            # Keys of other ranks are absent here, because programs do not wait for them with check().
+            # check() reports keys of other ranks as absent, because programs do not use it to wait
+            # for them.
             return all(key in self.said for key in keys)
 
         def delete_key(self, key):
@@ -146,15 +149,17 @@ def _checkpoints(process, module):
 
 
 def _flat_states(process, module):
-    """FSDP1's optim_state_dict: ranks exchange the names of the parameters whose states they have, and the states. For
-    parameters of which this rank has no part, a state like one of its own is assumed."""
+    """Handles FSDP1's optim_state_dict, for which ranks exchange their parameters' names and
+    states. If this rank has no part of a parameter, a state like one of its own states is
+    assumed."""
     if not hasattr(module, "_allgather_state_info"):
         return  # before 2.1, ranks do not exchange names and states
     mapped, gathered = module._map_param_key_to_optim_keys, module._allgather_state_info
 
     @functools.wraps(mapped)
     def _map_param_key_to_optim_keys(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, *args, **kwargs):
-        # With merge_keys=True, PyTorch merges the ranks' keys and does not wait for those of the first rank.
+        # With merge_keys=True, PyTorch merges the keys of all ranks. Otherwise it would wait for
+        # the keys of the first rank.
         keys, own = mapped(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, True)
         if optim_state_dict["state"]:
             names = [tuple(param_to_fqns[parameter]) for parameter in param_key_to_param.values() if parameter.requires_grad]

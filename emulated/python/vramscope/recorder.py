@@ -22,7 +22,8 @@ FLUSH_REQUESTS = 200_000
 
 
 class Recorder:
-    """Exists once per process. `mark` and its callers run on any thread, with the interpreter's lock."""
+    """There is one recorder per process. `mark` and its callers run on any thread, with the
+    interpreter's lock."""
 
     def __init__(self, process):
         self.process = process
@@ -70,7 +71,8 @@ class Recorder:
         return time.time_ns  # the clock of the entries' time_us
 
     def position(self):
-        """(device, count): allocations and frees that have an entry in the history."""
+        """Returns (device, count). The count is the number of allocations and frees that have an
+        entry in the history."""
         device = self.torch._C._cuda_getDevice()
         return device, self._requests(device)
 
@@ -88,7 +90,8 @@ class Recorder:
     # --- marks ---
 
     def address(self, tensor):
-        """The address of the block of a tensor of any class; 0 if it has none."""
+        """Returns the address of the block of a tensor of any class; 0 if the tensor has no
+        block."""
         tensor = getattr(tensor, "_local_tensor", tensor)  # this rank's part of a DTensor
         try:
             storage = tensor.untyped_storage() if tensor.is_cuda else None
@@ -98,7 +101,7 @@ class Recorder:
             return 0  # no storage: meta, fake, sparse
 
     def name(self, text):
-        """The number of a text. Each text is written only once."""
+        """Returns the number of a text. Each text is written only once."""
         number = self.names.get(text)
         if number is None:
             number = self.names[text] = len(self.names)
@@ -190,14 +193,14 @@ class Recorder:
             more = {}
             if "clear_history" in inspect.signature(record).parameters:
                 more["clear_history"] = True
-            # Stacks of frees are not shown. Also, if PyTorch 2.11 collects them, it loses a Python exception that
-            # leaves an operator.
+            # Stacks of frees are not recorded, because nothing shows them. Also, PyTorch 2.11 would
+            # lose Python exceptions that leave an operator.
             record(enabled="all", context="alloc", stacks=self.process.settings.stacks, max_entries=1 if self.rows else MAX_ENTRIES, **more)
 
     def snapshot(self):
-        """The state and the entries since the last flush."""
-        # None in place of torch._inductor keeps PyTorch from importing it to look up lines of compiled code, which
-        # takes a second.
+        """Returns the allocator's state, and the history entries since the last flush."""
+        # PyTorch would import torch._inductor to look up lines of compiled code, which takes a
+        # second. None in its place prevents that.
         torch = self.torch
         absent = "torch._inductor" not in sys.modules
         if absent:
@@ -277,7 +280,7 @@ class Recorder:
             self._record()
 
     def _written(self, devices):
-        """The program's history so far, from the chunks."""
+        """Returns the program's history so far, which it reads from the chunks."""
         entries = [[] for _ in range(devices)]
         for number in range(self.users_chunk, self.chunks):
             with open(self._chunk(number), "rb") as file:
@@ -303,7 +306,7 @@ class Recorder:
                 call()
 
     def _write_the_end(self):
-        """Writes the final memory state with its pools, which the rows do not contain."""
+        """Writes the final state of the memory, because the rows contain no pools."""
         try:
             self._write_chunk(self.snapshot())
         except OSError as error:
@@ -313,7 +316,8 @@ class Recorder:
     # --- a program that records its own history ---
 
     def idle(self):
-        """Whether nothing is recorded until another recording begins; the program's calls are then PyTorch's own."""
+        """Returns whether nothing is recorded until another recording begins. The program's calls
+        then go directly to PyTorch."""
         return False
 
     def wrap_the_programs_own(self):
@@ -341,8 +345,8 @@ class Recorder:
                         before = None
                     if "clear_history" in parameters:
                         kwargs["clear_history"] = True
-                # A full ring would drop entries that are not written yet, so the program's limit applies only to what
-                # the program is shown.
+                # With the program's limit, PyTorch would drop entries that are not written yet. So
+                # the limit applies only to the history that the program gets.
                 name = "trace_alloc_max_entries" if legacy else "max_entries"
                 self.shown = min(kwargs.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
                 if len(args) < 3:

@@ -60,9 +60,10 @@ def record(path: Optional[Union[str, "os.PathLike[str]"]] = None, *, overwrite: 
         recording.show()
 
     Memory allocated before the block is included and marked as older than the recording. Needs a GPU (otherwise raises
-    VramscopeError), or a program that runs under `vramscope plan --`. In a plan, the file at `path` is discarded with
-    the program's other files unless `--writable` names its folder. Kernels are included only if the whole program is
-    watched. An existing file is not replaced unless `overwrite`.
+    VramscopeError), or a program that runs under `vramscope plan --`. In a plan, the file at `path`
+    is deleted with the program's other files, unless `--writable` names its folder. The recording
+    contains kernels only if the whole program is watched. An existing file is not replaced unless
+    `overwrite`.
     """
     return Recording(None if path is None else os.path.abspath(os.fspath(path)), overwrite)
 
@@ -99,8 +100,8 @@ class _Part:
         if not self.process.recorder.recording:
             raise program.VramscopeError("this program's memory is no longer recorded")
         self.device = self.torch.cuda.current_device()
-        # Entries before the part get times before the mark, and entries of the part get times after it. PyTorch's entries have a
-        # resolution of microseconds.
+        # Entries before the part must have times before the mark, and entries of the part times
+        # after it. The times of PyTorch's entries are in microseconds.
         began = int(self.process.recorder.now())
         self.began = began if self.process.about.get("clock") == "virtual" else began // 1000 * 1000
         self.process.recorder.mark("A", self.process.recorder.name("vramscope.record"))
@@ -127,12 +128,13 @@ class _Part:
         device = os.environ.get("VRAMSCOPE_PROGRAM_DEVICE")
         if planned and device:
             command += ["--device", device]
-        # The program may have caught an exception and reported it; only the trace matters here.
+        # Also accepts the status of a failed program, because only the trace matters. The program
+        # may have reported an exception that it caught.
         summary, _, said = program.run(command, accept=(program.DONE, program.NO, program.BAD_INPUT))
         if not os.path.exists(whole):
             raise program.VramscopeError("the recording so far cannot be read: %s" % " ".join(said[-3:]))
         first, mine = self._origin(whole, summary)
-        # From the beginning of the part to the end of the trace.
+        # Selects the trace from the beginning of the part to its end.
         cut = ["export", whole, "--to", "trace", "-o", part, "--time", "%dns:" % max(0, self.began - first)]
         if mine is not None:
             cut += ["--device", str(mine + self.device)]
@@ -142,8 +144,8 @@ class _Part:
         return part, figures, more
 
     def _origin(self, whole: str, summary: Dict[str, Any]) -> Tuple[int, Optional[int]]:
-        """The trace's time 0 on this process's clock and, with several processes, the trace's number of this process's
-        first device."""
+        """Returns the time 0 of the trace on this process's clock. With several processes, also
+        returns which number the first device of this process has in the trace."""
         figures = program.run(["info", whole, "--json"])[0]
         if self.process.about.get("clock") == "virtual":
             first = _first_mark(os.path.join(self.process.recorder.folder, "marks.jsonl"))

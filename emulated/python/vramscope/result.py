@@ -13,7 +13,7 @@ _PARTS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def bytes_text(size: int) -> str:
-    """The size in the program's format: "1.84 GiB"."""
+    """Returns the size as the program formats it, such as "1.84 GiB"."""
     for unit, name in _PARTS:
         if size >= unit:
             return "%.2f %s" % (size / unit, name)
@@ -41,7 +41,7 @@ class Check:
         return self.within_budget
 
     def __str__(self) -> str:
-        """The verdict in one line, followed by what is live at the peak."""
+        """Returns the verdict in one line, and after it what is live at the peak."""
         at_least = "at least " if self.json.get("ran_out_at") else ""
         needs = "needs %s%s, budget %s" % (at_least, bytes_text(self.needed), bytes_text(self.budget))
         if self.within_budget:
@@ -120,7 +120,7 @@ class Result:
 
     @property
     def fits(self) -> Optional[bool]:
-        """Whether a plan fits its GPU; None for a file (see check())."""
+        """Whether a plan fits its GPU. None for a file, for which check() takes a budget."""
         fits = self.summary.get("fits")
         return None if fits is None else bool(fits)
 
@@ -130,7 +130,7 @@ class Result:
 
     @property
     def measured(self) -> bool:
-        """Whether the figures were recorded on a real GPU; otherwise they were planned."""
+        """True if the figures were recorded on a real GPU, False if they were planned."""
         return bool(self.summary.get("measured"))
 
     def _file(self) -> str:
@@ -139,34 +139,37 @@ class Result:
         return self.path
 
     def peak(self, by: str = "category", *, at: Optional[str] = None, top: int = 20) -> Dict[str, Any]:
-        """What is live at the peak, or at another time: `vramscope peak --json`. `by`: category, module, op, stack
-        (call site), phase."""
+        """Returns what is live at the peak or at time `at`, as `vramscope peak --json` prints it.
+        `by`: category, module, op, stack (call site) or phase."""
         arguments = ["peak", self._file(), "--by", by, "--top", str(top), "--json"]
         return program.run(arguments + (["--at", at] if at else []))[0]
 
     def explain(self) -> Dict[str, Any]:
-        """Fragmentation, unused memory, leaks, call sites, out of memory: `vramscope explain --json`."""
+        """Returns fragmentation, unused memory, leaks, call sites and failed allocations, as
+        `vramscope explain --json` prints them."""
         return program.run(["explain", self._file(), "--json"])[0]
 
     def check(self, budget: Union[int, str], *, context: Optional[str] = None) -> Check:
-        """Whether the training fits a budget ("24GiB", or bytes), including the CUDA context: `vramscope check --json`."""
+        """Checks whether the training fits a budget ("24GiB" or a number of bytes), including the
+        CUDA context, like `vramscope check --json`."""
         arguments = ["check", self._file(), "--budget", str(budget), "--json"]
         return Check(program.run(arguments + (["--context", context] if context else []))[0])
 
     # --- other outputs ---
 
     def show(self) -> "Any":
-        """Opens the trace in the window and returns a vramscope.Window at once."""
+        """Opens the trace in the window. Does not wait, and returns a vramscope.Window."""
         from vramscope import window
 
         return window.show(self)
 
     def to_json(self, indent: Optional[int] = None) -> str:
-        """The program's JSON output for the trace, as documented in app/cli/JSON.md."""
+        """Returns the program's JSON output for the trace, which app/cli/JSON.md documents."""
         return json.dumps(self.summary, indent=indent)
 
     def svg(self, title: Optional[str] = None) -> str:
-        """The memory over time by category, as an SVG image: `vramscope export --to svg`."""
+        """Returns an SVG image of the memory over time by category, as `vramscope export --to svg`
+        writes it."""
         return program.text(["export", self._file(), "--to", "svg", "-o", "-"] + (["--title", title] if title else []))
 
     def save(self, path: Union[str, "os.PathLike[str]"], *, overwrite: bool = False) -> str:
@@ -191,7 +194,8 @@ class Result:
         return "does not fit on %s" % self.device_name
 
     def _repr_html_(self) -> str:
-        """In a notebook: the curve, and what the peak consists of. Plain HTML without scripts."""
+        """Returns what a notebook shows: the curve, and what the peak consists of, as HTML without
+        scripts."""
         if not self.summary:
             return "<p>%s</p>" % html.escape(repr(self))
         allocated = max(self.peak_allocated, 1)
@@ -215,7 +219,8 @@ def _copy(path: str, file: "IO[bytes]") -> None:
 
 
 def write_whole(path: Union[str, "os.PathLike[str]"], write: Callable[["IO[bytes]"], None], *, overwrite: bool) -> str:
-    """Writes a file completely or not at all; raises FileExistsError if it exists and may not be replaced."""
+    """Writes a file, and leaves no incomplete file behind. Raises FileExistsError if the file
+    exists and may not be replaced."""
     path = os.path.abspath(os.fspath(path))
     if os.path.lexists(path) and not overwrite:
         raise FileExistsError("'%s' exists; overwrite=True replaces it" % path)

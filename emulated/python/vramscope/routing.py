@@ -17,7 +17,7 @@ class Routing:
         self.seen = False
 
     def share(self, mask):
-        """The number of true elements in the mask of one expert; None for other masks."""
+        """Returns the number of true elements in the mask of one expert; None for other masks."""
         experts = getattr(mask, "_vramscope_experts", None) if self.seen else None
         return max(1, (mask.numel() + experts // 2) // experts) if experts else None
 
@@ -33,7 +33,8 @@ class Routing:
                 return result
             result = function(tensor, num_classes)
             if num_classes > 1 and self.values.unknown(tensor):
-                # A class that the experts do not need marks places without an expert, so no tokens are assumed for it.
+                # There may be one class more than experts, for places without an expert. No tokens
+                # are assumed for that class.
                 result._vramscope_experts = min(num_classes, getattr(tensor, "_vramscope_classes", num_classes))
                 self.seen = True
             return result
@@ -57,7 +58,7 @@ class Routing:
         return wrapper
 
     def picked(self, function, default):
-        """Wraps topk() and similar, which choose a few places along a dimension."""
+        """Wraps topk() and similar functions, which choose a few places along a dimension."""
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
             tensor, result = input, function(input, *args, **kwargs)
@@ -72,7 +73,7 @@ class Routing:
         return wrapper
 
     def equal(self, function):
-        """Wraps picks == number: the mask of one expert."""
+        """Wraps `picks == number`, which is the mask of one expert."""
         @functools.wraps(function)
         def wrapper(input, other, **more):
             tensor, result = input, function(input, other, **more)
@@ -91,7 +92,7 @@ class Routing:
             tensor, values, torch = input, self.values, self.torch
             bins = bins_of(args, kwargs)
             value = values.value(tensor) if values.small(tensor) else None
-            # bincount makes as many bins as the largest value needs.
+            # Without enough bins, bincount adds bins up to the largest value.
             if value is not None and type(bins) is int and function.__name__ == "bincount":
                 more = {key: arg for key, arg in kwargs.items() if key != "minlength"}
                 result = function(tensor, *args[:1], minlength=max(bins, int(value.max()) + 1), **more)
@@ -118,7 +119,8 @@ class Routing:
         return wrapper
 
     def added(self, function):
-        """Wraps scatter_add_ and index_add_: adding ones at chosen experts counts them."""
+        """Wraps scatter_add_ and index_add_, with which a program counts the tokens of each expert
+        by adding ones."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             values, torch = self.values, self.torch

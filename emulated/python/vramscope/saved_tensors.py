@@ -29,7 +29,8 @@ class SavedTensors:
                 setattr(jit, name, self.without(getattr(jit, name)))
 
     def begin(self):
-        """Called on the thread that first uses CUDA; autograd's threads inherit the hooks with every backward."""
+        """Called on the thread that first uses CUDA. In each backward pass, autograd's threads
+        inherit the hooks from it."""
         push, pop = self.autograd._push_saved_tensors_default_hooks, self.autograd._pop_saved_tensors_default_hooks
         push = functools.partial(push, self.recorder.native.pack, self.recorder.native.unpack)
         self.push, self.pop = push, pop
@@ -66,8 +67,9 @@ class SavedTensors:
         return wrapper
 
     def leaves(self):
-        """Without hooks, autograd returns inputs that have no graph of their own as the same objects, with the program's attributes and
-        gradients. These objects are found again if they still exist."""
+        """Makes a custom function's `saved_tensors` return leaf inputs as the same objects, with
+        the program's attributes and gradients, as autograd does without hooks. Only objects that
+        still exist can be returned."""
         context, backward = self.function.FunctionCtx, self.function.BackwardCFunction
         save, saved = context.save_for_backward, backward.saved_tensors
 
@@ -90,8 +92,8 @@ class SavedTensors:
 
     @staticmethod
     def same(tensor, leaf):
-        """The leaf if it has the same memory as the tensor; otherwise the tensor, for example if the program's own hooks
-        have moved it."""
+        """Returns the leaf if it has the same memory as the tensor. Otherwise returns the tensor,
+        which for example the program's own hooks have moved."""
         if leaf is None or tensor is None or tensor.shape != leaf.shape or tensor.device != leaf.device:
             return tensor
         try:
@@ -100,14 +102,15 @@ class SavedTensors:
             return tensor  # no memory
 
     def end(self):
-        """Removes the hooks when a recording ends before the program does."""
+        """Removes the hooks if the recording ends and the program continues."""
         if self.active:
             self.active = False
             self.pop()
         self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable = self.disable, self.enable
 
     def without(self, traces):
-        """Wraps torch.jit.trace, which would trace the hooks' tensors and find that two traces differ."""
+        """Wraps torch.jit.trace so that it runs without hooks. It would trace the hooks' tensors,
+        and find that two traces differ."""
         @functools.wraps(traces)
         def wrapper(*args, **kwargs):
             if not self.active:

@@ -20,12 +20,12 @@ UNTOUCHED = 1 << 25  # from this size on, the C library maps fresh pages, which 
 
 
 def blank(torch, size):
-    """Returns zeroed memory. Large memory is not touched, so it takes no space."""
+    """Returns memory that reads as zeros. Large memory is not written to, so it takes no space."""
     return (torch.empty if size >= UNTOUCHED else torch.zeros)(size, dtype=torch.uint8, device="cpu")
 
 
 class Unsupported(Exception):
-    """A value of an unsupported kind."""
+    """Raised for a value of a kind that cannot be described."""
 
 
 class Malformed(RuntimeError):
@@ -97,7 +97,8 @@ def describe(value, torch):
 
 
 def described(source):
-    """Returns the JSON text after the magic bytes. For other data, returns None and leaves a stream at its position."""
+    """Returns the JSON text after the magic bytes. For other data, returns None, and a stream keeps
+    its position."""
     if isinstance(source, (str, os.PathLike)):
         try:
             with open(source, "rb") as file:
@@ -122,7 +123,7 @@ def _text(file):
 
 
 def _whole(row, key, most):
-    """An integer from 0 to `most`."""
+    """Returns row[key], which must be an integer from 0 to `most`."""
     number = row.get(key) if isinstance(row, dict) else None
     if type(number) is not int or not 0 <= number <= most:
         raise Malformed("'%s' is %.40r" % (key, number))

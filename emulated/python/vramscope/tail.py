@@ -45,7 +45,8 @@ class Tail:
             self.library, self.locked, self.requests = library, locked, requests
 
     def read_stacks(self, path):
-        """Whether rows have stacks from now on; the stacks are written to the file at `path`."""
+        """Returns whether rows have stacks from now on. Their stacks are written to the file at
+        `path`."""
         try:
             captured = self.torch._C._profiler.gather_traceback(python=True, script=False, cpp=False)
             object_of = ctypes.c_void_p.from_address(id(captured) + object.__basicsize__).value
@@ -75,8 +76,9 @@ class Tail:
         return None
 
     def begin(self, path, keep=False):
-        """Starts another file. With `keep`, the previous file becomes a chunk of the history. Otherwise returns the
-        path of the previous file, or ""; the caller removes that file after writing a chunk with its contents."""
+        """Starts another file. Returns the path of the previous file, or "". With `keep`, the
+        previous file becomes a chunk of the history. Otherwise the caller must write its contents
+        as a chunk and then remove it."""
         before = self.path
         if self.library is None or before == path:
             return ""
@@ -84,7 +86,8 @@ class Tail:
         return before
 
     def chunk_ends(self, path):
-        """Turns rows since the last chunk into a chunk and continues at `path`. Returns whether there were any rows."""
+        """Makes a chunk of the rows since the last chunk, and continues in a new file at `path`.
+        Returns whether there were any rows."""
         rows = self.library.vramscope_history_rows
         rows.restype, rows.argtypes = ctypes.c_uint64, []
         if not rows():
@@ -95,7 +98,7 @@ class Tail:
         return True
 
     def streams(self):
-        """(device, handle) of the streams with allocations."""
+        """Returns (device, handle) of each stream with allocations."""
         stream, handle, found = self.library.vramscope_history_stream, ctypes.c_uint64(), []
         stream.restype, stream.argtypes = ctypes.c_int, [ctypes.c_int, ctypes.POINTER(ctypes.c_uint64)]
         while True:

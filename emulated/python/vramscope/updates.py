@@ -78,7 +78,7 @@ class Updates:
             self._tag()
 
     def _tag(self):
-        """Tags parameters and gradients of a program without modules."""
+        """Tags the parameters and gradients of a program that has no modules."""
         if self.hooks.roots:
             return
         leaves = [leaf for leaf in (reference() for reference in self.leaves) if leaf is not None]
@@ -87,8 +87,9 @@ class Updates:
         native.tag_gradients(leaves)
 
     def over(self, cleared=False):
-        """Returns the position and time of the last backward pass, once, if the weights were updated by hand
-        since that pass. `cleared`: the program clears gradients now."""
+        """Returns the position and time of the last backward pass if the program has updated the
+        weights itself since that pass, otherwise None. Each pass is returned at most once.
+        `cleared` means that the program clears gradients now."""
         if self.optimizers or self.left is None:
             return None
         leaf = self._leaf()

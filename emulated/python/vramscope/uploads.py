@@ -8,7 +8,7 @@ import sys
 
 from vramscope import imports
 
-# Read by the libraries themselves, also in child processes.
+# The libraries read these variables, in child processes, too.
 VARIABLES = {
     "WANDB_MODE": "disabled",
     "COMET_MODE": "DISABLED",
@@ -20,11 +20,11 @@ VARIABLES = {
     "HF_HUB_DISABLE_TELEMETRY": "1", "DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1", "VLLM_NO_USAGE_STATS": "1", "RAY_USAGE_STATS_ENABLED": "0",
     "MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "false", "DVC_NO_ANALYTICS": "1", "GRADIO_ANALYTICS_ENABLED": "False",
 }
-# Also set if downloads are forbidden.
+# These variables are also set if downloads are forbidden.
 NO_NETWORK = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
 
 
-# --- results of skipped functions, from the call's arguments by name and the module ---
+# --- the results of skipped functions; `call` has the arguments by name ---
 
 def nothing(call, module):
     return None
@@ -98,7 +98,8 @@ _BLOB_WRITES = ("upload_blob", "upload_blob_from_url", "stage_block", "stage_blo
                 "set_blob_metadata", "set_http_headers", "set_blob_tags", "set_standard_blob_tier")
 _LAKE_WRITES = ("create_file", "upload_data", "append_data", "flush_data", "delete_file", "rename_file", "create_directory", "delete_directory", "rename_directory")
 
-# (library, module, owner within it, functions, results). Names that a version lacks are skipped.
+# (library, module, owner within the module, functions, function that returns their result). Names
+# that a version of the library lacks are ignored.
 SKIPPED = (
     ("huggingface_hub", _HUB, "HfApi", ("create_repo", "duplicate_space", "duplicate_repo"), _repository),
     ("huggingface_hub", _HUB, "HfApi", ("create_commit", "upload_file", "upload_folder", "delete_file", "delete_files", "delete_folder"), _commit),
@@ -138,11 +139,13 @@ SKIPPED = (
     ("wandb", "wandb", "", ("login",), lambda call, module: True),
     ("comet_ml", "comet_ml", "", ("login", "init"), nothing),
 )
-# Functions that both read and write, and for each a function that decides from a call's arguments whether to let it through.
+# {function that both reads and writes: function that decides from the arguments whether to let a
+# call through}
 LET_THROUGH = {"_make_api_call": _s3_reads}
 TARGETS = {"_make_api_call": _s3_target}
 
-# (library, module, owner, function, keywords set in every call): the library's own way to send nothing.
+# (library, module, owner, function, keywords set in every call). With these keywords, the library
+# itself sends nothing.
 FORCED = (
     ("wandb", "wandb", "", "init", {"mode": "disabled"}),
     ("swanlab", "swanlab", "", "init", {"mode": "disabled"}),
@@ -157,8 +160,8 @@ FORCED = (
     ("trackio", "trackio", "", "init", {"space_id": None, "dataset_id": None, "server_url": None}),
 )
 
-# (library, module, owner, function, parameter with a server's address; "": the result). The address is replaced by a
-# folder of the plan.
+# (library, module, owner, function, parameter). The parameter is a server's address, which is
+# replaced by a folder of the plan. If it is "", the address is the result.
 SERVERS = (
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "_resolve_tracking_uri", ""),
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "get_tracking_uri", ""),
@@ -172,7 +175,8 @@ _TARGETS = ("repo_id", "model_id", "space_id", "bucket", "path", "lpath", "filen
 
 
 class _Record:
-    """Collects what was skipped, and reports it as assumptions after torch is imported and the process exists."""
+    """Collects what was skipped. Reports it as assumptions when torch has been imported and Process
+    exists."""
 
     def __init__(self):
         self.process, self.waiting = None, []
@@ -245,7 +249,8 @@ def _skipped(library, module, name, function, result):
 
 
 def _replaced(function, forced):
-    """The arguments of a call with some replaced, whether the program passes them by position or by name."""
+    """Returns the arguments of a call, some of them replaced. The program may have passed these by
+    position or by name."""
     import inspect
 
     parameters = list(inspect.signature(function).parameters.values())
@@ -299,7 +304,8 @@ def _to_folder(library, function, parameter):
 
 
 def _rows():
-    """For each module its hooks: (owner, names, function that wraps a function of that name)."""
+    """Yields the hooks: (module, owner, names, function that wraps a function with one of these
+    names)."""
     for library, module, owner, names, result in SKIPPED:
         yield module, owner, names, lambda found, name, function, library=library, result=result: _skipped(library, found, name, function, result)
     for library, module, owner, name, forced in FORCED:
@@ -326,7 +332,7 @@ def _hook(owner_name, names, wrap, module):
 
 
 def start():
-    """Called in every Python process of a planned program, before its own code runs."""
+    """Called in each Python process of a planned program before the program's code runs."""
     os.environ.update(VARIABLES)
     if os.environ.get("VRAMSCOPE_NO_NETWORK") == "1":
         os.environ.update(NO_NETWORK)

@@ -60,7 +60,7 @@ class Values(Following):
         return wrapper
 
     def compared(self, function):
-        """Wraps ==, < and similar: the result is known if both operands are."""
+        """Wraps ==, < and similar operators. The result is known if both operands are known."""
         @functools.wraps(function)
         def wrapper(input, other, **more):  # PyTorch's parameter name
             tensor = input
@@ -95,7 +95,8 @@ class Values(Following):
         return wrapper
 
     def guess(self, mask):
-        """The values that are assumed for `mask` when it is summed or read as a list; None if it is not a computed mask."""
+        """Returns the values to assume for `mask` when it is summed or read as a list; None if it
+        is not a computed mask."""
         if mask.dtype is not self.torch.bool or not self.unknown(mask):
             return None
         share = self.routing.share(mask)
@@ -124,8 +125,9 @@ class Values(Following):
         return wrapper
 
     def equals_nothing(self, function, args, kwargs):
-        """Counts per row how many computed numbers equal a given number; none are assumed to. For example,
-        (pixels == 0).sum(-1) == pixels.size(-1) searches for rows of padding."""
+        """Handles sums over rows that count how many computed numbers equal a given number. No
+        number is assumed to equal it. For example, (pixels == 0).sum(-1) == pixels.size(-1)
+        searches for rows of padding."""
         result = function(*args, **kwargs)
         self.assume("computed numbers that are compared with a given number and counted per row are assumed to differ from it")
         if self.small(result):
@@ -133,8 +135,8 @@ class Values(Following):
         return result
 
     def combined(self, function, truth_of):
-        """Wraps `&`, `|`, `^`, `~` and their named forms: combines the assumed values of the operands. If all operands are
-        known, so is the result."""
+        """Wraps `&`, `|`, `^`, `~` and their named forms. Combines the assumed values of the
+        operands. If all operands are known, the result is known."""
         @functools.wraps(function)
         def wrapper(*parts, **kwargs):
             torch = self.torch
@@ -184,7 +186,7 @@ class Values(Following):
 
     def truth(self, function):
         """Wraps item(), bool(), int() and float(). A computed condition is assumed to be true and a computed number to be 0,
-        unless the code that reads it calls for another value (branches.py, comparisons.py)."""
+        unless the program's code needs another value (branches.py, comparisons.py)."""
         @functools.wraps(function)
         def wrapper(tensor):
             if self.compiling() or not tensor.is_cuda:
@@ -214,7 +216,8 @@ class Values(Following):
         return wrapper
 
     def iterates(self, step):
-        """Wraps L-BFGS's step(), which would end at once and keep no history, because all gradients are zero."""
+        """Wraps L-BFGS's step(). Because all gradients are zero, it would end at once and keep no
+        history."""
         @functools.wraps(step)
         def wrapper(optimizer, closure):
             for group in optimizer.param_groups:
@@ -226,8 +229,9 @@ class Values(Following):
 
     def sound(self, function, truth=1):
         """Wraps functions whose C++ code reads conditions back from the GPU. An unknown condition is read as true, so that
-        checks of arguments pass and a zero-dimensional mask selects its element. truth=2: only the first unknown
-        condition is read as true. Later ones report errors and are read as false."""
+        checks of arguments pass and a zero-dimensional mask selects its element. With truth=2, only
+        the first unknown condition is read as true. Later conditions stand for errors and are read
+        as false."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             self.truths(truth)
@@ -252,13 +256,14 @@ class Values(Following):
         return wrapper
 
     def alike(self, function):
-        """Wraps equal() and allclose(), whose C++ code reads the result from the GPU. Computed values are assumed to be
-        equal, unless the program would then fail or repeat a loop. Parameters are also assumed to be equal, because
-        transformers ties weights that a checkpoint contains twice, after comparing them."""
+        """Wraps equal() and allclose(), whose C++ code reads the result from the GPU. Computed
+        values are assumed to be equal, unless that makes the program fail or repeat a loop.
+        Parameters are also assumed to be equal, because transformers compares weights that a
+        checkpoint contains twice, and ties them if they are equal."""
         @functools.wraps(function)
         def wrapper(input, other, *args, **kwargs):
             tensor, other = (part.data if type(part) is self.torch.nn.Parameter else part for part in (input, other))
-            # Known values are read before a kernel makes them unknown.
+            # Reads known values now, because the kernel makes them unknown.
             values = [self.value(part) if self.small(part) else None for part in (tensor, other)]
             result = function(tensor, other, *args, **kwargs)
             if result or tensor.shape != other.shape or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40)):
@@ -309,7 +314,8 @@ class Values(Following):
         return wrapper
 
     def same(self, function):
-        """Wraps any() and all(). Computed numbers, such as a solver's error codes, are assumed to be 0, so the result is false."""
+        """Wraps any() and all(). Computed numbers, such as a solver's error codes, are assumed to
+        be 0, so the result is assumed to be false."""
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
             tensor = input
@@ -331,8 +337,8 @@ class Values(Following):
         return wrapper
 
     def counted_mask(self, mask):
-        """Returns (mask, count) for a function that will read the number of true elements from the GPU. The count is -1 if
-        the platform counts the mask's bytes itself."""
+        """Returns (mask, count) for a function that will read the number of the mask's true
+        elements from the GPU. The count is -1 if the platform itself counts the mask's bytes."""
         known = self.value(mask)
         if known is not None:
             if not mask.is_contiguous():
@@ -377,8 +383,8 @@ class Values(Following):
         return wrapper
 
     def selected(self, function):
-        """Wraps masked_select: the result has as many numbers as the mask selects. Their values are known if the input and
-        the mask are."""
+        """Wraps masked_select. The result has as many numbers as the mask selects. They are known
+        if the input and the mask are known."""
         counted = self.count(function, _second)
 
         @functools.wraps(function)
@@ -398,7 +404,7 @@ class Values(Following):
         """Wraps x[...] and x[...] = y with masks among the indices."""
         @functools.wraps(function)
         def wrapper(tensor, index, *value):
-            # Assigning a single number does not count the mask.
+            # PyTorch does not count the mask if a single number is assigned.
             if not self.compiling() and (not value or isinstance(value[0], self.torch.Tensor) and value[0].numel() > 1):
                 if self.is_mask(index):
                     index = self.counted_mask(index)[0]
@@ -411,7 +417,8 @@ class Values(Following):
         return wrapper
 
     def scattered(self, function):
-        """Wraps masked_scatter. Its backward pass selects gradients by the same mask, at most as many as there were values."""
+        """Wraps masked_scatter. Its backward pass selects gradients with the same mask, but no more
+        than there were values."""
         @functools.wraps(function)
         def wrapper(input, mask, source):
             tensor = input
@@ -428,8 +435,9 @@ class Values(Following):
         return wrapper
 
     def truth_of_index(self, index):
-        """The assumed value of the zero-dimensional masks among the indices. PyTorch reads such masks back, for example in
-        x[~isnan(x)] if x has no dimensions. None if there is no such mask, or if the bytes of one are known."""
+        """Returns the assumed value of all zero-dimensional masks among the indices. PyTorch reads
+        such masks back, for example in x[~isnan(x)] if x has no dimensions. Returns None if there
+        is no such mask, or if the bytes of such a mask are known."""
         truths = [part for part in (index if type(index) is tuple else (index,))
                   if self.plain(part) and part.is_cuda and part.dtype is self.torch.bool and part.dim() == 0]
         if not truths or not all(self.unknown(part) for part in truths):
@@ -443,7 +451,7 @@ class Values(Following):
 
     def tell(self, mask, count):
         """Sets the number of true elements that the platform reports for the mask, now and in a backward pass."""
-        # Of a non-contiguous mask, PyTorch counts a copy, whose address is unknown.
+        # If the mask is not contiguous, PyTorch counts a copy, whose address is unknown.
         self.count_true(mask.data_ptr() if mask.is_contiguous() else 0, mask.numel(), count)
         self.remember(mask, count)
 
@@ -451,13 +459,14 @@ class Values(Following):
         mask._vramscope_count, mask._vramscope_counted = count, version(mask)
 
     def told(self, mask):
-        """The stored count; None if there is none or the mask was written to since."""
+        """Returns the stored count; None if there is no count, or if the mask was written to after
+        it was stored."""
         said = getattr(mask, "__dict__", {})
         return said["_vramscope_count"] if said.get("_vramscope_counted") == version(mask) else None
 
     def places(self, result, mask, count, known=None):
-        """Fills in the result of nonzero() and similar functions: the positions where the mask is true or, if only the
-        count is assumed, evenly spaced positions."""
+        """Sets the result of nonzero() and similar functions to the positions at which the mask is
+        true. If only the count is assumed, uses evenly spaced positions."""
         torch = self.torch
         parts = result if isinstance(result, tuple) else (result,)
         if (count > MANY or not parts or
@@ -517,7 +526,8 @@ def install(process):
         _stand_in(process, values)
     finally:
         overrides.install(process, {name: original for owner, name, original in originals if owner is torch})
-        # torch.jit.script must still find operators under these names, because it would compile Python functions.
+        # torch.jit.script must still find operators under these names. It would try to compile
+        # Python functions.
         for owner, name, original in originals:
             known = torch.jit._builtins._find_builtin(original)
             if known:

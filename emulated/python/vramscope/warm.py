@@ -39,8 +39,8 @@ MOST = 1 << 18  # size limit of a message
 POLL_MS = 20
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 CAPABILITY_VERSION_3 = 0x20080522
-# Variables that may differ between plans: those of these libraries, and those set by torchrun, which are read when a
-# process group is created.
+# Variables that may differ between plans, by prefix and by name: vramscope's own, and those that
+# torchrun sets, which are read when a process group is created.
 _OF_A_PLAN = ("VRAMSCOPE_", "TORCHELASTIC_")
 _OF_A_RANK = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "PWD", "OLDPWD", "SHLVL", "_"}
 
@@ -65,13 +65,15 @@ _changes = []
 
 
 def tell_modules(process):
-    """Called when the program first uses CUDA: stores the names of the modules imported so far, in their order."""
+    """Called when the program first uses CUDA. Stores the names of the modules that were imported
+    until then, in the order of their imports."""
     if "VRAMSCOPE_PROGRAM_TOGGLES" not in os.environ:
         return
     files = [(name, getattr(module, "__dict__", {}).get("__file__")) for name, module in list(sys.modules.items()) if name != "__main__"]
     begun = {name for name, module in list(sys.modules.items()) if getattr(getattr(module, "__spec__", None), "_initializing", False)}
-    # A module that is still being imported uses CUDA during its import, so the server must not import it. It must not
-    # import its submodules either, because that would import the module.
+    # A module that is still being imported uses CUDA during its import, so the server must not
+    # import it. The server must not import its submodules, either, because that would import the
+    # module.
     names = [name for name, path in files if packages.is_package(path) and not packages.is_own(path)
              and not any(name == other or name.startswith(other + ".") for other in begun)]
     why = "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
@@ -86,7 +88,7 @@ def tell_modules(process):
 # --- the server ---
 
 def serve():
-    """Returns in every process that is to become the program."""
+    """Runs the server. Returns only in forks, each of which becomes a planned program."""
     path, modules = os.environ.pop(SOCKET), os.environ.pop(MODULES)
     with open(modules) as file:
         names = json.load(file)["modules"]
@@ -126,9 +128,9 @@ def serve():
 
 
 def _count_devices_aside(torch):
-    """PyTorch refuses to use CUDA in a fork of a process that has counted its devices (cuda.is_available), and some
-    libraries count them when they are imported (bitsandbytes). So another process counts them. Returns a function that
-    restores the original."""
+    """Makes PyTorch count devices in another process. PyTorch refuses to use CUDA in a fork if the
+    parent process has counted devices (cuda.is_available), and some libraries count them when they
+    are imported (bitsandbytes). Returns a function that restores PyTorch's own way of counting."""
     count, counted = getattr(getattr(torch, "_C", None), "_cuda_getDeviceCount", None), []
     if count is None:  # built without CUDA
         return None
@@ -153,9 +155,9 @@ def _count_devices_aside(torch):
 
 
 def _keep_imports():
-    """Keeps packages that were imported before the fork from being torn down at the interpreter's end. Collecting and
-    deallocating them would copy every page shared with the server, and took longer than the program itself. The program's
-    own objects are finalized as usual."""
+    """Prevents the interpreter from deallocating, when it ends, packages that were imported before
+    the fork. That would copy each page that is shared with the server, and took longer than the
+    program itself. The program's own objects are finalized as usual."""
     gc.freeze()
     kept = [sys.modules.pop(name) for name in _shared if name in sys.modules]
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
@@ -166,7 +168,8 @@ _shared = []  # names of imported modules
 
 
 def _files():
-    """The imported files as they are on the disk: {path: (size, time of the last change)}."""
+    """Returns the state of the imported files on the disk as {path: (size, time of the last
+    change)}."""
     files = {}
     for module in list(sys.modules.values()):
         path = getattr(module, "__dict__", {}).get("__file__")
@@ -184,7 +187,8 @@ def _facts(path):
 
 
 def _answer(connection):
-    """Returns True in the process that is to become the program; the one that waits for it ends here."""
+    """Answers one request. Returns True in the process that becomes the program. The process that
+    waits for it ends here."""
     _die_with_parent(signal.SIGKILL)
     try:
         request, descriptors = _receive(connection)
@@ -226,7 +230,7 @@ def _receive(connection):
 
 
 def _refuse(request):
-    """The reason why this process cannot become that program; "" if it can."""
+    """Returns why this process cannot become the requested program; "" if it can."""
     if _arguments(request) is None:
         return "the server was started for another program"
     given = request["environment"]
@@ -246,13 +250,14 @@ def _refuse(request):
 
 
 def _of_a_shim(name):
-    """Whether pyenv's `python` sets the variable. That `python` is a script that sets it before it starts the interpreter,
-    so the client's environment lacks the variable."""
+    """Returns whether pyenv's `python` sets the variable. It is a script that sets the variable and
+    then starts the interpreter, so the client's environment lacks the variable."""
     return name == "PATH" or name.startswith(("PYENV_", "_PYENV_"))
 
 
 def _arguments(request):
-    """The request's arguments of the program if this process was started with the same program; otherwise None."""
+    """Returns the arguments in the request if this process was started for the same program;
+    otherwise None."""
     own, command = sys.orig_argv, request["command"]
     options = len(own) - len(sys.argv)  # the interpreter and its options
     if command[1:options + 1] == own[1:options + 1]:  # the interpreter may have another name: pyenv's is a script
@@ -276,7 +281,8 @@ def _wait(connection, child):
 
 
 def _take_environment(given):
-    """Takes the request's environment and keeps what hooks and libraries have set since this process began."""
+    """Sets the environment to that of the request. Variables that hooks and libraries have set in
+    this process are kept."""
     here = "/proc/self/fd/%d" % OUTPUT
     since = {name: value.replace(here, given.get("VRAMSCOPE_PROGRAM_OUTPUT", here)) for name, value in os.environ.items()
              if _began_with.get(name) != value}
@@ -293,7 +299,7 @@ def _but_memory(environment):
 
 
 def _take_gpus():
-    """Reads the GPUs again: a plan may use another memory size than this process was started with."""
+    """Reads the GPUs again, because their memory may have another size in this plan."""
     if os.environ.get(GPUS) == _began_with.get(GPUS):
         return
     platform = ctypes.CDLL(os.path.join(os.environ["VRAMSCOPE_PROGRAM_EMULATED"], "libvramscope-emulated.so"))
@@ -306,7 +312,8 @@ def _die_with_parent(by):
 
 
 def _without_capabilities(libc):
-    """Entering a user namespace grants all capabilities; an exec by a user other than root drops them."""
+    """Drops capabilities. A process gets all of them when it enters a user namespace, and an exec
+    by a user other than root would drop them."""
     if os.geteuid() == 0:
         return
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
@@ -316,7 +323,8 @@ def _without_capabilities(libc):
 
 
 def _become(request, descriptors, told):
-    """Does what an exec and its preparations would do (profiler/program/launch.cpp)."""
+    """Does in this process what the launcher's preparations and an exec would do
+    (profiler/program/launch.cpp)."""
     libc = ctypes.CDLL(None, use_errno=True)
     try:
         os.setpgid(0, 0)
@@ -327,7 +335,8 @@ def _become(request, descriptors, told):
         if namespaces:
             _without_capabilities(libc)
         os.chdir(request["folder"])
-        # Checked in the plan's namespace: in this process's own namespace, a replaced file is still the old one.
+        # This is checked in the plan's mount namespace, because this process's own namespace still
+        # has the old file after a file is replaced.
         changed = [path for path, facts in _imported.items() if facts is not None and _facts(path) != facts]
         if changed:
             raise OSError("an imported file has changed: %s%s" % (changed[0], " and %d more" % (len(changed) - 1) if len(changed) > 1 else ""))
@@ -347,7 +356,7 @@ def _become(request, descriptors, told):
     sys.orig_argv[options + 1:] = arguments
     _take_environment(request["environment"])
     _take_gpus()
-    # The isolation library still has the variables with which the server was launched, and would set them in child
+    # The isolation library still has the server's variables, and would set them in child
     # processes.
     again = getattr(ctypes.CDLL(None), "vramscope_isolation_again", None)
     if again is not None:

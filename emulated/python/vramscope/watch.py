@@ -28,7 +28,8 @@ def _watch_the_end(process):
         if process.mine():
             process.end("exit")
         cuda = getattr(process.torch, "cuda", None)
-        # Only if this process itself has initialized CUDA: a forked child has a platform of its own.
+        # Only a process that has initialized CUDA itself reports its platform. A forked child has a
+        # copy of its parent's platform.
         if cuda is not None and getattr(cuda, "is_initialized", lambda: False)():
             process.host.ends()
         exit_at_once(status)
@@ -38,8 +39,9 @@ def _watch_the_end(process):
 
 
 def _watch_exec(process):
-    """A process that becomes another program (os.exec*) keeps its number but runs none of Python's exit functions. Its
-    data is completed and renamed, because the new program writes files with the same names."""
+    """Handles os.exec*, with which a process becomes another program. It keeps its process id, but
+    does not run Python's exit functions. So its data is completed now and renamed, because the new
+    program writes files with the same names."""
     def ending(function):
         @functools.wraps(function)
         def wrapper(path, *rest):
@@ -53,12 +55,12 @@ def _watch_exec(process):
 
         return wrapper
 
-    # The other functions of os.exec* call these two.
+    # All other functions of os.exec* call these two functions.
     os.execv, os.execve = ending(os.execv), ending(os.execve)
 
 
 def _runs(path):
-    """Whether exec of this path succeeds: os.execvp tries all folders of PATH."""
+    """Returns whether an exec of this path can succeed. os.execvp tries all folders of PATH."""
     if isinstance(path, int):
         return True
     try:
@@ -68,8 +70,8 @@ def _runs(path):
 
 
 def _watch_multiprocessing(process):
-    """multiprocessing catches and prints the exception of a process's function. Its finalizers run while the exception
-    is being handled."""
+    """Handles child processes of multiprocessing. It catches and prints an exception of the child's
+    function, and runs its finalizers while the exception is being handled."""
     def registers(_):
         util.Finalize(None, functools.partial(_finalized, process), exitpriority=0)
 
@@ -128,5 +130,5 @@ def start(torch):
     process.part("toggles are not applied", toggles.install, process)
     if installed:
         process.part("saving and loading are not recorded", hooks.checkpoints, process, installed)
-    # Delayed, because a program may fork before it uses CUDA.
+    # This runs when CUDA is initialized, because the program may fork before that.
     torch.cuda._lazy_call(process.recorder.begin)

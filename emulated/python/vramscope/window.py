@@ -33,8 +33,8 @@ class Window:
         return self._process.poll() is None
 
     def wait(self, timeout: Optional[float] = None) -> int:
-        """Waits until the window is closed and returns its exit status; raises subprocess.TimeoutExpired after
-        `timeout` seconds."""
+        """Waits until the window is closed, and returns its exit status. Raises
+        subprocess.TimeoutExpired after `timeout` seconds."""
         return self._process.wait(timeout)
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class Window:
                 self._process.wait()
 
     def log(self) -> str:
-        """The text that the window has written to stderr."""
+        """Returns what the window has written to stderr."""
         try:
             with open(self._log, encoding="utf-8", errors="replace") as file:
                 return file.read()
@@ -63,15 +63,16 @@ def _display() -> bool:
 
 
 def show(*what: Union[str, "os.PathLike[str]", Dict[str, Any], Result]) -> Window:
-    """Opens traces, files or snapshots in the window and returns at once. With two, the first is the baseline of the
-    second. The window is a separate process that stays open when this one ends.
+    """Opens traces, files or snapshots in the window and returns at once. If two are given, the
+    first is the baseline of the second. The window is a separate process, and stays open when this
+    process ends.
 
         vramscope.show("run.trace")
         vramscope.show(torch.cuda.memory._snapshot())
         vramscope.show(before, after)
 
-    A snapshot and a plan's own trace are written to a temporary folder, which is removed if the window is closed while
-    this process still runs.
+    A snapshot, and the trace of a plan without `output`, are written to a temporary folder. It is
+    removed if the window is closed while this process is still running.
     """
     if not what:
         raise TypeError("show() needs a trace, a snapshot or the path of one")

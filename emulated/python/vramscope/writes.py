@@ -51,8 +51,8 @@ def _times(matrix, vector):
 
 @functools.lru_cache(maxsize=None)
 def crc_of_zeros(count):
-    """zlib.crc32(bytes(count)) in logarithmic time: a zero byte changes the register linearly, and the matrix is
-    squared repeatedly."""
+    """Returns zlib.crc32(bytes(count)) in logarithmic time. A zero byte changes the register by a
+    linear map, whose matrix is squared repeatedly."""
     def one_byte(state):
         for _ in range(8):
             state = state >> 1 ^ (0xEDB88320 if state & 1 else 0)
@@ -68,8 +68,8 @@ def crc_of_zeros(count):
 
 
 class _FromHere:
-    """A file whose offsets begin at its current position, because offsets in an archive are relative to its
-    beginning."""
+    """A file whose offsets begin at its current position. Offsets in an archive are relative to the
+    beginning of the archive."""
 
     def __init__(self, file):
         self.file, self.base = file, file.tell()
@@ -83,7 +83,8 @@ class _FromHere:
 
 
 class SparseWriter:
-    """The part of torch._C.PyTorchFileWriter that torch.save uses. As in PyTorch, records are aligned to 64 bytes."""
+    """Replaces the part of torch._C.PyTorchFileWriter that torch.save uses. Records are aligned to
+    64 bytes, as in PyTorch."""
 
     def __init__(self, file):
         self.zip = zipfile.ZipFile(_FromHere(file), "w", allowZip64=True)
@@ -118,7 +119,7 @@ class SparseWriter:
 
 
 def _content(data, size):
-    """The bytes of `data`, which is bytes, text, an address (torch 2.0) or a storage."""
+    """Returns the bytes of `data`, which is bytes, text, an address (torch 2.0) or a storage."""
     if isinstance(data, str):
         return data.encode()
     if isinstance(data, (bytes, bytearray)):
@@ -127,7 +128,7 @@ def _content(data, size):
 
 
 class _Opened:
-    """Replaces torch.serialization's opener of a writer."""
+    """Replaces the class with which torch.serialization opens a writer."""
 
     def __init__(self, target):
         self.own = isinstance(target, (str, os.PathLike))
@@ -150,7 +151,8 @@ class _Opened:
 
 
 def reader_of(torch):
-    """A torch._C.PyTorchFileReader that neither reads holes in the file nor touches the memory for them."""
+    """Returns a torch._C.PyTorchFileReader that does not read holes in the file, and does not write
+    to the memory for them."""
     base = torch._C.PyTorchFileReader
 
     class PyTorchFileReader(base):
@@ -174,7 +176,8 @@ def reader_of(torch):
             if self._vramscope_file is None:
                 return False
             file, begin = self._vramscope_file
-            # A hole ends at a block boundary of the file system.
+            # The file system ends a hole at one of its block boundaries, so up to a page at both
+            # ends may be data.
             page = 1 << 16
             first, last = begin + offset + page, begin + offset + count - page
             try:
@@ -188,15 +191,15 @@ def reader_of(torch):
 # --- safetensors ---
 
 class _Zeros:
-    """Replaces the bytes of a tensor that is written as a hole."""
+    """Stands for the bytes of a tensor that is written as a hole."""
 
     def __init__(self, size):
         self.size = size
 
 
 def write_safetensors(flattened, path, metadata):
-    """Does what safetensors.serialize_file does, with holes for large tensors. Raises KeyError for a type that is not
-    known here."""
+    """Replaces safetensors.serialize_file. Large tensors become holes. Raises KeyError for an
+    unknown type."""
     rows = []
     for name, spec in flattened.items():
         if isinstance(spec, dict):
@@ -205,13 +208,14 @@ def write_safetensors(flattened, path, metadata):
         else:
             dtype, shape, data, size = spec.dtype, spec.shape, spec.data_ptr, spec.data_len
         rows.append((name, SAFETENSORS.get(dtype) or _known(dtype), [int(length) for length in shape], size, data))
-    # Wide types first, so that each is aligned.
+    # Types with larger elements come first, so that each tensor is aligned.
     rows.sort(key=lambda row: (-row[3] // max(1, math.prod(row[2])), row[0]))
     sparse_safetensors(path, rows, metadata)
 
 
 def sparse_safetensors(path, rows, metadata=None):
-    """`rows`: name, type, shape, bytes, and the data to write; None for a hole."""
+    """Writes a safetensors file. `rows`: name, type, shape, bytes, and the data to write (None for
+    a hole)."""
     header, end = {"__metadata__": dict(metadata)} if metadata else {}, 0
     for name, dtype, shape, size, _ in rows:
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [end, end + size]}
@@ -242,7 +246,8 @@ class Writes:
         self.large = threading.local()  # .file: a large value is being saved to a file
 
     def save(self, function, what, names):
-        """Wraps a function whose first two parameters have these names: a value and its destination."""
+        """Wraps a function that saves. `names`: the names of its first two parameters, which are
+        the value and its destination."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             args = list(args) + [kwargs.pop(name) for name in names[len(args):] if name in kwargs]
@@ -270,8 +275,9 @@ class Writes:
         return wrapper
 
     def describes(self):
-        """Whether a stream in memory may get only shapes. Without isolation the program might write the stream to a
-        real file, so only streams that PyTorch sends to other ranks get shapes."""
+        """Returns whether a stream in memory may contain only shapes. Without isolation, the
+        program might write the stream to a real file. Then only streams that PyTorch sends to other
+        ranks contain shapes."""
         return self.process.settings.isolation != "none" or known.caller().f_globals.get("__name__", "").startswith("torch.distributed.")
 
     def describe(self, function, what, value, stream, size, args, kwargs):
@@ -336,7 +342,8 @@ class Writes:
 
 
 def _path_of(target):
-    """The path of a path or of a stream that is a file; None for other streams."""
+    """Returns the path of `target`, which is a path or a stream; None if the stream is not a
+    file."""
     if isinstance(target, (str, os.PathLike)):
         return os.fspath(target)
     try:

@@ -106,7 +106,7 @@ TEST(RequestsCsv, ErrorsNameLineAndCause) {
       {"action,size,addr\nalloc,1\n", "line 2, column 3"},
       {"action,size,addr\n\n\nmystery,1,1\n", "line 4, column 1: unknown kind \"mystery\""},
       {"action,size,addr\nalloc,1,1\nalloc,1,1\n", "already allocated"},
-      {"action,size,addr\nalloc,1,1\nfree,2,1\n", "differs from that of the allocation"},
+      {"action,size,addr\nalloc,1,1\nfree,2,1\n", "not the size of the allocation"},
       {"index,action,size,alloc_index\n0,free,1,0\n", "no earlier allocation"},
       {"index,action,size,alloc_index\n0,alloc,1,0\n0,alloc,1,0\n", "twice"},
       {"index,action,size,alloc_index\n0,alloc,1,0\n1,free,1,0\n2,free,1,0\n", "freed twice"},

@@ -177,7 +177,7 @@ TEST(Pickle, RejectsMisplacedOpcodes) {
   ExpectRefused(kStart +
                     "](\x8c\x01"
                     "aNu.",
-                {"keys are set in an empty list"});
+                {"keys are set in an empty list, which is not a dict"});
   EXPECT_EQ(Read(kStart + ".").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Read(kStart + "N.").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Read(kStart + "}.").code(), absl::StatusCode::kInvalidArgument);

@@ -122,7 +122,8 @@ TEST_F(ActivitiesFile, RejectsInvalidActivities) {
   ASSERT_NE(trace, nullptr);
   EXPECT_EQ(trace->activities.size(), 1u);
   EXPECT_FALSE(trace->complete);
-  EXPECT_THAT(trace->warnings[0], HasSubstr("a kernel uses string 1, but there are 1"));
+  EXPECT_THAT(trace->warnings[0],
+              HasSubstr("a kernel uses string 1, but there are only 1 strings"));
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"id_repeated", {Alloc(1, 0, 0, 1), Alloc(2, 0, 0, 1)}, "id 0 instead of 1"},
         Refusal{"free_unknown",
                 {Make(EventKind::kFreeCompleted, 1, 0)},
-                "allocation 0, but only 0 allocations exist"},
+                "allocation 0, but there are only 0 allocations"},
         Refusal{"free_dead",
                 {Alloc(1, 0, 0, 1), Make(EventKind::kFreeCompleted, 2, 0),
                  Make(EventKind::kFreeCompleted, 3, 0)},

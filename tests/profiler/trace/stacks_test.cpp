@@ -85,7 +85,7 @@ TEST(StacksInBuilder, RejectInconsistentIncrements) {
   refused("do not match the number", [](StackIncrement& s) { s.lengths.push_back(1); });
   refused("do not match the number", [](StackIncrement& s) { s.lengths[0] = UINT32_MAX; });
   refused("undefined string", [](StackIncrement& s) { s.file[0].value = 3; });
-  refused("uses frame 2, but", [](StackIncrement& s) { s.frames[2] = 2; });
+  refused("frame 2 is used", [](StackIncrement& s) { s.frames[2] = 2; });
 }
 
 TEST(StacksInBuilder, RejectEventBeforeItsStack) {

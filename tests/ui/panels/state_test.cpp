@@ -41,7 +41,7 @@ TEST(StateTest, ShowsNoTimesForASnapshotWithoutHistory) {
   const auto digest = MakeDigest(MakeState(), "state.pickle");
   EXPECT_TRUE(digest->state());
   for (const Fact& fact : FactsOf(*digest->trace, {1}).facts) {
-    EXPECT_NE(fact.label, "born");
+    EXPECT_NE(fact.label, "allocated");
     EXPECT_NE(fact.label, "lifetime");
     EXPECT_THAT(fact.value, ::testing::Not(HasSubstr(" ms")));
   }

@@ -194,6 +194,23 @@ TEST_F(PanelsWindowTest, ComboBoxElidesLongText) {
   EXPECT_TRUE(elided);
 }
 
+TEST_F(PanelsWindowTest, ComboBoxShowsTheShortTextIfTheWholeDoesNotFit) {
+  std::unique_ptr<QComboBox> box(MakeComboBox());
+  const auto draw = [&](const QString& text) {
+    box->clear();
+    box->addItem(text);
+    return box->grab().toImage();
+  };
+  box->resize(120, 30);
+  const QImage name = draw(QStringLiteral("qwen2"));
+  EXPECT_NE(draw(QStringLiteral("qwen2 · 494 million parameters")), name);
+  box->setItemData(0, QStringLiteral("qwen2"), kShortTextRole);
+  EXPECT_EQ(box->grab().toImage(), name);
+  box->resize(400, 30);
+  const QImage wide = box->grab().toImage();
+  EXPECT_EQ(draw(QStringLiteral("qwen2 · 494 million parameters")), wide);
+}
+
 TEST_F(PanelsWindowTest, CanvasAndPanelsShareCurves) {
   OpenRecorded();
   window_->settleCanvas();

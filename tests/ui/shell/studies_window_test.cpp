@@ -88,7 +88,7 @@ TEST_F(StudiesWindow, FitReportsAFittingRunAndMarksOutdatedResults) {
   ASSERT_TRUE(builder.Set("batch", "2").ok());
   window_->editConfig(*builder.Build());
   ASSERT_TRUE(Settled());
-  EXPECT_THAT(says(), HasSubstr("precede your last change"));
+  EXPECT_THAT(says(), HasSubstr("from before your last change"));
   window_->editConfig(start_);
   ASSERT_TRUE(Settled());
   EXPECT_THAT(says(), HasSubstr("already fits"));

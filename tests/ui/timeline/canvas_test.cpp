@@ -470,7 +470,7 @@ TEST_F(CanvasTest, BlockTooltipShowsSizeCategoryAndLifetime) {
   };
   EXPECT_EQ(value("requested"), FormatBytesExact(a.bytes[id.value]));
   EXPECT_EQ(value("block"), FormatBytesExact(a.bytes_rounded[id.value]));
-  EXPECT_THAT(value("born"), HasSubstr("forward · step"));
+  EXPECT_THAT(value("allocated"), HasSubstr("forward · step"));
   EXPECT_THAT(value("freed"), HasSubstr("backward"));
   EXPECT_EQ(value("lifetime"), FormatDuration(a.end_ns[id.value] - a.begin_ns[id.value]));
   EXPECT_THAT(value("category"), HasSubstr("Activation"));

@@ -20,16 +20,16 @@ namespace {
 using torch::autograd::SavedVariable;
 using torch::autograd::SavedVariableHooks;
 
-// Thrown to end the second run when all needed tensors have been computed.
+// Thrown to end a segment's second run as soon as all needed tensors have been computed.
 struct StopRecomputation {};
 
-// What a graph node stores in place of a saved tensor.
+// The object that a graph node stores in place of a saved tensor.
 struct Placeholder {
   at::Tensor tensor;  // set by the second run, reset when used
   std::unique_ptr<SavedMark> mark;
 };
 
-// A segment that has run. The frame lives as long as a graph node of the segment has a placeholder.
+// What a segment's second run needs. It lives until no graph node has one of its placeholders.
 struct Frame {
   std::vector<LayerFunction> layers;
   std::string path;
@@ -60,7 +60,7 @@ struct Frame {
   void RunAgain();
 };
 
-// In the second run, stores a saved tensor in its placeholder.
+// Used in the second run: puts each saved tensor into its placeholder.
 class FillingHook final : public SavedVariableHooks {
  public:
   explicit FillingHook(Frame& frame) : frame_(frame) {}
@@ -82,7 +82,7 @@ class FillingHook final : public SavedVariableHooks {
   at::Tensor tensor_;
 };
 
-// In the first run, stores only a placeholder for a saved tensor.
+// Used in the first run: stores a placeholder instead of each saved tensor.
 class EmptyHook final : public SavedVariableHooks {
  public:
   explicit EmptyHook(std::shared_ptr<Frame> frame) : frame_(std::move(frame)) {}
@@ -153,7 +153,7 @@ class ProductsPolicy final : public OpPolicy {
   int products_ = 0;
 };
 
-// The calls of a segment whose outputs are kept, by index among the candidates.
+// Decides for which calls of a segment the outputs are kept: kept[i] is for the i-th candidate.
 struct BudgetPlan {
   struct Call {
     double bytes = 0, operations = 0;
@@ -163,10 +163,10 @@ struct BudgetPlan {
   std::vector<bool> kept;
   bool solved = false;
 
-  // PyTorch's dp_knapsack (torch/_functorch/_activation_checkpointing), with its rounding. Shares
-  // are rounded to the nearest ten-thousandth, ties to even. Sums are fp32. In a sum with an
-  // expensive product, a cheap product's cost is lost by rounding, so the order of summation
-  // affects which calls are kept.
+  // Solves the knapsack like PyTorch's dp_knapsack (torch/_functorch/_activation_checkpointing),
+  // with the same rounding: shares to ten-thousandths (ties to even), sums to fp32. An expensive
+  // product's cost swallows a cheap one's in fp32, so the order of summation affects which calls
+  // are kept.
   void Solve() {
     solved = true;
     constexpr double kWhole = 10000;

@@ -1,11 +1,11 @@
 // Activation checkpointing in torch.utils.checkpoint's non-re-entrant form. The first run creates
-// the graph, but tensors that its nodes save are not kept. When backward reaches the first node of
-// a segment, that node runs the segment again, up to the last tensor that is needed.
+// the graph, but keeps no tensors for backward. When backward reaches a segment, the segment runs
+// again, up to the last tensor that is needed.
 //
 //   model->layer_runner = MakeFrameRunner({.layers_per_segment = 1, .device = device}, {});
 //
-// A policy selects operators whose outputs are kept. The second run reuses these instead of
-// computing them: torch.utils.checkpoint.create_selective_checkpoint_contexts.
+// A policy selects operators whose outputs are kept. The second run reuses these outputs, as with
+// torch.utils.checkpoint.create_selective_checkpoint_contexts.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -19,8 +19,8 @@
 
 namespace vramscope::trainer {
 
-// The policy for one run of a segment. It is called for each operator ("aten::mm") in order, and
-// must make the same choices in both runs.
+// Selects outputs in one run of a segment. Called for each operator ("aten::mm") in the order of
+// execution. Both runs of a segment must make the same choices.
 class OpPolicy {
  public:
   OpPolicy() = default;
@@ -33,12 +33,12 @@ class OpPolicy {
 // Makes the policy of a segment. `first`: the segment is the first of its stack.
 using MakeOpPolicy = std::function<std::unique_ptr<OpPolicy>(bool first)>;
 
-// torchtitan's list (torchtitan/distributed/activation_checkpoint.py): attention operators, and
-// every second matrix product.
+// Keeps what torchtitan's list selects (torchtitan/distributed/activation_checkpoint.py): attention
+// operators, and every other matrix product.
 std::unique_ptr<OpPolicy> MakeProductsPolicy(bool first);
-// Keeps those outputs of products and attention that are most expensive to recompute, up to `share`
-// of their bytes. A knapsack solver chooses them from the calls of the first segment, which keeps
-// nothing.
+// Keeps at most `share` of the bytes of all outputs of products and attention: the outputs that
+// are most expensive to recompute. The first segment keeps nothing; a solver chooses from its
+// calls.
 MakeOpPolicy MakeBudgetPolicy(double share);
 
 LayerRunner MakeFrameRunner(const CheckpointOptions& options, MakeOpPolicy policy);

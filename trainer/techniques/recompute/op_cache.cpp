@@ -5,7 +5,7 @@
 
 namespace vramscope::trainer {
 
-// PyTorch's dispatch key for a mode below autograd, which nothing else in this process uses.
+// A dispatch key below autograd. Nothing else in this process uses it.
 constexpr c10::DispatchKey kBelowAutograd = c10::DispatchKey::Fake;
 
 struct OpCacheScope::State {
@@ -19,7 +19,7 @@ namespace {
 
 thread_local OpCacheScope::State* t_state = nullptr;
 
-// Removes autograd's metadata, because autograd adds its own to a reused tensor.
+// Removes autograd's metadata. Autograd adds new metadata when the tensor is reused.
 c10::IValue Detached(const c10::IValue& value) {
   if (!value.isTensor() || !value.toTensor().defined()) return value;
   return at::Tensor(value.toTensor().tensor_data());
@@ -38,7 +38,7 @@ void OnOp(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::S
     return;
   }
   {
-    // Operators that this operator calls are not intercepted.
+    // Do not intercept the operators that this operator calls.
     c10::impl::ExcludeDispatchKeyGuard inside(kBelowAutograd);
     op.redispatchBoxed(keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kBelowAutograd),
                        stack);

@@ -1,4 +1,4 @@
-// Outputs of selected operators in a code section, kept in the first run and reused in the second.
+// Keeps outputs of selected operators in one run of some code, and reuses them in a second run.
 //
 //   OpCache cache;
 //   { OpCacheScope first(&cache, policy.get(), OpCacheScope::Mode::kKeep); out = segment(); }
@@ -24,7 +24,7 @@ namespace vramscope::trainer {
 class OpCache {
  public:
   void Keep(const std::string& op, const c10::IValue* outputs, size_t count);
-  // Returns the outputs of the same call in the first run, and removes them from the cache.
+  // Removes the outputs of the next call of `op` from the cache, and returns them.
   std::vector<c10::IValue> Take(const std::string& op);
 
  private:

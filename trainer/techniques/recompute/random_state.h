@@ -1,5 +1,5 @@
-// State of the random-number generators that a segment uses, so that a second run draws the same
-// numbers.
+// The state of the random-number generators before a segment runs. Restored before the second run,
+// so that it draws the same numbers.
 //
 //   const RandomState before = RandomState::Now(device);  ...  before.Restore(device);
 //

@@ -16,7 +16,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// The inputs that a segment needs to run again; lives in its graph node.
+// What a segment needs to run again. Its graph node owns this object.
 struct Segment : torch::CustomClassHolder {
   std::vector<LayerFunction> layers;
   std::string path;
@@ -27,8 +27,8 @@ struct Segment : torch::CustomClassHolder {
   std::vector<size_t> present, replaced;
   Carried closed_over;  // an undefined element is saved by the node, or not given
 
-  // `given`: the defined elements of `carried`, at the indexes `present`. Returns the new hidden
-  // state, then the elements that a layer created or replaced, and stores the indexes of these.
+  // Runs the layers. `given`: the elements of `carried` at the indexes `present`. Returns the new
+  // hidden state, then the elements that layers have replaced; their indexes go into `replaced`.
   variable_list Run(const at::Tensor& input, const variable_list& given) {
     Carried carried = closed_over;
     carried.resize(slots);

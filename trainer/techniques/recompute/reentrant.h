@@ -1,7 +1,7 @@
 // Gradient checkpointing: only the inputs of a segment of layers are kept, and backward runs the
 // segment again. This is torch.utils.checkpoint's re-entrant form, the default of Hugging Face's
 // gradient_checkpointing_enable(). The first run has no graph. The second run restores
-// random-number generators and autocast; a nested backward then differentiates it.
+// random-number generators and autocast, and has a graph, on which a nested backward then runs.
 //
 //   model->layer_runner = MakeCheckpointRunner({.layers_per_segment = 1, .device = device});
 //
@@ -18,9 +18,9 @@ namespace vramscope::trainer {
 struct CheckpointOptions {
   int layers_per_segment = 1;
   c10::Device device = c10::Device(c10::kCPU);
-  // How shared values without gradients (masks) are kept. True: a closure keeps them until the
-  // graph is freed. False: the node saves them like arguments of the checkpointed call until it is
-  // done, and saved-tensor hooks see them.
+  // What keeps shared values without gradients (masks). True: a closure, until the graph is freed.
+  // False: the graph node, until it has run, like an argument of the checkpointed call;
+  // saved-tensor hooks see the values.
   bool closes_over = false;
 };
 

@@ -52,8 +52,8 @@ in vec2 uv;
 out vec4 result;
 void main() { result = texture(picture, uv); })";
 
-// The characters of English texts; module names are ASCII. AddCharacters() adds others when they
-// are needed.
+// Ranges of the characters in English texts; module names are ASCII. AddCharacters() adds other
+// characters when they are needed.
 constexpr ImWchar kGlyphs[] = {0x20, 0xff, 0x2010, 0x2027, 0x2190, 0x2193, 0x2212, 0x2212, 0};
 constexpr size_t kMostExtra = 6000;  // an atlas of 4096 x 4096 pixels has room for this many
 
@@ -101,7 +101,7 @@ QByteArray FontFile(const QFont& font) { return FontFile(QRawFont::fromFont(font
 
 QByteArray FontFile(const QRawFont& raw) {
   if (!raw.isValid()) return {};
-  // A rasteriser needs outlines, metrics and the character map. Layout tables are left out.
+  // Copy only the tables that a rasterizer needs: outlines, metrics and the character map.
   static constexpr const char* kTags[] = {"CFF ", "OS/2", "cmap", "cvt ", "fpgm", "glyf", "head",
                                           "hhea", "hmtx", "kern", "loca", "maxp", "name", "prep"};
   std::vector<std::pair<const char*, QByteArray>> tables;
@@ -127,8 +127,8 @@ QByteArray FontFile(const QRawFont& raw) {
     uint32_t big = qToBigEndian(v);
     file.append(reinterpret_cast<const char*>(&big), 4);
   };
-  // An OpenType file: the offset table, one record for each table, then the tables, aligned to 4
-  // bytes.
+  // Write an OpenType file: the offset table, a record for each table, and the tables (4-byte
+  // aligned).
   put32(cff ? 0x4f54544f : 0x00010000);
   put16(static_cast<uint16_t>(tables.size()));
   for (int i = 0; i < 3; ++i) put16(0);  // Search hints; no reader of this font uses them.
@@ -149,7 +149,7 @@ QByteArray FontFile(const QRawFont& raw) {
 
 namespace {
 
-// ImGui's font size is ascent plus descent; Qt's is the size of the em square.
+// Returns ImGui's font size, which is ascent plus descent. Qt's is the size of the em square.
 std::optional<float> ImGuiSize(const QRawFont& raw, int pixels) {
   const QByteArray head = raw.fontTable("head"), hhea = raw.fontTable("hhea");
   if (head.size() < 20 || hhea.size() < 8) return std::nullopt;
@@ -254,8 +254,8 @@ absl::Status GlRenderer::SetScale(double scale) {
   return absl::OkStatus();
 }
 
-// Takes the characters that `font` lacks from Qt's fallback fonts and merges them into the font
-// that was added last.
+// Gets the characters that `font` lacks from Qt's fallback fonts. Merges them into the font that
+// was added last.
 absl::Status GlRenderer::AddFallbacks(const QFont& font, float scale) {
   QString text;
   for (const char32_t c : extra_) text += QChar(static_cast<char16_t>(c));
@@ -292,7 +292,7 @@ absl::Status GlRenderer::AddFallbacks(const QFont& font, float scale) {
     config.FontDataOwnedByAtlas = false;
     config.MergeMode = true;
     config.OversampleH = 1;
-    // stb_truetype does not write to the file's bytes.
+    // The cast is safe: stb_truetype does not write to the bytes.
     if (io.Fonts->AddFontFromMemoryTTF(const_cast<char*>(file->constData()),
                                        static_cast<int>(file->size()), *size * scale, &config,
                                        ranges.data()) == nullptr)
@@ -327,8 +327,8 @@ float GlRenderer::Width(std::string_view utf8, Font font) const {
   return m.font->CalcTextSizeA(m.size, FLT_MAX, 0, utf8.data(), utf8.data() + utf8.size()).x;
 }
 
-// Puts all rectangles of a frame into one buffer: first those of the list, then the columns of the
-// stacks.
+// Puts all rectangles of a frame into one buffer. The rectangles of the list come first, then the
+// columns of the stacks.
 void GlRenderer::Collect(const DrawList& list) {
   rects_.assign(list.fills().begin(), list.fills().end());
   stack_ranges_.clear();
@@ -404,7 +404,7 @@ void GlRenderer::DrawDense(const Dense& dense, const ImDrawCmd& command) {
     glBindTexture(GL_TEXTURE_2D, texture_);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
     glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-    // A pixel is 0xAARRGGBB: BGRA in memory.
+    // a pixel is 0xAARRGGBB, which is BGRA in memory
     constexpr GLenum kBgra = 0x80e1;
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, static_cast<int>(image.width),
                  static_cast<int>(image.height), 0, kBgra, GL_UNSIGNED_BYTE,
@@ -464,7 +464,7 @@ void GlRenderer::Emit(const DrawList& list, ImDrawList* out) {
           if (b.fill >> 24) out->AddRectFilled(low, high, ToImGui(b.fill), b.radius);
           if (b.stroke >> 24) {
             float half = b.stroke_width / 2;
-            // ImGui adds half a pixel to the coordinates itself.
+            // Subtract the half pixel that ImGui adds to the coordinates.
             out->PathRect({low.x + half, low.y + half}, {high.x - half, high.y - half}, b.radius);
             out->PathStroke(ToImGui(b.stroke), ImDrawFlags_Closed, b.stroke_width);
           }

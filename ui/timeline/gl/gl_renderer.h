@@ -1,6 +1,6 @@
-// Draws a DrawList with OpenGL 3.3. Dear ImGui draws boxes, lines and text. Rectangles, stacks and
-// images are drawn as instanced quads and textures, by callbacks in ImGui's list, which preserve
-// the drawing order. The OpenGL context must be current in every call. Each renderer has its own
+// Draws a DrawList with OpenGL 3.3. Dear ImGui draws boxes, lines and text. Callbacks in ImGui's
+// list draw rectangles, stacks and images as instanced quads and textures, so that the drawing
+// order is preserved. The OpenGL context must be current in every call. Each renderer has its own
 // ImGui context.
 //
 //   GlRenderer r;
@@ -34,7 +34,7 @@ struct ImFont;
 
 namespace vramscope::ui::timeline {
 
-// A font file in memory for ImGui with the font's tables; empty if Qt cannot provide the tables.
+// Returns a font file in memory, for ImGui. Empty: Qt cannot provide the font's tables.
 QByteArray FontFile(const QFont& font);
 QByteArray FontFile(const QRawFont& font);
 
@@ -45,10 +45,10 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
 
   absl::Status Initialize(double scale);
   void Release();
-  // Loads the fonts again for another device pixel ratio.
+  // Sets the device pixel ratio, and loads the fonts again if it has changed.
   absl::Status SetScale(double scale);
-  // Whether the last list used characters that the atlas lacks (such as Chinese ones).
-  // AddCharacters() adds them; then the list must be built again.
+  // Whether the last list used characters that the atlas lacks (such as Chinese ones). After
+  // AddCharacters() has added them, the list must be built again.
   bool lacks_characters() const { return !lacking_.empty(); }
   absl::Status AddCharacters();
   void Render(const DrawList& list, QSizeF size, double scale);
@@ -80,7 +80,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   double scale_ = 0;
   std::array<FontMetrics, kFontCount> fonts_;
   std::vector<QByteArray> font_files_;  // ImGui reads these while it builds the atlas
-  // The characters added to kGlyphs's basic characters, including characters that no font has.
+  // The characters that were added to kGlyphs. They include characters that no font has.
   std::set<char32_t> extra_;
   mutable std::set<char32_t> lacking_;
   std::map<QString, std::shared_ptr<const QByteArray>> fallback_files_;  // keyed by family
@@ -91,7 +91,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   QOpenGLBuffer instances_{QOpenGLBuffer::VertexBuffer};
   unsigned texture_ = 0;
 
-  // For the frame that is being drawn.
+  // These are set while a frame is being drawn.
   const DrawList* list_ = nullptr;
   QSizeF size_;
   std::vector<FillRect> rects_;

@@ -11,7 +11,7 @@
 namespace vramscope::ui::timeline {
 
 QString ProbeOpenGl() {
-  // The offscreen and minimal platforms report OpenGL but then fail in the widget.
+  // The offscreen and minimal platforms report OpenGL, but the widget then fails.
   const QString platform = QGuiApplication::platformName();
   if (platform == QLatin1String("offscreen") || platform.startsWith(QLatin1String("minimal"))) {
     return {};
@@ -30,7 +30,7 @@ QString ProbeOpenGl() {
 }
 
 bool HasGraphicsDevice(const QString& folder) {
-  // Device files of NVIDIA, WSL and mobile GPUs. Files of the Linux kernel's drivers follow
+  // The device files of NVIDIA, WSL and mobile GPUs. The Linux kernel's drivers are checked
   // below.
   const QStringList names = {QStringLiteral("nvidia*"), QStringLiteral("dxg"),
                              QStringLiteral("kgsl-*"), QStringLiteral("mali*")};
@@ -56,7 +56,7 @@ GlView::GlView(TimelineModel* model, std::function<void(QString)> failed, QWidge
 }
 
 GlView::~GlView() {
-  // The base class destroys the context after this class's members, which the slot would use.
+  // The base class destroys the context later. The slot would then use destroyed members.
   if (context()) disconnect(context(), nullptr, this, nullptr);
   Release();
 }
@@ -71,7 +71,7 @@ void GlView::Release() {
 }
 
 void GlView::initializeGL() {
-  // Called again when the widget moves to another window (a dock that is torn off).
+  // Qt calls this again when the widget moves to another window, such as a torn-off dock.
   connect(
       context(), &QOpenGLContext::aboutToBeDestroyed, this, [this] { Release(); },
       Qt::DirectConnection);
@@ -88,7 +88,7 @@ void GlView::initializeGL() {
 void GlView::paintGL() {
   if (!usable_) return;
   Paint(false);
-  // If the fonts lacked characters, adds them and draws once more; then no characters are missing.
+  // If characters are missing in the fonts, add them and draw again. No more are missing then.
   if (!renderer_.lacks_characters()) return;
   usable_ = renderer_.AddCharacters().ok();
   if (usable_) Paint(true);

@@ -1,5 +1,5 @@
-// The canvas on OpenGL: a QOpenGLWidget over the whole TimelineWidget, which handles the input. A
-// framebuffer object contains the data layer, so that hovering redraws only the overlay.
+// The canvas on OpenGL. It is a QOpenGLWidget that covers the TimelineWidget; the latter handles
+// the input. The data layer is in a framebuffer object, so that hovering redraws only the overlay.
 #pragma once
 
 #include <QOpenGLFramebufferObject>
@@ -12,18 +12,18 @@
 
 namespace vramscope::ui::timeline {
 
-// The name of the OpenGL renderer; empty if the computer or Qt's platform plugin has no OpenGL 3.3.
+// Returns the name of the OpenGL renderer. Empty: no OpenGL 3.3 on this computer or Qt platform.
 QString ProbeOpenGl();
-// Whether the computer has a graphics driver, that is, one of its device files. Without a driver,
-// OpenGL is not probed, because loading a renderer that is not used takes 50 MB until the program
-// ends. Only tests pass another `folder` than /dev.
+// Returns whether a graphics driver has a device file in `folder`. Without a driver, OpenGL is not
+// probed, because a renderer takes 50 MB until the program ends, even if it is not used. Only tests
+// pass another `folder` than /dev.
 bool HasGraphicsDevice(const QString& folder = QStringLiteral("/dev"));
-// Whether the renderer runs on the CPU. Raster drawing (ui/timeline/raster) is then faster.
+// Returns whether the renderer runs on the CPU. If so, ui/timeline/raster draws faster.
 bool IsSoftwareOpenGl(const QString& renderer);
 
 class GlView : public QOpenGLWidget {
  public:
-  // `model` must outlive the view. `failed` is called once (queued) when OpenGL does not work.
+  // `model` must outlive the view. If OpenGL does not work, `failed` is called once, queued.
   GlView(TimelineModel* model, std::function<void(QString why)> failed, QWidget* parent);
   ~GlView() override;
 

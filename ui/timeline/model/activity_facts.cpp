@@ -17,7 +17,7 @@ using trace::ActivityKind;
 using trace::SliceKind;
 
 constexpr size_t kMostRelated = 64;
-// A sum over an op's kernels or allocations includes at most this many.
+// Maximum number of kernels or allocations of an op that are summed.
 constexpr size_t kMostSummed = 10'000;
 
 std::string Blocks(size_t count) {
@@ -35,7 +35,7 @@ std::string NameOfAllocation(const trace::Trace& t, uint32_t id) {
                      i18n::Text(trace::Name(a.main_category[id])));
 }
 
-// Adds the blocks that are operands of the kernel, if the trace records operands.
+// Adds the blocks that are operands of the kernel, if operands were recorded.
 void AddBlocks(const TimelineData& d, uint32_t row, std::vector<LinkedFact>* facts) {
   const query::OperandLinks& links = d.activities()->operands();
   if (!links.any()) return;
@@ -145,8 +145,8 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
   } else if (trace::IsOfDevice(a.kind[row]) && a.kind[row] != ActivityKind::kCounter) {
     out.facts.push_back({i18n::Text("launched by"), i18n::Text("a call that was not recorded")});
   }
-  // The op and module come from the trace's slices; if it has no slices of ops or modules, from the
-  // activity's columns.
+  // Take the op and module from the trace's slices. If the trace has no such slices, take them from
+  // the activity's columns.
   const uint32_t op = index.SliceOf(row, SliceKind::kOp);
   const uint32_t module = index.SliceOf(row, SliceKind::kModule);
   if (op != kNoRow) {

@@ -1,5 +1,5 @@
-// The facts that the panel lists about a kernel, memcpy, memset or call, about the idle gap between
-// two activities, and about the kernels related to an allocation. A fact may link to another
+// Collects the facts that the panel lists about a kernel, memcpy, memset or call, about an idle gap
+// between two activities, or about the kernels of an allocation. A fact may be a link to another
 // activity, an allocation or a slice.
 //
 //   for (const LinkedFact& fact : FactsOfActivity(data, row).facts) ...
@@ -32,19 +32,19 @@ struct ActivityFacts {
   std::vector<LinkedFact> facts;
 };
 
-// At most this many related things are listed one by one; a total covers the others.
+// At most this many related things are listed one by one. The others are only summed up.
 inline constexpr size_t kNamed = 5;
 
 ActivityFacts FactsOfActivity(const TimelineData& data, uint32_t activity);
 ActivityFacts FactsOfGap(const TimelineData& data, uint32_t gap);
-// The kernels related to an allocation: the first and last that use it as an operand (if the trace
-// records operands), those of the op that allocated it, and of the last op before it was freed.
+// Returns facts about an allocation's kernels: the first and last that have it as an operand (if
+// recorded), those of the op that allocated it, and those of the last op before its free.
 std::vector<LinkedFact> KernelsOf(const TimelineData& data, trace::AllocationId id);
 
-// The things that are outlined with the selection, at most 64 in each list. Related: the call of a
-// kernel, or the kernels of a call. BlocksWith: a kernel's operands, if the trace records operands,
-// otherwise the blocks that the kernel's op allocated. KernelsWith: the kernels that have an
-// allocation as an operand, otherwise those of the op that made it.
+// These return at most 64 things to outline with the selection. Related: the call of a kernel, or
+// the kernels of a call. BlocksWith: a kernel's operands. KernelsWith: the kernels that have an
+// allocation as an operand. If operands were not recorded, BlocksWith returns the blocks that the
+// kernel's op allocated, and KernelsWith the kernels of the op that allocated the block.
 std::vector<uint32_t> Related(const TimelineData& data, uint32_t activity);
 std::vector<trace::AllocationId> BlocksWith(const TimelineData& data, uint32_t activity);
 std::vector<uint32_t> KernelsWith(const TimelineData& data, trace::AllocationId id);

@@ -1,6 +1,6 @@
-// The current state of the canvas: data, view, selection, hover. A plain struct that the model
-// changes, and that the scene, the hit test and the tooltips read. Times are relative to the
-// trace's begin.
+// The current state of the canvas: data, view, selection, hover. It is a plain struct. The model
+// changes it; the scene, the hit test and the tooltips read it. Times are relative to the trace's
+// begin.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 
 namespace vramscope::ui::timeline {
 
-// From bottom to top: long-lived categories are below short-lived categories.
+// The order of the stack from bottom to top. Long-lived categories are below short-lived ones.
 inline constexpr std::array<trace::Category, trace::kCategoryCount> kStackOrder = {
     trace::Category::kParameter,      trace::Category::kBuffer,    trace::Category::kOptimizerState,
     trace::Category::kKvCache,        trace::Category::kGradient,  trace::Category::kActivation,
@@ -73,7 +73,7 @@ struct AddressWindow {
 
 struct CanvasState {
   std::shared_ptr<const TimelineData> data;
-  // Set while a file that has an index is being read; shown in place of the data.
+  // Drawn instead of the data while a file is being read, if the file has an index.
   std::shared_ptr<const trace::Outline> outline;
   std::shared_ptr<const TimelineData> baseline;
   std::string baseline_label;
@@ -98,12 +98,12 @@ struct CanvasState {
     return marking != nullptr && !marking->blocks.empty() && !marking->blocks[row];
   }
   bool hides(trace::Category category) const { return hidden[static_cast<size_t>(category)]; }
-  // Whether a block is drawn faint, because other things are marked or its category is switched
-  // off.
+  // Whether a block is drawn faint, because only other things are marked, or its category is
+  // hidden.
   bool faint(uint32_t row) const {
     return unmarked(row) || (hidden.any() && hides(data->trace().allocations.main_category[row]));
   }
-  // At most one of the three is set.
+  // At most one of the three selections is set.
   uint32_t selected_slice = kNoSlice;
   uint32_t selected_activity = query::kNoRow;
   uint32_t selected_gap = query::kNoRow;  // index in IdleGaps
@@ -118,7 +118,7 @@ struct CanvasState {
   bool tooltip = false;  // the tooltip's delay has passed
   bool dragging_range = false;
 
-  // The morph of the memory lane: its edges at the start in pixels, and its progress (1: finished).
+  // The memory lane's animation to new data: its first edges in pixels, and its progress (0 to 1).
   std::vector<float> morph_from;
   uint32_t morph_columns = 0;
   float morph = 1;
@@ -141,8 +141,8 @@ struct CanvasState {
            : data            ? data->address_axis().size()
                              : 1;
   }
-  // The GPU's limit is drawn only when the run comes near it. A line far above would tell nothing,
-  // and an axis up to it would flatten the curves.
+  // Whether the run comes near the GPU's limit, which is then drawn. A limit far above says
+  // nothing, and an axis up to it would flatten the curves.
   bool limit_in_range() const;
 };
 

@@ -1,4 +1,4 @@
-// What the user selected, drew or placed last in the timeline.
+// What the user did last in the timeline: selected a thing, drew a range or placed the cursor.
 #pragma once
 
 #include <cstdint>

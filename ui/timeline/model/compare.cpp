@@ -16,7 +16,7 @@ struct PhaseSpan {
 };
 using PhaseKey = std::tuple<int32_t, uint32_t, uint32_t>;  // step, phase, occurrence
 
-// Steps have phase 0xffff, so that runs without phases are still aligned by their steps.
+// Also adds steps, with 0xffff as the phase, so that runs without phases are aligned by steps.
 std::map<PhaseKey, PhaseSpan> Phases(const trace::Trace& t) {
   std::map<PhaseKey, PhaseSpan> spans;
   std::map<std::pair<int32_t, uint32_t>, uint32_t> seen;
@@ -53,8 +53,8 @@ TimeMap::TimeMap(const trace::Trace& a, const trace::Trace& b) {
   }
   std::sort(pairs.begin(), pairs.end());
   for (auto [x, y] : pairs) {
-    // The two runs may have their phases in different orders. A pair that lies before the last pair
-    // in either run is skipped.
+    // The two runs may have phases in different orders. Skip a pair of times that would go back in
+    // either run.
     if (!a_.empty() && (x <= a_.back() || y < b_.back())) continue;
     a_.push_back(x);
     b_.push_back(y);
@@ -66,7 +66,7 @@ double TimeMap::Map(double a) const {
   auto next = std::upper_bound(a_.begin(), a_.end(), a);
   if (next == a_.begin()) return b_.front() + (a - a_.front());
   size_t i = next - a_.begin() - 1;
-  // If both intervals have the same length, nothing is rounded, so that a run is mapped exactly to
+  // Do not round if both intervals have the same length, so that a run is mapped exactly to
   // itself.
   if (next == a_.end() || b_[i + 1] - b_[i] == a_[i + 1] - a_[i]) return a + (b_[i] - a_[i]);
   return b_[i] + (a - a_[i]) * (b_[i + 1] - b_[i]) / (a_[i + 1] - a_[i]);
@@ -96,7 +96,7 @@ BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& bas
     const double at = map.Map(static_cast<double>(edge - shown.begin_ns()));
     const int64_t time = baseline.begin_ns() + std::llround(std::clamp(at, -1.0, length + 1));
     if (!there.empty()) {
-      // The last column may extend beyond the ends of both runs.
+      // The last column counts even if it extends beyond the ends of both runs.
       const bool within =
           at <= length || (edge > shown.end_ns() && there.back() < baseline.end_ns());
       if (!within) break;

@@ -1,5 +1,5 @@
-// Aligns two runs: maps the times of one run to those of the other, and finds the allocation of a
-// new run that corresponds to an allocation of the old run.
+// Aligns two runs. Maps a time of one run to the corresponding time of the other, and finds the
+// allocation of a new run that corresponds to an allocation of the old run.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace vramscope::ui::timeline {
 
-// Maps times of run `a` to times of run `b` (each relative to its run's begin). The begins and ends
-// of phases that both runs have are mapped to each other, and times between them linearly. Without
-// common phases, a time is mapped to the same time.
+// Maps times of run `a` to times of run `b`, both relative to their run's begin. The begin and end
+// of a phase are mapped to those of the same phase in `b`, and times between them linearly. If no
+// phase is in both runs, a time is mapped to the same time.
 class TimeMap {
  public:
   TimeMap() = default;
@@ -26,15 +26,15 @@ class TimeMap {
   std::vector<double> a_, b_;  // both ascending
 };
 
-// Whether two traces are of the same work: the same model, batch, sequence length and backend. A
-// baseline that was not chosen by the user is drawn only if it did the run's work.
+// Returns whether two traces are of the same work: model, batch, sequence length and backend. A
+// baseline that the user has not chosen is drawn only if it is of the run's work.
 bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b);
-// Whether the view stays when `b` replaces `a`: both are of the same work, or of the same file,
-// from which `b` shows a larger part, a smaller part or another device.
+// Returns whether the view stays when `b` replaces `a`. It does if both are of the same work, or of
+// the same file, such as a larger or smaller part of it, or another device.
 bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b);
 
-// The baseline's highest allocated bytes in each column of the displayed trace. Column i lies
-// between edges i and i + 1 of CurveIndex::Edges, which are times of the displayed trace.
+// The baseline's highest allocated bytes in each column of the displayed trace. Column i reaches
+// from edge i to edge i + 1 of CurveIndex::Edges, in times of the displayed trace.
 struct BaselineColumns {
   std::vector<uint64_t> allocated;
   int end = 0;  // the first column beyond the baseline's end
@@ -43,7 +43,7 @@ BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& bas
                               const query::CurveIndex& baseline_curves, const TimeMap& map,
                               std::span<const int64_t> edges);
 
-// Finds the same allocation again when the run is repeated with other settings.
+// The key to find an allocation again after the run is repeated with other settings.
 struct AllocationKey {
   std::string module, op;
   int32_t step = -1;
@@ -51,8 +51,8 @@ struct AllocationKey {
   bool valid() const { return !module.empty() || !op.empty(); }
 };
 AllocationKey KeyOf(const trace::Trace& trace, trace::AllocationId id);
-// Returns an invalid id if the trace has no such allocation. If it has one in other steps only,
-// returns the allocation of the last of these steps.
+// Returns the allocation with this key. If only other steps have one, returns that of the last of
+// these steps. Returns an invalid id if there is none at all.
 trace::AllocationId FindAllocation(const trace::Trace& trace, const AllocationKey& key);
 
 }  // namespace vramscope::ui::timeline

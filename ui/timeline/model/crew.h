@@ -1,11 +1,11 @@
-// Threads that help the calling thread with work that has independent parts, for example with
-// drawing the parts of a frame on free cores.
+// Threads that help the calling thread with independent parts of its work. For example, they draw
+// parts of a frame on free cores.
 //
 //   Crew crew;
 //   crew.Do(bands, [&](size_t band) { Draw(band); });  // returns when all parts are done
 //
-// Do() is called from one thread at a time. Helpers sleep between two calls. If a helper wakes
-// after all parts are taken, it does nothing, and no thread waits for it.
+// Only one thread at a time may call Do(). Helpers sleep between two calls. A helper that wakes
+// when all parts are taken does nothing, and no thread waits for it.
 #pragma once
 
 #include <atomic>
@@ -22,14 +22,14 @@ namespace vramscope::ui::timeline {
 
 class Crew {
  public:
-  // The threads are started by the first Do().
+  // The first Do() starts the threads.
   explicit Crew(int helpers = CoresToSpare()) : wanted_(helpers) {}
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // Calls part(i) once for every i below `count`, in any order, on any of the threads. An exception
-  // that a part throws is rethrown by Do() after all parts are done.
+  // Calls part(i) once for every i below `count`, in any order, on any of the threads. If a part
+  // throws an exception, Do() rethrows it after all parts are done.
   void Do(size_t count, const std::function<void(size_t)>& part);
 
  private:

@@ -1,5 +1,5 @@
 // A list of plain primitives in logical pixels. The scene builds it, a renderer (raster or OpenGL)
-// draws it, and tests read it. A list is used again for each frame: Clear() keeps its memory.
+// draws it, and tests read it. All frames use the same list, because Clear() keeps its memory.
 //
 //   DrawList d;
 //   d.PushClip({12, 0, 800, 300});
@@ -36,16 +36,16 @@ enum class Font : uint8_t { kBody, kBodyBold, kSmall, kSmallBold, kMono, kMonoSm
 inline constexpr int kFontCount = 7;
 enum class Align : uint8_t { kLeft, kCenter, kRight };
 
-// Measures the width of texts; implemented by the renderer.
+// Measures the width of texts. The renderer implements this.
 class TextMeasure {
  public:
   virtual ~TextMeasure() = default;
   virtual float Width(std::string_view utf8, Font font) const = 0;
 };
 
-// `text`, cut with an ellipsis to fit `max_width`; empty if fewer than three characters fit.
+// Cuts `utf8` to `max_width`, with an ellipsis. Empty: fewer than three characters would fit.
 std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, float max_width);
-// Like Elide, but cuts the beginning: for module paths, which differ at their ends.
+// Like Elide, but cuts the beginning. Used for module paths, which differ at their ends.
 std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
                        float max_width);
 // Like Elide, but keeps both ends.
@@ -83,16 +83,16 @@ struct TextPrim {
   Align align;
   uint32_t argb;
 };
-// Stacked columns, edge to edge over `area`: layer l of column i reaches from edges[l * columns +
-// i] to edges[(l + 1) * columns + i], in logical y. Layer 0 is the lowest, so that edges decrease
-// from layer to layer.
+// Stacked columns side by side over `area`. Layer l of column i reaches from edges[l * columns + i]
+// to edges[(l + 1) * columns + i], in logical y. Layer 0 is the lowest, so that edges decrease from
+// layer to layer.
 struct StackPrim {
   Rect area;
   uint32_t columns, layers;
   uint32_t first_edge;   // index of (layers + 1) * columns floats
   uint32_t first_color;  // index of one color per layer
 };
-// Columns of equal height, edge to edge over `area`, each with its color (not premultiplied). A
+// Columns of equal height side by side over `area`. Each has its color (not premultiplied). A
 // column of color 0 is not drawn.
 struct StripPrim {
   Rect area;
@@ -135,7 +135,7 @@ class DrawList {
   void Text(std::string_view utf8, const Rect& box, Font font, Color color,
             Align align = Align::kLeft);
   void Circle(float x, float y, float radius, Color fill, Color stroke, float stroke_width);
-  // Adds a stack; fill in edges() and colors() of the returned primitive.
+  // Adds a stack. The caller fills in edges() and colors() of the returned primitive.
   StackPrim& Stack(const Rect& area, uint32_t columns, uint32_t layers);
   std::span<float> edges(const StackPrim& s) {
     return {edges_.data() + s.first_edge, size_t{s.layers + 1} * s.columns};

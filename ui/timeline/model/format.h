@@ -11,23 +11,23 @@
 
 namespace vramscope::ui::timeline {
 
-// Binary units, with three decimals for MiB and larger units; `trim` drops zeros at the end.
+// Uses binary units, with three decimals from MiB on. `trim` drops zeros at the end.
 std::string FormatBytes(uint64_t bytes, bool trim = false);
 // Like FormatBytes, with fewer decimals, for narrow places: "8.48 GiB", "1.20 TiB".
 std::string FormatBytesShort(uint64_t bytes, int decimals = 2);
-// "+1.000 MiB", "−2.5 GiB" (with a minus sign, not a hyphen).
+// Examples: "+1.000 MiB", "−2.5 GiB" (with a minus sign, not a hyphen).
 std::string FormatSignedBytes(int64_t bytes);
 std::string FormatBytesExact(uint64_t bytes);
 std::string FormatCount(uint64_t value);       // "66,792"
 std::string FormatParameters(uint64_t count);  // "494 M", "2.61 B"
-// Three significant digits in ns, µs, ms or s; minutes from 120 s on.
+// Uses three significant digits in ns, µs, ms or s, and minutes from 120 s on.
 std::string FormatDuration(int64_t ns);
-// For a trace that counts entries instead of time: "entry 1,204"; "312 entries".
+// For traces that count entries instead of time. Examples: "entry 1,204", "312 entries".
 std::string FormatEntry(int64_t entry);
-// A duration; if `times` is false, a number of entries.
+// Formats a duration or, if `times` is false, a number of entries.
 std::string FormatLength(int64_t ns, bool times);
-// A time from the trace's begin, as precise as `resolution_ns` requires, in the unit that suits
-// `magnitude_ns`, for example the end of the axis (0: the time itself).
+// Formats a time since the trace's begin with the precision of `resolution_ns`. The unit suits
+// `magnitude_ns`, such as the end of the axis (0: it suits the time itself).
 std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns = 0);
 
 }  // namespace vramscope::ui::timeline

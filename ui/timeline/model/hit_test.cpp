@@ -5,7 +5,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Height of the drag area, which is below a lane's lower edge, because the lane's things are above.
+// Dragging a lane's lower edge begins at most this far below it. Above it are the lane's things.
 constexpr float kEdge = 4;
 constexpr float kScrollBarReach = 3;
 

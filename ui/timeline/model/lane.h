@@ -1,9 +1,9 @@
-// A lane (track) of the canvas: an object that returns the space it needs, draws itself, and finds
-// the thing under the mouse. LaneStack (lane_stack.h) places it. Each lane has a file in lanes/;
+// A lane (track) of the canvas. It returns the space it needs, draws itself, and finds the thing
+// under the mouse. LaneStack (lane_stack.h) places it. Each lane has a file in lanes/, and
 // lanes/lanes.h lists them all.
 //
-// A lane is immutable and has little data of its own: its functions read the CanvasState that they
-// are passed. Used by one thread, except Ask().
+// A lane is immutable and has little data of its own. Its functions read the CanvasState that the
+// caller passes. Used by one thread, except for Ask().
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,13 @@ struct Tooltip;
 inline constexpr float kTitleHeight = 24;
 inline constexpr float kSlimTitle = 19;  // title height of lanes of which there may be many
 
-// How a lane shrinks while the lanes that stretch have less room than they want.
+// How a lane shrinks if the stretching lanes have less room than they want.
 struct Concession {
-  // Shrinks to this many rows, or to one of the constants below.
+  // `rows` is the number of rows to which the lane shrinks, or one of these two constants.
   static constexpr int kBelowTheFold = 0;  // the lane may lie below the visible part of the stack
   static constexpr int kGone = -1;
-  // Applies while the lanes that stretch have less height than `until` times the height that they
-  // want, and also less than `most` pixels.
+  // The lane shrinks while the stretching lanes have less than `until` times the height they want,
+  // and less than `most` pixels.
   float until = 1;
   float most = std::numeric_limits<float>::infinity();
   int rows = kBelowTheFold;
@@ -53,7 +53,7 @@ struct LaneWants {
   float gap = 0;        // below the lane
   float label = 0;      // width of a label left of the lane, if the canvas is wide enough
   bool folded = false;  // folded until the user unfolds it, because it shows little
-  // A lane that stretches gets this share of the height that other lanes leave, at least `least`.
+  // A stretching lane gets `share` of the height that is left by all others, but at least `least`.
   float share = 0, least = 0;
   std::vector<Concession> concessions{};
 };
@@ -80,8 +80,8 @@ struct LanePlace {
   }
 };
 
-// The results of a lane's index queries for the view. The queries run before the lane is drawn, and
-// again only after the view or the lane's size has changed.
+// The results of a lane's index queries. The queries run before the lane is first drawn, and again
+// only after the view or the lane's size has changed.
 struct LaneAnswer {
   std::vector<query::LaneView> rows;
   std::vector<query::LaneRect> gaps;  // only gaps that are wide enough to be visible
@@ -103,24 +103,24 @@ struct LaneDrawing {
 class Lane {
  public:
   virtual ~Lane() = default;
-  // Identifies the lane in every trace; settings are stored under it: "blocks", "stream/0/7".
+  // Identifies the lane in every trace, such as "blocks" or "stream/0/7". Settings have this key.
   virtual std::string_view key() const = 0;
   // The name in menus. The lane's drawn title may differ.
   virtual std::string Name(const CanvasState&) const = 0;
   virtual LaneWants Wants(const CanvasState&) const = 0;
-  // The number of things that the lane shows in the whole trace.
+  // The number of things in the whole trace that this lane can show.
   virtual uint64_t Count(const CanvasState&) const { return 0; }
-  // Whether the lane shows the view's time range, so that its image can be moved with the view.
+  // Whether the lane shows the view's time range. Its image can then be moved with the view.
   virtual bool FollowsView() const { return true; }
-  // Queries the indexes. Called for visible lanes that are not folded; several lanes are queried at
-  // once on several threads. `LaneAnswer` still has the answer for the previous view, whose columns
-  // an index reuses if they have only moved.
+  // Queries the indexes. Called for visible lanes that are not folded, on several threads for
+  // several lanes. The LaneAnswer still has the answer for the previous view. An index reuses its
+  // columns if they have only moved.
   virtual void Ask(const CanvasState&, const LanePlace&, LaneAnswer*) const {}
-  // Called for visible lanes, with a clip set.
+  // Draws the lane. Called for visible lanes, with a clip set.
   virtual void Draw(const LaneDrawing&) const = 0;
-  // Finds the thing at a point of the body. `hit` already has the lane and the time.
+  // Finds the thing at a point of the body and stores it in `hit`, which has the lane and time.
   virtual void HitTest(const CanvasState&, const LanePlace&, double x, double y, Hit* hit) const;
-  // The tooltip of the thing that was hit; by default TooltipOfThing().
+  // Returns the tooltip of the thing that was hit. The default is TooltipOfThing().
   virtual Tooltip Tip(const CanvasState&, const Hit&) const;
 };
 

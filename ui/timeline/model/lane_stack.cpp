@@ -15,16 +15,16 @@ namespace {
 constexpr float kMargin = 12;
 constexpr float kTop = 8;
 constexpr float kBottom = 8;
-// On a low canvas, the lanes that stretch share this height, and the stack scrolls.
+// The stretching lanes share at least this height. On a lower canvas, the stack scrolls.
 constexpr float kLeastStretch = 92;
 constexpr float kLeastScrolled = 80;  // pinned lanes leave this height to the others
 constexpr float kLeastHeight = 12, kMostHeight = 4000;
 constexpr float kHeightStep = 1.25f;
 constexpr float kLeastThumb = 24;
-// Limits for settings that are read, higher than any user needs.
+// Limits for settings that are read from a file. They are higher than any user needs.
 constexpr size_t kMostSettings = 512, kLongestKey = 128;
 
-// A lane during the distribution of the height.
+// A lane while Arrange() distributes the height.
 struct Slot {
   const Lane* lane = nullptr;
   LaneWants wants;
@@ -66,7 +66,7 @@ float Wanted(const std::vector<Slot>& slots) {
   return wanted;
 }
 
-// If several lanes could shrink next, the lowest of them shrinks first.
+// Shrinks lanes as their concessions say. Of several lanes that can shrink, the lowest is first.
 void MakeConcessions(std::vector<Slot>& slots, float height) {
   struct Offer {
     Slot* slot;
@@ -194,7 +194,7 @@ const Lane* LaneStack::Find(std::string_view key) const {
   return nullptr;
 }
 
-// A lane that the settings do not order is placed after the lane that precedes it by default.
+// Returns the lanes in the settings' order. Lanes missing there follow their predecessor in lanes_.
 std::vector<const Lane*> LaneStack::Ordered() const {
   std::vector<const Lane*> out;
   for (const std::string& key : settings_->order)
@@ -230,7 +230,7 @@ Layout LaneStack::Arrange(const CanvasState& state, float width, float height) {
       slot.rows = std::clamp(static_cast<int>(slot.setting.height / slot.wants.row_height), 1, all);
     slots.push_back(std::move(slot));
   }
-  // The order is: the head, pinned lanes, the rest.
+  // First comes the head, then pinned lanes, then all others.
   const auto rest = std::stable_partition(slots.begin(), slots.end(),
                                           [](const Slot& s) { return s.wants.title <= 0; });
   std::stable_partition(rest, slots.end(), [](const Slot& s) { return s.setting.pinned; });
@@ -342,7 +342,7 @@ bool LaneStack::Change(LaneAction action, std::string_view key, const Layout& la
     });
   };
   const bool of_a_lane = action != LaneAction::kShowAll && action != LaneAction::kReset;
-  // Lanes of the head have no title and no settings.
+  // Change nothing for a lane of the head, which has no title and no settings.
   if (of_a_lane && (Find(key) == nullptr || (place.visible && place.title.empty()))) return false;
   switch (action) {
     case LaneAction::kFold:
@@ -364,7 +364,7 @@ bool LaneStack::Change(LaneAction action, std::string_view key, const Layout& la
       if (at == movable.end()) return false;
       if (action == LaneAction::kMoveUp) return at != movable.begin() && MoveBefore(key, *(at - 1));
       if (at + 1 == movable.end()) return false;
-      // To move the lane down, the next lane is moved before it.
+      // Move the lane down by moving the next lane before it.
       return MoveBefore(*(at + 1), key);
     }
     case LaneAction::kHigher:

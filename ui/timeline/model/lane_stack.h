@@ -1,6 +1,6 @@
-// The stack of lanes from top to bottom: order, folded, pinned and hidden lanes, heights, scroll
-// position. The head (lanes without a title) and pinned lanes stay at the top; the rest scrolls
-// when it does not fit.
+// The stack of lanes, from top to bottom. It has their order and heights, the scroll position, and
+// which lanes are folded, pinned or hidden. The head (lanes without a title) and pinned lanes stay
+// at the top. The others scroll if they do not fit.
 //
 //   LaneStack stack;
 //   stack.SetLanes(MakeLanes(data));
@@ -29,14 +29,14 @@ struct LaneSetting {
   friend bool operator==(const LaneSetting&, const LaneSetting&) = default;
 };
 
-// The user's changes to the stack, by lane key, including keys of lanes that the current trace does
-// not have. Empty: the defaults.
+// What the user has changed, by lane key. Also has keys of lanes that the current trace does not
+// have. Empty: the defaults.
 struct LaneSettings {
   std::map<std::string, LaneSetting, std::less<>> lanes;
   std::vector<std::string> order;  // of all lanes, stored when a lane is moved; empty: none was
   LaneSetting Of(std::string_view key) const;
   bool empty() const { return lanes.empty() && order.empty(); }
-  // For settings files. FromText ignores invalid entries.
+  // The text of a settings file. FromText ignores invalid entries.
   std::string ToText() const;
   static LaneSettings FromText(std::string_view text);
   friend bool operator==(const LaneSettings&, const LaneSettings&) = default;
@@ -46,14 +46,14 @@ struct Layout {
   float width = 0, height = 0;
   float plot_left = 0, plot_width = 0;
   std::vector<LanePlace> lanes;  // lanes from top to bottom, including those that are not visible
-  // The scrolling part, from scroll_top to the canvas's lower edge. It is scrolled down by `scroll`
-  // pixels, at most by `scroll_most`.
+  // The part that scrolls is between scroll_top and the canvas's lower edge. It is scrolled down by
+  // `scroll` pixels, which is at most `scroll_most`.
   float scroll_top = 0, scroll = 0, scroll_most = 0;
   Rect scroll_bar, scroll_thumb;  // empty when everything fits
 
-  // For unknown keys the result is a place that is not visible.
+  // Returns the place of a lane. For an unknown key, the place is not visible.
   const LanePlace& operator[](std::string_view key) const;
-  // The visible lane at y (including its title); null between lanes.
+  // Returns the visible lane whose body or title is at y. Null: y is between lanes.
   const LanePlace* At(double y) const;
   float data_top() const;     // below the overview; the cursor line starts here
   float data_bottom() const;  // lower edge of the lowest visible lane, within the canvas
@@ -85,10 +85,10 @@ class LaneStack {
   Layout Arrange(const CanvasState& state, float width, float height);
   // Returns false if the action changes nothing. `layout`: the result of the last Arrange().
   bool Change(LaneAction action, std::string_view key, const Layout& layout);
-  // Lanes above that stretch keep their height, so that this lane's lower edge moves exactly as the
-  // mouse drags it. Height 0: the default.
+  // Sets the height of a lane; 0: the default. Stretching lanes above it keep their height, so that
+  // the lower edge follows the mouse exactly.
   void SetHeight(std::string_view key, float height, const Layout& layout);
-  // Moves the lane before the movable lane `before`; empty: to the end.
+  // Moves the lane before the movable lane `before`. Empty: moves it to the end.
   bool MoveBefore(std::string_view key, std::string_view before);
   void ScrollTo(float scroll) { scroll_ = scroll; }  // Arrange() clamps it to the valid range
 

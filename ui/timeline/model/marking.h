@@ -1,10 +1,10 @@
-// The things that a search, a table or a link marks. Marked blocks stay in full color while all
-// other blocks are drawn faint; the times of marked things are ticks on the overview and the ruler.
+// The things that a search, a table or a link marks. Marked blocks keep their full color, and all
+// other blocks are drawn faint. The overview and the ruler have a tick for each marked thing.
 //
 //   model.Mark(std::make_shared<const Marking>(MarkThings(trace, found.things)));
 //
-// May be built on any thread (a million things take milliseconds); must not change after it was
-// passed to the canvas.
+// Any thread may build it, which takes milliseconds for a million things. It must not change after
+// it was passed to the canvas.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ struct Marking {
   std::vector<double> times;  // begin times, ascending, from the trace's begin
 };
 
-// `things` must be sorted by begin. Blocks that are not marked are drawn faint only if all things
-// are blocks: one block among a thousand kernels must not make most of the canvas faint.
+// `things` must be sorted by begin. Other blocks are drawn faint only if all things are blocks.
+// Otherwise, one block among a thousand kernels would make most of the canvas faint.
 Marking MarkThings(const std::shared_ptr<const trace::Trace>& trace,
                    std::span<const query::Thing> things);
-// Accepts any order, duplicates and invalid ids.
+// `blocks` may be in any order, with duplicates and invalid ids.
 Marking MarkBlocks(const std::shared_ptr<const trace::Trace>& trace,
                    std::span<const trace::AllocationId> blocks);
 

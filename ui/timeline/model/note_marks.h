@@ -1,4 +1,4 @@
-// Notes for the timeline, which draws them as flags on the ruler.
+// Notes for the timeline, which draws a flag on the ruler for each of them.
 //
 //   model.SetNotes(std::make_shared<const NoteMarks>(NoteMarks{.trace = trace, .notes = ...}));
 //

@@ -20,7 +20,7 @@ constexpr float kLeastHeight = 40;
 constexpr double kTickApart = 90;
 constexpr int kByteTicks = 6;
 
-// The highest values in each column: the peaks of the batches that overlap the column.
+// The highest value in each column, which is the highest peak of the batches that overlap it.
 struct Columns {
   std::vector<uint64_t> allocated, reserved;
 };
@@ -32,7 +32,7 @@ Columns ColumnsOf(const trace::Outline& o, int64_t begin, double per_ns, size_t 
   };
   for (size_t b = 0; b < o.batches.size(); ++b) {
     const trace::Outline::Batch& batch = o.batches[b];
-    // A batch lasts until the next one begins.
+    // A batch ends where the next one begins.
     const int64_t end = b + 1 < o.batches.size() ? o.batches[b + 1].begin_ns : batch.end_ns;
     for (size_t i = column(batch.begin_ns), last = column(end); i <= last; ++i) {
       out.allocated[i] = std::max(out.allocated[i], batch.peak_allocated);
@@ -113,7 +113,7 @@ void DrawOutline(const CanvasState& s, const TextMeasure& measure, DrawList* lis
 
   const Rect steps{plot.x, kHead, plot.w, kStepHeight};
   const Rect phases{plot.x, kHead + kStepHeight + 1, plot.w, kPhaseHeight};
-  // End of the previous phase; phases that share a pixel with it are not drawn separately.
+  // the end of the last drawn phase; phases that begin in the same pixel are not drawn
   float last_x = -1;
   for (const trace::Outline::Slice& slice : o.steps_and_phases) {
     const bool step = slice.kind == trace::SliceKind::kStep;

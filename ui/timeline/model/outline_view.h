@@ -1,5 +1,5 @@
-// Draws the outline that a `.trace` file has in its index, while the rest of the file is read: peak
-// memory, steps, phases, and how much of the file has been read.
+// Draws the outline of a `.trace` file from its index, while the rest of the file is being read.
+// Shows peak memory, steps and phases, and how much of the file has been read.
 //
 //   DrawOutline(state, measure, list);     // state.outline is set
 //
@@ -11,7 +11,7 @@
 
 namespace vramscope::ui::timeline {
 
-// The rectangle of the curve; empty: too little room.
+// Returns the rectangle of the curve. Empty: there is too little room for it.
 Rect OutlinePlot(const CanvasState& state);
 void DrawOutline(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 

@@ -15,7 +15,7 @@ void DrawScrollBar(const CanvasState& s, DrawList* list) {
   list->Box(l.scroll_thumb, l.scroll_thumb.w / 2, s.theme.faint.WithAlpha(0.6));
 }
 
-// Queries the indexes for visible lanes that have no answer for this view, on all free cores.
+// Queries the indexes, on all free cores, for the visible lanes that have no answer for this view.
 void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
   struct Question {
     const LanePlace* place;
@@ -32,8 +32,8 @@ void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
     if (kept == asked) continue;
     questions.push_back({&place, asked, &kept, &answer});
   }
-  // An exception would leave incomplete answers, so all questions are marked as unanswered until
-  // all answers are complete.
+  // Mark all questions as unanswered until all answers are complete, because an exception would
+  // leave incomplete ones.
   for (const Question& question : questions) *question.kept = {};
   crew->Do(questions.size(), [&](size_t i) {
     questions[i].place->lane->Ask(s, *questions[i].place, questions[i].answer);

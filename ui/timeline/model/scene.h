@@ -1,5 +1,5 @@
-// Builds the draw lists of a frame from the state. There are two layers. The data layer (the lanes)
-// is drawn again only when its content changes; the overlay (cursor, hover, selection, tooltip)
+// Builds the draw lists of a frame from the state. There are two layers. The data layer (lanes) is
+// drawn again only when its content changes. The overlay (cursor, hover, selection, tooltip)
 // follows the mouse.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace vramscope::ui::timeline {
 
-// What was drawn, for --dump-state and tests.
+// Counts of what was drawn, for --dump-state and tests.
 struct SceneCounts {
   uint32_t columns = 0;      // columns of the memory lane
   uint32_t block_rects = 0;  // allocations drawn as rectangles
@@ -30,13 +30,13 @@ struct SceneCounts {
   bool peak_shown = false;
   bool limit_shown = false;
   bool baseline_shown = false;
-  // For the difference lane: the highest and lowest difference from the baseline in bytes, and the
-  // first column beyond the baseline's end.
+  // Of the difference lane: the highest and lowest difference from the baseline, in bytes, and the
+  // first column after the baseline's end.
   double difference_highest = 0, difference_lowest = 0;
   uint32_t difference_end = 0;
 };
 
-// Data that the next frame uses again.
+// Data of a frame that the next frame uses.
 struct SceneMemory {
   std::vector<float> edges;  // edges of the memory stack as last drawn: the start of the next morph
   uint32_t columns = 0;
@@ -47,7 +47,7 @@ struct SceneMemory {
     std::vector<uint64_t> allocated;      // highest value in each column
     std::vector<query::LaneRect> phases;  // only phases that are wide enough to be visible
   } overview;
-  // Parameters and answers of the queries, by lane. They are valid while the lanes exist.
+  // The parameters of a lane's queries. The elements of `answers` are valid while the lanes exist.
   struct Asked {
     Span view;
     float width = -1, height = -1;
@@ -63,21 +63,21 @@ SceneCounts BuildDataLayer(const CanvasState& state, const TextMeasure& measure,
                            SceneMemory* memory, DrawList* list);
 void BuildOverlay(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 
-// The rectangle of an allocation in the blocks lane, not clipped; empty without that lane.
+// Returns the unclipped rectangle of an allocation in the blocks lane. Empty: no such lane.
 Rect BlockRectOf(const CanvasState& state, trace::AllocationId id);
-// The rectangle of a slice, not clipped; empty when its lane is not shown.
+// Returns the unclipped rectangle of a slice. Empty: its lane is not shown.
 Rect SliceRectOf(const CanvasState& state, uint32_t slice);
-// The rectangle of an activity, not clipped; empty when its lane is not shown.
+// Returns the unclipped rectangle of an activity. Empty: its lane is not shown.
 Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 
-// Draws vertical lines at the ruler's ticks, through all lanes, below their content.
+// Draws vertical lines at the ruler's ticks through all lanes, under their content.
 void DrawTimeGrid(const CanvasState& state, DrawList* list);
 void DrawNotedRanges(const CanvasState& state, DrawList* list);
-// For a snapshot without history, describes the file in place of the lanes.
+// Describes the file of a snapshot without history, which has no lanes.
 void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
-// Draws a thin line at the top edge that shows the progress of reading.
+// Draws the progress of reading as a thin line at the top edge.
 void DrawLoadingLine(const CanvasState& state, DrawList* list);
-// Draws the empty, loading or failed state.
+// Draws the texts of the empty, loading or failed state.
 void DrawStatus(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 
 }  // namespace vramscope::ui::timeline

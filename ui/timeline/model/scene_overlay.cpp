@@ -1,4 +1,4 @@
-// The overlay: cursor, range, outlines of the selection, tooltip. Also the states without a trace.
+// Draws the overlay: cursor, range, outlines and tooltip. Also draws the states without a trace.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,14 +23,14 @@ constexpr float kTooltipMaxText = 420;
 void Outline(const CanvasState& s, Rect r, const Rect& clip, Color color, float width,
              DrawList* list) {
   if (clip.empty() || r.right() < clip.x - 2 || r.x > clip.right() + 2) return;
-  // At least 3 px, so that the smallest allocation is visible.
+  // Make the outline at least 3 px wide and high, so that even the smallest allocation is visible.
   float w = std::max(r.w, 3.0f), h = std::max(r.h, 3.0f);
   Rect box{r.x - (w - r.w) / 2, r.y - (h - r.h) / 2, w, h};
   float left = std::max(box.x, clip.x - 4), right = std::min(box.right(), clip.right() + 4);
   box.x = left;
   box.w = right - left;
-  // The outline is drawn around the thing, so that its color stays visible, and on a halo, so that
-  // the outline stands out on every color.
+  // Draw the outline around the thing, so that the thing's color stays visible. A halo makes the
+  // outline visible on every color.
   list->PushClip({clip.x - 3, clip.y - 3, clip.w + 6, clip.h + 6});
   float halo = width + 1.5f;
   list->Box(box.Inset(-halo, -halo), 3, {0, 0, 0, 0}, s.theme.ground.WithAlpha(0.8), halo);
@@ -43,7 +43,7 @@ void OutlineActivity(const CanvasState& s, uint32_t row, float width, DrawList* 
   Outline(s, ActivityRectOf(s, row), lane.view(), s.theme.selection, width, list);
 }
 
-// Draws a dashed line from a call to the activity that it launched, across the lanes between.
+// Draws a dashed line from a call to the activity that it launched, across the lanes between them.
 void DrawFlow(const CanvasState& s, uint32_t a, uint32_t b, DrawList* list) {
   const trace::ActivityTable& t = s.data->trace().activities;
   if (trace::IsOfDevice(t.kind[a])) std::swap(a, b);
@@ -58,7 +58,7 @@ void DrawFlow(const CanvasState& s, uint32_t a, uint32_t b, DrawList* list) {
   list->PopClip();
 }
 
-// Outlines the slices of the module and op that made the allocation.
+// Outlines the slices of the module and the op that made the allocation.
 void OutlineMakers(const CanvasState& s, trace::AllocationId id, DrawList* list) {
   const TimelineData& d = *s.data;
   const trace::Trace& t = d.trace();
@@ -89,7 +89,7 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
     }
     OutlineMakers(s, s.selection, list);
     for (const uint32_t row : KernelsWith(d, s.selection)) OutlineActivity(s, row, 1, list);
-    // Draws the lifetime as a bracket at the top of the memory lane.
+    // Draw the lifetime as a bracket at the top of the memory lane.
     if (!memory.body.empty()) {
       const trace::AllocationTable& a = d.trace().allocations;
       auto x0 = static_cast<float>(s.viewport.ToX(d.FromTrace(a.begin_ns[s.selection.value])));
@@ -206,7 +206,7 @@ void DrawHover(const CanvasState& s, const TextMeasure& measure, DrawList* list)
   }
 }
 
-// Draws the place where a dragged lane would drop, and the draggable lower edge under the mouse.
+// Draws where a dragged lane would be dropped, and the lower edge that the mouse can drag.
 void DrawLaneHandles(const CanvasState& s, DrawList* list) {
   const auto line = [&](float y) {
     list->Line(s.layout.plot_left, y, s.layout.plot_left + s.layout.plot_width, y, s.theme.accent,
@@ -221,7 +221,7 @@ void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   if (!s.hovering || !s.tooltip || s.dragging_range) return;
   Tooltip tip = MakeTooltip(s, s.hover);
   if (tip.empty()) return;
-  // C++ frames may be very long; both of their ends are informative.
+  // Elide long C++ frames in the middle, because both ends are informative.
   for (TooltipRow& row : tip.rows)
     row.value = ElideMiddle(measure, row.value, Font::kMonoSmall, kTooltipMaxText);
   std::string title = ElideStart(measure, tip.title, Font::kBodyBold, kTooltipMaxText);
@@ -295,7 +295,7 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   const float x = (s.layout.width - width) / 2;
   float y = std::max(s.layout.height / 2 - 62, 8.0f);
   const auto line = [&](std::string_view text, Font font, Color color, float height) {
-    // A text that is too wide is split into two lines, at a space.
+    // Split a text that is too wide into two lines, at a space.
     if (measure.Width(text, font) > width) {
       size_t at = text.rfind(' ');
       while (at != std::string_view::npos && at > 0 &&
@@ -370,7 +370,7 @@ void DrawStatus(const CanvasState& s, const TextMeasure& measure, DrawList* list
                Align::kCenter);
     y += 34;
   };
-  // Draws the outline of a memory curve as a placeholder.
+  // Draws a sketch of a memory curve as a placeholder.
   auto sketch = [&](Color color) {
     float cx = w / 2, top = y - 58;
     Point p[] = {{cx - 60, top + 40}, {cx - 44, top + 40}, {cx - 10, top + 6}, {cx - 4, top + 2},

@@ -1,5 +1,5 @@
-// Values over time in addition to the allocator's curves: counters, and memory outside of devices
-// that the driver has allocated (page-locked host memory).
+// Values over time that are not curves of the allocator: counters, and page-locked host memory,
+// which the driver has allocated outside of devices.
 //
 //   for (const Series& s : SeriesOf(trace)) s.At(time_ns);
 //
@@ -23,7 +23,7 @@ struct Series {
   bool little = false;  // the values are of little interest: the lane is folded by default
   uint64_t highest = 0;
   uint64_t changes = 0;
-  // The values are the curve CurveIndex::allocated; its other curves are empty.
+  // The values are in the curve CurveIndex::allocated. The index's other curves are empty.
   std::shared_ptr<const query::CurveIndex> index;
   std::shared_ptr<const analysis::MemoryCurves> curve;
 
@@ -32,7 +32,7 @@ struct Series {
 
 std::vector<Series> SeriesOf(const trace::Trace& trace);
 
-// Allocated and reserved memory of each device of a trace.
+// The allocated and reserved memory of one device of a trace.
 struct DeviceMemory {
   uint8_t device = 0;
   std::string name;
@@ -41,7 +41,7 @@ struct DeviceMemory {
   std::shared_ptr<const query::CurveIndex> index;
   std::shared_ptr<const analysis::MemoryCurves> curve;  // without categories
 };
-// Empty for a trace with one device.
+// Returns the memory of each device. Empty: the trace has only one device.
 std::vector<DeviceMemory> MemoryOfDevices(const std::shared_ptr<const trace::Trace>& whole);
 
 }  // namespace vramscope::ui::timeline

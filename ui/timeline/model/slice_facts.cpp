@@ -15,7 +15,7 @@ namespace {
 
 using trace::SliceKind;
 
-// At most this many of a slice's allocations and kernels are examined.
+// Maximum number of allocations, and of kernels, of a slice that are examined.
 constexpr uint32_t kMostSummed = 100'000;
 
 std::string_view NounOf(SliceKind kind) {

@@ -1,5 +1,5 @@
-// Facts about a step, phase, module or op. The tooltip shows the figures; the panel also shows the
-// allocations and kernels of the selected slice.
+// Collects facts about a step, phase, module or op. The tooltip shows the figures. The panel also
+// shows the allocations and kernels of the selected slice.
 //
 //   for (const LinkedFact& fact : FactsOfSlice(data, slice).facts) ...
 //
@@ -12,9 +12,9 @@
 
 namespace vramscope::ui::timeline {
 
-// The slice's duration, its peak, its net change of memory, and the rule that inferred it.
+// Returns a slice's duration, peak, net change of memory, and the rule that inferred the slice.
 std::vector<LinkedFact> FiguresOfSlice(const TimelineData& data, uint32_t slice);
-// FiguresOfSlice(), and the slice's place, its largest allocations and its kernels.
+// Returns FiguresOfSlice(), and the slice's place, largest allocations and kernels.
 ActivityFacts FactsOfSlice(const TimelineData& data, uint32_t slice);
 
 }  // namespace vramscope::ui::timeline

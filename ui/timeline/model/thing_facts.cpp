@@ -18,7 +18,7 @@ namespace {
 using query::Quoted;
 using query::ThingKind;
 
-// The Python frames of the stack if it has any, else all frames.
+// Returns the Python frames of the stack or, if it has none, all frames.
 std::string StackText(const trace::Trace& trace, trace::AllocationId id) {
   std::string text;
   for (const StackLine& line : StackLines(trace, StackOf(trace, id), 0)) {

@@ -1,5 +1,5 @@
-// The content of a thing's context menu (a block, kernel, call, op or module): its name, the texts
-// that can be copied, and the filters that find similar things.
+// The content of the context menu of a thing (a block, kernel, call, op or module): its name, texts
+// to copy, and filters that find similar things.
 //
 //   const ThingFacts facts = FactsOfThing(data, {query::ThingKind::kBlock, 17});
 //   facts.title;                  // "block: layers.3.mlp > aten::mm"
@@ -33,10 +33,10 @@ struct ThingFacts {
 };
 ThingFacts FactsOfThing(const TimelineData& data, const query::Thing& thing);
 
-// All facts as JSON, one line per key.
+// Returns all facts about a thing as JSON, with a line for each key.
 std::string JsonOfThing(const TimelineData& data, const query::Thing& thing);
 
-// nullopt: the hit is not a thing (a title, the curve, a gap).
+// nullopt: the hit is not a thing, but for example a title, the curve or a gap.
 std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Hit& hit);
 // nullopt: the link's target is not a thing of the trace.
 std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Link& link);

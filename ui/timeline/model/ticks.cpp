@@ -9,7 +9,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// A generous width for a digit of an 11 px label.
+// The width of a digit in an 11 px label, rounded up generously.
 constexpr double kDigitPx = 6.6;
 constexpr double kLabelGapPx = 22;
 constexpr uint64_t kMostBytes = uint64_t{1}
@@ -33,7 +33,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
   const double per_px = (end - begin) / width_px;
   double gap = min_gap_px;
   int64_t step = 1;
-  // A smaller step may need longer labels, which need a larger step. A few rounds settle this.
+  // A smaller step may make labels longer, so that they need a larger step. Try a few times.
   for (int i = 0; i < 4; ++i) {
     step = RoundStep(std::max(1.0, gap * per_px));
     const std::string longest = label(run::ToInt64(end), step);
@@ -42,7 +42,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
     gap = need;
   }
   const int64_t first = run::ToInt64(std::ceil(begin / static_cast<double>(step)));
-  // So that `at * step` is within int64_t, even if the view's end is not.
+  // Limit `at`, so that `at * step` fits an int64_t, even if the view's end does not.
   const int64_t last =
       std::min(run::ToInt64(std::floor(end / static_cast<double>(step))), INT64_MAX / step);
   for (int64_t at = first, left = 1000; at <= last && left > 0; --left) {
@@ -72,7 +72,7 @@ std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, doub
 }
 
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head) {
-  // Larger values, which only damaged or hostile files contain, lie above the axis.
+  // Limit the axis. Only damaged files contain larger values, which then lie above it.
   highest = std::clamp(highest, uint64_t{1024}, kMostBytes);
   double need = static_cast<double>(highest) * (1 + head);
   ByteAxis axis;
@@ -81,7 +81,7 @@ ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head) {
          axis.step < (uint64_t{1} << 60)) {
     axis.step *= 2;
   }
-  // Rounds up to a quarter of a step, because a whole step would leave half of a short axis empty.
+  // Round up to a quarter of a step. A whole step could leave half of a short axis empty.
   uint64_t quantum = std::max<uint64_t>(axis.step / 4, 1);
   axis.max = (static_cast<uint64_t>(need) + quantum - 1) / quantum * quantum;
   return axis;

@@ -12,12 +12,12 @@ struct TimeTick {
   std::string label;
 };
 
-// Ticks of 1, 2 or 5 times a power of ten within [begin, end] (ns from the trace's begin). They are
-// at least `min_gap_px` apart at a width of `width_px`, and farther apart if their labels need
-// more. All labels have the same unit and as many decimals as the view needs.
+// Returns ticks within [begin, end] (ns from the trace's begin), 1, 2 or 5 times a power of ten
+// apart. At a width of `width_px`, this is at least `min_gap_px`, or more if the labels need it.
+// All labels have the same unit, and as many decimals as the view needs.
 std::vector<TimeTick> TimeTicks(double begin_ns, double end_ns, double width_px, double min_gap_px);
-// Like TimeTicks, for a trace that counts entries: `first` is the number of its first entry. A
-// label is "entry 500".
+// Like TimeTicks, for a trace that counts entries. `first` is the number of its first entry. A
+// label is, for example, "entry 500".
 std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, double min_gap_px,
                                  int64_t first);
 
@@ -26,8 +26,8 @@ struct ByteAxis {
   uint64_t step = 1;  // a power of two
 };
 
-// The smallest axis with at most `max_ticks` steps that contains `highest` and, above it, a margin
-// of `head` times `highest`.
+// Returns the smallest axis with at most `max_ticks` steps. It contains `highest` and, above that,
+// a margin of `head` times `highest`.
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head = 0.08);
 
 }  // namespace vramscope::ui::timeline

@@ -30,8 +30,8 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->idle_ = std::make_unique<query::IdleGaps>(trace, d->activities_);
     d->kinds_on_track_.resize(d->activities_->tracks().size());
     d->series_ = SeriesOf(t);
-    // The GPU may work longer than the host. Counters and overhead are ignored, because a profiler
-    // may record them seconds after the run, when the process ends.
+    // The end is later if the GPU works longer than the host. Ignore counters and overhead: a
+    // profiler may record them seconds after the run, when the process ends.
     int64_t end = t.end_ns();
     for (uint32_t row = 0; row < t.activities.size(); ++row) {
       const trace::ActivityKind kind = t.activities.kind[row];
@@ -43,11 +43,11 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   }
 
   d->devices_ = MemoryOfDevices(whole);
-  // All devices share one axis, and other devices may end later than the displayed device.
+  // All devices share one axis. Other devices may end later than the displayed one.
   for (const DeviceMemory& memory : d->devices_)
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));
-  // Memory that is still allocated at the end extends to the end of the axis, in every view.
+  // Memory that is never freed extends to the end of the axis, in every view.
   d->address_axis_ = std::make_unique<query::AddressAxis>(trace, d->ToTrace(d->duration_));
   d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
   d->lanes_.resize(6);  // one for each SliceKind

@@ -1,5 +1,5 @@
-// The canvas's data about one trace: curves, level-of-detail indexes, peak, names. Built once (on a
-// pool thread when the trace is large) and immutable afterwards.
+// What the canvas needs of one trace: curves, level-of-detail indexes, peak and names. Built once,
+// on a pool thread if the trace is large. Immutable afterwards.
 //
 //   std::shared_ptr<const TimelineData> data = TimelineData::Build(trace);
 //   query::CurveColumns c = data->curve_index().Query(...)
@@ -32,8 +32,8 @@ inline constexpr uint32_t kNoSlice = UINT32_MAX;
 
 class TimelineData {
  public:
-  // `curves`: the trace's curves; null: they are computed. `whole`: the trace of all devices, if
-  // `trace` has only one of them.
+  // `curves`: the trace's curves; null: computes them. `whole`: the trace of all devices, if
+  // `trace` has only one of several.
   static std::shared_ptr<const TimelineData> Build(
       std::shared_ptr<const trace::Trace> trace,
       std::shared_ptr<const analysis::MemoryCurves> curves = {},
@@ -49,47 +49,47 @@ class TimelineData {
   const query::AddressAxis& address_axis() const { return *address_axis_; }
   const query::BlockIndex& block_index() const { return *block_index_; }
 
-  // Kernels, memcpys, memsets, calls and the idle gaps; null: the trace has none.
+  // Indexes of activities (kernels, memcpys, memsets, calls) and idle gaps. Null: there are none.
   const query::ActivityIndex* activities() const { return activities_.get(); }
   const query::IdleGaps* idle() const { return idle_.get(); }
 
-  // The number of activities of a kind on a track of activities().
+  // Returns the number of activities of a kind on a track of activities().
   uint32_t ActivitiesOn(uint32_t track, trace::ActivityKind kind) const {
     return kinds_on_track_[track][static_cast<size_t>(kind)];
   }
-  // Counters, and memory outside of devices.
+  // Counters, and host memory (see series.h).
   const std::vector<Series>& series() const { return series_; }
-  // All devices of the whole recording; empty if there is only one.
+  // All devices of the recording. Empty: there is only one.
   const std::vector<DeviceMemory>& devices() const { return devices_; }
 
   // false: the trace counts entries, and all "nanoseconds" here are numbers of entries.
   bool has_times() const { return trace_->info.has_times; }
-  // Whether the trace has no history, only the memory at one time. It is shown without lanes.
+  // Whether the trace has only the memory at one time, without history. Shown without lanes.
   bool is_state() const { return trace_->info.content == trace::Content::kState; }
   int64_t origin_ns() const { return origin_; }
   double duration_ns() const { return duration_; }
-  // Converts between the canvas's times (from the trace's begin) and the trace's times.
+  // These convert between times of the canvas, which begin with the trace, and times of the trace.
   double FromTrace(int64_t ns) const { return static_cast<double>(ns - origin_); }
   int64_t ToTrace(double t) const {
     return run::AddSaturating(origin_, run::ToInt64(t < 0 ? t - 0.5 : t + 0.5));
   }
 
-  // rows(): the number of depths of the slices of a kind. lanes(): the lanes of one of these
-  // depths (one per thread), as indexes into LaneIndex::lanes().
+  // rows(): how many levels of nesting the slices of a kind have. lanes(): the lanes of one level,
+  // one for each thread, as indexes into LaneIndex::lanes().
   int rows(trace::SliceKind kind) const;
   std::span<const uint32_t> lanes(trace::SliceKind kind, int row) const;
 
-  // "loss · model.lm_head": the place of the peak.
+  // The place of the peak, such as "loss · model.lm_head".
   const std::string& peak_place() const { return peak_place_; }
-  // The text on a slice's rectangle: "Step 5", "forward", "layers.3.mlp", "aten::mm".
+  // Returns the text on a slice's rectangle, such as "Step 5", "forward" or "layers.3.mlp".
   std::string SliceName(uint32_t slice) const;
-  // Category of an allocation at a time.
+  // Returns the category that an allocation has at a time.
   trace::Category CategoryAt(trace::AllocationId id, int64_t time_ns) const;
-  // The retags of an allocation as rows of Trace::retags, in order.
+  // Returns the rows of Trace::retags that are an allocation's, in order.
   std::span<const uint32_t> RetagsOf(trace::AllocationId id) const;
-  // Innermost slice of a kind (phase or step) at a time; kNoSlice: none.
+  // Returns the innermost slice of a kind (phase or step) at a time. kNoSlice: there is none.
   uint32_t SliceAt(trace::SliceKind kind, int64_t time_ns) const;
-  // The row of the curves whose values hold at a time; -1 before the first row.
+  // Returns the row of the curves with the values at a time. -1: the time is before the first row.
   int64_t CurvePointAt(int64_t time_ns) const;
   size_t MemoryBytes() const;
 

@@ -84,7 +84,7 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
       brush_right_edge_ = std::abs(p.x - x1) < std::abs(p.x - x0);
     } else {
       gesture_ = Gesture::kBrush;
-      // A press outside of the brush centers the brush at the mouse.
+      // If the press is outside of the brush, center the brush at the mouse.
       brush_grab_ = p.x > x0 && p.x < x1 ? time - view.begin : view.width() / 2;
       MoveBrush(p.x);
     }
@@ -98,7 +98,7 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
   if (hit.kind == HitKind::kScrollBar) {
     const Rect& thumb = state_.layout.scroll_thumb;
     gesture_ = Gesture::kScroll;
-    // A press outside of the thumb centers the thumb at the mouse.
+    // If the press is outside of the thumb, center the thumb at the mouse.
     if (!thumb.Contains(thumb.x, p.y)) {
       const Rect& bar = state_.layout.scroll_bar;
       ScrollTo(static_cast<float>((p.y - bar.y - thumb.h / 2) / (bar.h - thumb.h)) *
@@ -124,7 +124,7 @@ void TimelineModel::Move(const Pointer& p, double now_ms) {
     state_.hovering = true;
     overlay_dirty_ = true;
   }
-  // Keys now act on the lane under the mouse.
+  // After a mouse movement, keys act on the lane under the mouse.
   if (!state_.current_lane.empty()) {
     state_.current_lane.clear();
     data_dirty_ = true;
@@ -261,7 +261,7 @@ void TimelineModel::DoubleClick(const Pointer& p, double now_ms) {
     case HitKind::kTitle:
       if (hit.lane->key() == "blocks" && state_.addresses.end > 0) {
         state_.addresses = {};
-        // The first click of the double click has folded the lane.
+        // Unfold the lane, which the first click of the double click has folded.
         if (state_.layout["blocks"].folded) ChangeLane(LaneAction::kFold, "blocks");
         data_dirty_ = overlay_dirty_ = true;
       }
@@ -310,14 +310,14 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
   }
   last_wheel_ms_ = now_ms;
   double dx = w.dx, dy = w.dy;
-  // Alt + wheel over the blocks zooms the addresses. Qt swaps the axes while Alt is pressed.
+  // Alt + wheel over the blocks zooms the addresses. Qt may swap dx and dy while Alt is pressed.
   if (w.alt && state_.layout["blocks"].view().Contains(w.x, w.y)) {
     double amount = dy != 0 ? dy : dx;
     ZoomAddresses(
         w.y, w.pixels ? std::exp(amount * kTouchpadZoom) : std::pow(kNotchFactor, amount / 120));
     return;
   }
-  // Over a title, or with Alt elsewhere, the wheel scrolls the lanes.
+  // Scroll the lanes if the mouse is over a title, or if Alt is pressed elsewhere.
   if (state_.layout.scroll_most > 0 && !w.ctrl && !w.shift) {
     const HitKind over = HitTest(w.x, w.y).kind;
     if (w.alt || over == HitKind::kTitle || over == HitKind::kScrollBar) {
@@ -352,7 +352,7 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
     double notch = w.ctrl ? std::sqrt(kNotchFactor) : kNotchFactor;
     v.ZoomAt(w.x, w.pixels ? std::exp(dy * kTouchpadZoom) : std::pow(notch, dy / 120));
   }
-  // Zooms without an animation, which would make the wheel feel sluggish.
+  // Zoom without an animation, which would make the wheel feel slow.
   GoTo(v.view(), now_ms, false, gesture_id_);
 }
 
@@ -451,7 +451,7 @@ bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
   return true;
 }
 
-// Selects the next (or previous) allocation of the same category, by time of allocation.
+// Selects the next or previous allocation of the same category, in the order of allocation.
 void TimelineModel::StepBlock(int direction, double now_ms) {
   const trace::AllocationTable& a = state_.data->trace().allocations;
   if (state_.selected_activity != query::kNoRow) return StepActivity(direction, now_ms);
@@ -466,7 +466,7 @@ void TimelineModel::StepBlock(int direction, double now_ms) {
   }
 }
 
-// Selects the next (or previous) activity of the same stream or thread.
+// Selects the next or previous activity of the same stream or thread.
 void TimelineModel::StepActivity(int direction, double now_ms) {
   const query::ActivityIndex& index = *state_.data->activities();
   const uint32_t track = index.TrackOf(state_.selected_activity);

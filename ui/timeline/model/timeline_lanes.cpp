@@ -1,4 +1,4 @@
-// The model's functions for the stack of lanes: its changes, the lane that keys act on, dragging.
+// The model's functions for the stack of lanes: changing it, dragging, and the lane for keys.
 #include <algorithm>
 
 #include "ui/timeline/model/timeline_model.h"
@@ -50,7 +50,7 @@ void TimelineModel::ScrollTo(float scroll) {
   if (state_.hovering) UpdateHover(state_.hover_x, state_.hover_y);
 }
 
-// Shows and unfolds the lane, as one step that can be undone, like a change by the user.
+// Shows and unfolds the lane. This is one undo step, like a change by the user.
 void TimelineModel::UnfoldLane(const std::string& key) {
   if (key.empty() || stack_.Find(key) == nullptr) return;
   if (stack_.settings()->Of(key).hidden) ChangeLane(LaneAction::kHide, key);
@@ -85,7 +85,7 @@ void TimelineModel::ScrollTo(const LanePlace& place) {
   }
 }
 
-// A pinned lane moves only among the pinned lanes, any other lane only among the others.
+// Drags a lane. A pinned lane moves only among pinned lanes, others only among the others.
 void TimelineModel::DragLane(double y) {
   const bool pinned = state_.layout[dragged_lane_].pinned;
   float end = 0;

@@ -27,12 +27,12 @@ TimelineModel::TimelineModel() { Relayout(); }
 
 void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool animate, double now_ms) {
   AllocationKey key;
-  // If the new trace is of another subject, the view and the scale are reset.
+  // Reset the view and the scale if the new trace is of another subject.
   bool continues =
       data && state_.data && SameSubject(data->trace().info, state_.data->trace().info);
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
-  // Steps that may fail come first, because lanes or a selection of the old trace must not be used
-  // with the new one.
+  // Do first what may fail. After a failure, old lanes or an old selection must not be used with
+  // the new trace.
   std::vector<std::unique_ptr<const Lane>> lanes;
   if (data) lanes = MakeLanes(*data);
   trace::AllocationId selection;
@@ -107,7 +107,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
 
 void TimelineModel::SetBaselineTrace(std::shared_ptr<const TimelineData> baseline,
                                      std::string label) {
-  // If the baseline is removed, the axis may shrink to the height that the run needs.
+  // Without the baseline, the axis may shrink to what the run needs.
   const bool gone = state_.baseline && !baseline;
   state_.baseline = std::move(baseline);
   state_.baseline_label = label.empty() ? i18n::Text("previous run") : std::move(label);
@@ -218,7 +218,7 @@ bool TimelineModel::Animate(double now_ms) {
       view_animation_.active = false;
       SetViewNow(b);
     } else {
-      // The width changes by a constant ratio per time, so that a deep zoom does not end in a rush.
+      // The width changes by the same ratio in equal times, so that a deep zoom ends smoothly.
       double width = a.width() * std::pow(b.width() / a.width(), t);
       double share = std::abs(b.width() - a.width()) < 1e-9 * a.width()
                          ? t
@@ -244,7 +244,7 @@ void TimelineModel::Fit(double now_ms) {
   state_.addresses = {};
   data_dirty_ = overlay_dirty_ = true;
   if (!state_.data) return;
-  // Drops the scale of a longer previous run, because "fit" shows exactly this trace.
+  // Do not keep the scale of a longer previous run, because "fit" shows exactly this trace.
   state_.viewport.SetExtent(0, state_.data->duration_ns());
   GoTo({0, state_.data->duration_ns()}, now_ms, true);
 }
@@ -318,7 +318,7 @@ void TimelineModel::RevealSelection(double now_ms) {
   if (!span) return;
   UnfoldLane(LaneOfSelection());
   if (state_.selected_activity != query::kNoRow) {
-    // Also shows the lane of the call at the other end of the drawn arrow.
+    // Also show the lane of the call, at which the arrow to this activity begins.
     const uint32_t call = state_.data->activities()->CallOf(state_.selected_activity);
     if (call != query::kNoRow) UnfoldLane(ActivityLaneKey(*state_.data, call));
   }
@@ -375,7 +375,7 @@ void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
 }
 
 void TimelineModel::Mark(std::shared_ptr<const Marking> marking) {
-  // The rows in a marking of another trace would refer to other things here.
+  // Ignore a marking of another trace, because its rows are other things here.
   if (marking != nullptr &&
       (!state_.data || marking->trace != state_.data->shared_trace() || marking->count == 0))
     marking.reset();
@@ -459,7 +459,7 @@ void TimelineModel::FollowLink(const Link& link, double now_ms) {
   RevealSelection(now_ms);
 }
 
-// The key of the lane with the selection; empty: none.
+// Returns the key of the lane that contains the selection. Empty: there is none.
 std::string TimelineModel::LaneOfSelection() const {
   if (state_.selection.valid()) return "blocks";
   if (state_.selected_activity != query::kNoRow)

@@ -1,5 +1,5 @@
-// The canvas without Qt: it owns the state, changes it on input, reports what must be drawn again,
-// and builds the draw lists. The widget is a thin layer on top.
+// The canvas without Qt. It owns the state, changes the state on input, reports what must be drawn
+// again, and builds the draw lists. The widget is a thin layer on top.
 //
 //   TimelineModel m;
 //   m.Resize(1000, 720, 1.0);
@@ -43,7 +43,7 @@ struct WheelInput {
   bool shift = false, ctrl = false, alt = false;
 };
 
-// Keys by meaning. The widget maps W by position, so that it is at the same place on any layout.
+// Keys by what they do. The widget maps keys of the keyboard to them (canvas_keys.h).
 enum class Key : uint8_t {
   kZoomIn,
   kZoomOut,
@@ -60,7 +60,7 @@ enum class Key : uint8_t {
   kSelectionToRange,
   kScrollUp,
   kScrollDown,
-  // These keys act on the lane under the mouse; if there is none, on the current lane.
+  // These keys act on the lane under the mouse or, if there is none, on the current lane.
   kNextLane,
   kPreviousLane,
   kFoldLane,
@@ -72,7 +72,7 @@ enum class Key : uint8_t {
   kLaneLower,
 };
 
-// Changes that the widget reports to others; collected until TakeChanges().
+// Changes that the widget reports to others. The model collects them until TakeChanges().
 struct Changes {
   bool selection = false, range = false, cursor = false, view = false, hover = false;
   bool lanes = false;  // order, height, folding, ... of the lanes
@@ -91,12 +91,12 @@ class TimelineModel {
   void Resize(float width, float height, double scale);
   void SetStatus(Status status, std::string title, std::string text, std::string next,
                  double fraction);
-  // The outline of the file that is being read, shown in place of the data; null: shows the data
+  // Shows the outline of the file that is being read instead of the data. Null: shows the data
   // again.
   void SetOutline(std::shared_ptr<const trace::Outline> outline);
   void SetEmptyText(std::string title, std::string hint);
 
-  // Input. A press starts a gesture; Move and Release continue it.
+  // Mouse, wheel and keys. Press() begins a gesture, which Move() and Release() continue.
   void Press(const Pointer& p, double now_ms);
   void Move(const Pointer& p, double now_ms);
   void Release(const Pointer& p, double now_ms);
@@ -109,14 +109,14 @@ class TimelineModel {
 
   // View.
   void Fit(double now_ms);
-  // For showing another document: changes the view at once, and undo does not lead back to the
-  // previous document's view. nullopt: the whole trace.
+  // Changes the view at once, to show another document. Undo does not return to the previous
+  // document's view. nullopt: the whole trace.
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
-  // Selects the thing and zooms to it, even if a range is selected.
+  // Selects the thing and zooms to it. Does so even if a range is selected.
   void ZoomToThing(const query::Thing& thing, double now_ms);
-  // Also unfolds the selection's lane, shows the lane if it is hidden, and scrolls to it.
+  // Moves the view to the selection. Also shows and unfolds its lane, and scrolls to that lane.
   void RevealSelection(double now_ms);
   void UndoView(double now_ms);
   void RedoView(double now_ms);
@@ -124,14 +124,14 @@ class TimelineModel {
   bool CanRedo() const { return history_.CanRedo(); }
   void JumpToPeak(double now_ms);
 
-  // The stack of lanes. Undo and redo cover changes of the stack and of the view alike.
+  // The stack of lanes. Undo and redo work for changes of the stack and of the view.
   const LaneSettings& lane_settings() const { return *stack_.settings(); }
   void SetLaneSettings(LaneSettings settings);
   // Returns false if the action changes nothing.
   bool ChangeLane(LaneAction action, std::string_view key);
-  // Key and name of the hidden lanes that have something to show.
+  // Returns key and name of each hidden lane that has something to show.
   std::vector<std::pair<std::string, std::string>> HiddenLanes() const;
-  // The lane that keys act on; null: none.
+  // Returns the lane on which keys act. Null: there is none.
   const Lane* CommandedLane() const;
   void ScrollTo(float scroll);
   void ScrollTo(const LanePlace& place);  // scrolls until the place is visible
@@ -143,19 +143,19 @@ class TimelineModel {
   void SelectThing(const query::Thing& thing);
   // Selects the target of the link and shows it.
   void FollowLink(const Link& link, double now_ms);
-  // Draws all blocks but `blocks` faint until one of the faint blocks is selected. Empty: no block
-  // is faint.
+  // Draws all blocks except `blocks` faint, until one of the others is selected. Empty: draws no
+  // block faint.
   void Highlight(const std::vector<trace::AllocationId>& blocks);
   std::optional<Span> SelectedSpan()
       const;  // the selected range, else the span of the selected thing
   std::optional<Span> SpanOfThing() const;  // of the selected thing or gap, whatever the range
-  // Null: nothing is marked. A marking of another trace is ignored.
+  // Marks things. Null: marks nothing. Ignores a marking of another trace.
   void Mark(std::shared_ptr<const Marking> marking);
-  // Null: none. Notes of another trace are ignored.
+  // Sets the notes; null: none. Ignores notes of another trace.
   void SetNotes(std::shared_ptr<const NoteMarks> notes);
-  // Categories that the memory lane omits and the blocks lane draws faint.
+  // Sets the categories that the memory lane omits and the blocks lane draws faint.
   void HideCategories(const std::bitset<trace::kCategoryCount>& hidden);
-  // What was chosen last and is still there; else a selected thing, the cursor or the range.
+  // Returns what was chosen last. If it is gone, returns a selected thing, the cursor or the range.
   Chosen LastChosen() const;
   void SetCursor(std::optional<double> time);
   void SetRange(std::optional<Span> range);
@@ -163,7 +163,7 @@ class TimelineModel {
 
   Hit HitTest(double x, double y) const;
 
-  // Advances animations; returns true while one runs.
+  // Advances the animations. Returns true while one is running.
   bool Animate(double now_ms);
   bool animating() const { return view_animation_.active || morph_active_; }
 
@@ -174,7 +174,7 @@ class TimelineModel {
   SceneCounts BuildData(const TextMeasure& measure, DrawList* list);
   void BuildOverlay(const TextMeasure& measure, DrawList* list);
   Changes TakeChanges();
-  // The threads that share the work of a frame; the renderer uses them too.
+  // The threads that share the work of a frame. The renderer also uses them.
   Crew& crew() { return crew_; }
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kStackLines = 5;
 
-// Half a pixel in nanoseconds, which is precise enough to distinguish adjacent pixels.
+// Returns half a pixel in nanoseconds. With this precision, adjacent pixels have different texts.
 int64_t Resolution(const CanvasState& s) {
   return std::max<int64_t>(static_cast<int64_t>(s.viewport.ns_per_px() / 2), 1);
 }
@@ -26,8 +26,8 @@ std::string Moment(const CanvasState& s, int64_t trace_ns) {
   return TimeTextOf(s.data->trace(), trace_ns, resolution);
 }
 
-// "backward · step 5 · 71.20 ms". `event`: the event at that time. If a phase ends at the time at
-// which the next one begins, the order of events decides which of the two is named.
+// Returns a text such as "backward · step 5 · 71.20 ms". `event`: the event at that time. If one
+// phase ends when the next one begins, the order of events decides which of them is named.
 std::string Place(const CanvasState& s, int64_t trace_ns,
                   trace::EventIndex event = trace::kNoEvent) {
   const TimelineData& d = *s.data;
@@ -73,14 +73,14 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
     tip.rows.push_back({i18n::Text("inferred by"), std::move(rule), {}});
   tip.rows.push_back({i18n::Text("requested"), FormatBytesExact(a.bytes[i]), {}});
   tip.rows.push_back({i18n::Text("block"), FormatBytesExact(a.bytes_rounded[i]), {}});
-  std::string born = a.phase[i] != trace::Phase::kNone
-                         ? fmt::format("{} · ", i18n::Text(trace::Name(a.phase[i])))
-                         : std::string();
-  if (a.step[i] >= 0) born += i18n::Format("step {} · ", a.step[i]);
+  std::string allocated = a.phase[i] != trace::Phase::kNone
+                              ? fmt::format("{} · ", i18n::Text(trace::Name(a.phase[i])))
+                              : std::string();
+  if (a.step[i] >= 0) allocated += i18n::Format("step {} · ", a.step[i]);
   if (a.micro_batch[i] >= 0 && d.rows(trace::SliceKind::kMicroBatch) > 0) {
-    born += i18n::Format("micro-batch {} · ", a.micro_batch[i]);
+    allocated += i18n::Format("micro-batch {} · ", a.micro_batch[i]);
   }
-  tip.rows.push_back({i18n::Text("born"), born + Moment(s, a.begin_ns[i]), {}});
+  tip.rows.push_back({i18n::Text("allocated"), allocated + Moment(s, a.begin_ns[i]), {}});
   if (a.free_event[i] == trace::kNoEvent) {
     tip.rows.push_back({i18n::Text("freed"), i18n::Text("not in this trace"), {}});
   } else {

@@ -1,4 +1,4 @@
-// The content of tooltips: a title, then labels and values line by line. Plain text, for the
+// The content of tooltips: a title, then lines with a label and a value. Plain text, for the
 // overlay and tests.
 #pragma once
 
@@ -23,12 +23,12 @@ struct Tooltip {
   bool empty() const { return title.empty(); }
 };
 
-// The tooltip of the lane under the mouse.
+// Returns the tooltip of the lane under the mouse.
 Tooltip MakeTooltip(const CanvasState& state, const Hit& hit);
-// The facts of the selected kernel, call, module, gap, ... The title is empty if no such thing is
-// selected, for example if a block is.
+// Returns facts about the selected kernel, call, module, gap, ... The title is empty if something
+// else is selected, such as a block.
 ActivityFacts FactsOfSelection(const CanvasState& state);
-// The general tooltip of an allocation, a slice, memory at a time, or a free address.
+// Returns the general tooltip of an allocation, a slice, memory at a time, or a free address.
 Tooltip TooltipOfThing(const CanvasState& state, const Hit& hit);
 
 }  // namespace vramscope::ui::timeline

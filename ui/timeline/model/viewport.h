@@ -1,5 +1,5 @@
 // The visible part of the trace, and undo and redo of views. Times are nanoseconds from the trace's
-// begin, as doubles, which are exact to the nanosecond for 100 days.
+// begin, as doubles. For 100 days, doubles are exact to the nanosecond.
 //
 //   Viewport v;
 //   v.SetExtent(0, 270e6);             // the whole trace
@@ -21,14 +21,14 @@ struct Span {
 
 class Viewport {
  public:
-  // Closest zoom: this many nanoseconds over the whole width.
+  // The closest zoom shows this many nanoseconds over the whole width.
   static constexpr double kMinSpanNs = 20;
 
   void SetPixels(double left, double width);
-  // Extent of the trace; the view is clamped to it.
+  // Sets the extent of the trace. The view is clamped to it.
   void SetExtent(double begin, double end);
-  // Like SetExtent, for a new run that replaces the old one. If the view was the whole old run, it
-  // becomes the whole new run, unless that is shorter by less than half: then the scale stays.
+  // Like SetExtent, for a new run that replaces the old one. If the view was all of the old run, it
+  // becomes all of the new one. But if the new run is shorter by less than half, the scale stays.
   void ReplaceExtent(double begin, double end);
 
   const Span& view() const { return view_; }
@@ -36,8 +36,8 @@ class Viewport {
   double left() const { return left_; }
   double width() const { return width_; }
   double ns_per_px() const { return view_.width() / width_; }
-  // The view's width without rounding errors, so that it and the widths of pixel columns computed
-  // from it stay the same while the view only moves.
+  // The view's width without rounding errors. While the view only moves, it stays the same, and so
+  // do the widths of pixel columns computed from it.
   double steady_width() const { return steady_width_; }
   bool shows_all() const;
 
@@ -48,7 +48,7 @@ class Viewport {
   void Fit();
   void ZoomAt(double x, double factor);  // factor > 1: zooms in
   void PanPixels(double dx);             // dx > 0: towards later times
-  // A view with the given span in its middle, which fills `share` of the width.
+  // Returns a view with this span in its middle. The span fills `share` of the view's width.
   Span Around(double begin, double end, double share = 0.8) const;
 
  private:
@@ -61,8 +61,8 @@ class Viewport {
   double left_ = 0, width_ = 1;
 };
 
-// Undo and redo of views (of any comparable value). Steps with the same `gesture` number (not 0)
-// are one entry.
+// Undo and redo of views, or of other comparable values. Consecutive steps with the same `gesture`
+// (not 0) are one entry.
 template <class View>
 class History {
  public:
@@ -78,7 +78,7 @@ class History {
   }
   bool CanUndo() const { return !undo_.empty(); }
   bool CanRedo() const { return !redo_.empty(); }
-  // Undo and Redo are passed the current view, and return the view to show instead.
+  // Undo and Redo get the current view, and return the view to show instead.
   View Undo(const View& now) { return Step(undo_, redo_, now); }
   View Redo(const View& now) { return Step(redo_, undo_, now); }
   void Clear() {
@@ -101,12 +101,12 @@ class History {
   uint64_t last_gesture_ = 0;
 };
 
-// Locks a touchpad gesture to the axis of its first pixels, so that a vertical zoom does not also
-// pan a little, nor a horizontal pan zoom.
+// Locks a touchpad gesture to the axis of its first pixels. So a vertical zoom does not pan a
+// little, and a horizontal pan does not zoom.
 class AxisLock {
  public:
   enum class Axis : uint8_t { kUndecided, kHorizontal, kVertical };
-  // Adds a movement; returns the axis as soon as it is clear (after 4 px).
+  // Adds a movement. Returns the axis once it is clear, which is after 4 px.
   Axis Add(double dx, double dy);
   void Reset();
   Axis axis() const { return axis_; }

@@ -1,4 +1,4 @@
-// Arithmetic of premultiplied ARGB pixels. Internal to this folder.
+// Arithmetic with premultiplied ARGB pixels. Only used in this folder.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Blends two channels at a time; `over` is premultiplied.
+// Blends `over`, which is premultiplied, onto `under`. Computes two channels at a time.
 inline uint32_t Over(uint32_t under, uint32_t over) {
   uint32_t inverse = 255 - (over >> 24);
   uint32_t rb = (under & 0x00ff00ff) * inverse + 0x00800080;
@@ -19,14 +19,14 @@ inline uint32_t Over(uint32_t under, uint32_t over) {
   return over + (rb | ag);
 }
 
-// Returns a for t = 0, b for t = 256; both are opaque or both premultiplied.
+// Returns `a` for t = 0 and `b` for t = 256. Both must be opaque, or both premultiplied.
 inline uint32_t Lerp(uint32_t a, uint32_t b, uint32_t t) {
   uint32_t rb = (((a & 0x00ff00ff) * (256 - t) + (b & 0x00ff00ff) * t) >> 8) & 0x00ff00ff;
   uint32_t ag = (((a >> 8) & 0x00ff00ff) * (256 - t) + ((b >> 8) & 0x00ff00ff) * t) & 0xff00ff00;
   return rb | ag;
 }
 
-// `color` multiplied by t / 256.
+// Returns `color` multiplied by t / 256.
 inline uint32_t Part(uint32_t color, uint32_t t) { return Lerp(0, color, t); }
 inline uint32_t Part(uint32_t color, double share) {
   return Part(color, static_cast<uint32_t>(share * 256 + 0.5));
@@ -36,7 +36,7 @@ struct Bounds {
   int x0, y0, x1, y1;
 };
 
-// The device pixels of `r`, clipped to the target's rows.
+// Returns the device pixels of `r`, clipped to the target's rows.
 inline Bounds ToPixels(const PixelTarget& t, const Rect& r) {
   const auto edge = [&](float v, int from, int to) {
     return static_cast<int>(

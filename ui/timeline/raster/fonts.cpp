@@ -25,8 +25,8 @@ QString SansFamily() {
 }
 
 QString FallbackFamily() {
-  // Fontconfig may find any font with a Chinese character. These families have Chinese shapes, not
-  // Japanese ones.
+  // These families have Chinese shapes of characters. Fontconfig might choose a font with Japanese
+  // shapes.
   static const QString family = [] {
     const QStringList families = QFontDatabase::families();
     for (const char* wanted : {"Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC",
@@ -70,7 +70,7 @@ QFont CanvasFont(Font role) {
   if (role == Font::kBodyBold || role == Font::kSmallBold || role == Font::kTitle) {
     font.setWeight(QFont::DemiBold);
   }
-  // No subpixel colors: images are compared, and the canvas has dark and light backgrounds.
+  // Use no subpixel colors, because tests compare images, and backgrounds are dark and light.
   font.setStyleStrategy(QFont::StyleStrategy(QFont::PreferAntialias | QFont::NoSubpixelAntialias));
   font.setHintingPreference(QFont::PreferNoHinting);
   return font;

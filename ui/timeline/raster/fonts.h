@@ -15,19 +15,19 @@
 namespace vramscope::ui::timeline {
 
 QFont CanvasFont(Font role);
-// The families of the proportional and the monospaced font, which the shell uses too.
+// The families of the proportional and the monospaced font. The shell also uses them.
 QString SansFamily();
 QString MonoFamily();
-// The family for Chinese characters; empty: no usual Chinese font is installed.
+// The family for Chinese characters. Empty: no known Chinese font is installed.
 QString FallbackFamily();
 
-// Allows lookups by std::string_view without a copy.
+// Allows lookups by std::string_view without making a std::string.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Text widths from Qt's fonts, cached.
+// Returns text widths of Qt's fonts, which are cached.
 class QtTextMeasure : public TextMeasure {
  public:
   QtTextMeasure();

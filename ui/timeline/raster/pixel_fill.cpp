@@ -24,7 +24,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
   if (b.x0 >= b.x1 || b.y0 >= b.y1) return;
   auto scale = static_cast<float>(target.scale);
   for (const FillRect& r : rects) {
-    // Values far outside must not overflow the conversion.
+    // Clamp values far outside, so that the conversion does not overflow.
     auto pixel = [&](float v) {
       return static_cast<int>(std::floor(std::clamp(v * scale, -1e8f, 1e8f) + 0.5f));
     };
@@ -40,7 +40,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
     if (alpha == 0) continue;
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y0) * target.stride;
     if (alpha == 255) {
-      // Copies the other rows of a wide rectangle from its first row.
+      // Copy the other rows of a wide rectangle from its first row.
       const uint32_t* first = row + x0;
       std::fill(row + x0, row + x1, color);
       for (int y = y0 + 1; y < y1; ++y) {
@@ -59,7 +59,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
   }
 }
 
-// Works row by row, so that memory is written in order; every column keeps its current layer.
+// Fills row by row, so that memory is written in order. Keeps the current layer of every column.
 void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& stack,
                std::span<const float> edges, std::span<const uint32_t> colors) {
   Bounds b = ToPixels(target, stack.area.Intersect(clip));
@@ -69,7 +69,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   uint32_t layers = stack.layers;
 
   constexpr float kNever = 1e9f;
-  // Edges of the drawn columns, top edge first, in device pixels from b.y0.
+  // the edges of the drawn columns, from top to bottom, in device pixels from b.y0
   std::vector<float> edge(size_t{layers + 1} * static_cast<size_t>(n));
   float left = stack.area.x * scale;
   float per_pixel = static_cast<float>(stack.columns) / std::max(stack.area.w * scale, 1.0f);
@@ -77,7 +77,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
     auto column = static_cast<int64_t>((static_cast<float>(b.x0 + i) + 0.5f - left) * per_pixel);
     column = std::clamp<int64_t>(column, 0, stack.columns - 1);
     for (uint32_t l = 0; l <= layers; ++l) {
-      // A NaN is not an edge, and must not change the number of passed edges.
+      // A NaN is no edge, so it must never be passed.
       const float at = edges[size_t{l} * stack.columns + column] * scale - static_cast<float>(b.y0);
       edge[size_t{layers - l} * n + i] = std::isnan(at) ? kNever : at;
     }
@@ -85,7 +85,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   std::vector<uint32_t> color(layers);  // top layer first
   for (uint32_t l = 0; l < layers; ++l) color[l] = Premultiply(colors[layers - 1 - l]);
 
-  // Per column: the number of edges passed, the color below the last of them, and the next edge.
+  // for each column: the number of passed edges, the color below the last of them, the next edge
   std::vector<uint32_t> passed(n, 0), current(n, 0);
   std::vector<float> next(edge.begin(), edge.begin() + n);
   int outside = n;  // number of columns above or below their stack; their pixels are not changed
@@ -104,7 +104,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
         nearest = std::min(nearest, next[i]);
         continue;
       }
-      // Edges inside this pixel: the colors between them are mixed by their share of the pixel.
+      // Edges are inside this pixel, so mix the colors between them by their shares of the pixel.
       uint32_t under = row[i];
       uint32_t value = current[i] ? current[i] : under;
       bool was_outside = current[i] == 0;
@@ -127,7 +127,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   }
 }
 
-// All rows of a strip are equal. Where the pixels below are equal too, the last result is copied.
+// All rows of a strip are equal. If the pixels under them are also equal, copies the last result.
 void FillStrip(const PixelTarget& target, const Rect& clip, const StripPrim& strip,
                std::span<const uint32_t> colors) {
   const Bounds b = ToPixels(target, strip.area.Intersect(clip));
@@ -198,7 +198,7 @@ void MovePixels(const uint32_t* from, const PixelTarget& target, const Rect& are
   const Bounds b = ToPixels(target, area);
   const int n = b.x1 - b.x0;
   if (n <= 0 || b.y0 >= b.y1) return;
-  // Columns [first, last) have a source; `source[x]` is its column.
+  // Columns [first, last) are copied from other columns: column x from column source[x].
   std::vector<int> source(static_cast<size_t>(n));
   int first = n, last = 0;
   for (int x = 0; x < n; ++x) {

@@ -9,7 +9,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// CPU time: wall time includes the load of other programs, which does not predict the next frame.
+// Returns CPU time. Wall time includes other programs' load, which does not predict the next frame.
 double ThreadMs() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -60,12 +60,12 @@ void RasterCanvas::Move() {
   const PixelTarget to{reinterpret_cast<uint32_t*>(moved_.bits()), moved_.width(), moved_.height(),
                        static_cast<int>(moved_.bytesPerLine() / 4), moved_.devicePixelRatioF()};
   const Span& view = s.viewport.view();
-  // The view's ends, as fractions of the width of the existing image.
+  // the view's begin and end, as fractions of the existing image's width
   const double begin = (view.begin - image_view_.begin) / image_view_.width();
   const double end = (view.end - image_view_.begin) / image_view_.width();
   const uint32_t ground = Premultiply(s.theme.ground.argb());
-  // Lanes do not overlap and are ordered from top to bottom; everything around their bodies is
-  // copied.
+  // Copy everything around the bodies of lanes, which do not overlap and are ordered from top to
+  // bottom.
   float top = 0;
   for (const LanePlace& place : s.layout.lanes) {
     if (!place.in_sight() || !place.lane->FollowsView()) continue;

@@ -1,6 +1,6 @@
 // The canvas drawn by RasterRenderer: a cached image of the data layer with the overlay on top. If
 // drawing an image takes longer than a frame, the cached image is first moved and stretched to the
-// new view (pixels are copied, no index is queried), and the exact image follows.
+// new view. This copies pixels and queries no index. The exact image follows.
 //
 //   if (canvas.Paint(widget, exact)) timer.start(RasterCanvas::kExactAfterMs);  // then: exact
 //
@@ -23,12 +23,12 @@ class RasterCanvas {
   // `model` must outlive the canvas.
   explicit RasterCanvas(TimelineModel* model) : model_(model), renderer_(&model->crew()) {}
 
-  // Called by the widget's paintEvent. Returns true if the data layer shown is a moved image.
-  // `exact`: forbids moved images.
+  // Called by the widget's paintEvent. Returns true if it has drawn a moved image of the data
+  // layer. `exact`: does not draw moved images.
   bool Paint(QWidget* widget, bool exact);
-  // The next Paint() draws a new image.
+  // Makes the next Paint() draw a new image.
   void Invalidate() { stale_ = true; }
-  // If drawing the last image took longer than `ms`, it is moved before a new one is drawn.
+  // If drawing an image takes longer than `ms`, the last image is moved before a new one is drawn.
   void SetFrameBudget(double ms) { budget_ms_ = ms; }
 
   const SceneCounts& counts() const { return counts_; }

@@ -44,8 +44,8 @@ void PaintLine(const DrawList& list, const PolylinePrim& p, QPainter* painter) {
   painter->drawPolyline(points.data(), static_cast<int>(points.size()));
 }
 
-// Draws the few shapes that shape_fill cannot draw, using a QPainter for the rows of this band
-// only.
+// Draws the few shapes that shape_fill cannot draw, with a QPainter on the rows of this
+// band.
 template <class LineOrPolyline>
 void PaintInto(const PixelTarget& t, const Rect& clip, const DrawList& list,
                const LineOrPolyline& line) {
@@ -80,7 +80,7 @@ void RasterRenderer::Render(const DrawList& list, QImage* image) {
   });
 }
 
-// Called by several threads at once, each for its own rows, so Qt must not draw text here.
+// Several threads call this at once, each for its own rows, so Qt must not draw text here.
 void RasterRenderer::FillBand(const DrawList& list, const PixelTarget& target) const {
   const auto each = [](const auto& rows, const Command& c) {
     return std::span(rows).subspan(c.first, c.count);
@@ -213,7 +213,7 @@ void RasterRenderer::PaintCommand(const DrawList& list, const Command& c, QPaint
   }
 }
 
-// A layer is one step outline, which follows the upper edge and returns along the lower edge.
+// Draws a layer as one outline of steps, along the upper edge and back along the lower edge.
 void RasterRenderer::PaintStack(const DrawList& list, const StackPrim& s, QPainter* painter) {
   const auto edges = list.edges(s);
   const auto colors = list.colors(s);
@@ -241,11 +241,11 @@ void RasterRenderer::PaintText(const DrawList& list, const TextPrim& t, QPainter
     double room = t.box.w - measure_.Width(utf8, t.font);
     x += t.align == Align::kCenter ? room / 2 : room;
   }
-  // Capitals and digits are centred optically.
+  // Center the text by the height of its capitals and digits.
   double y = t.box.y + t.box.h / 2 + metrics.capHeight() / 2;
   painter->setFont(measure_.font(t.font));
   painter->setPen(ToQt(t.argb));
-  // Most texts stay the same from frame to frame, so the layout of each text is stored.
+  // Keep the layout of each text, because most texts are the same in the next frame.
   auto& laid_out = laid_out_[static_cast<size_t>(t.font)];
   auto found = laid_out.find(utf8);
   if (found == laid_out.end()) {

@@ -1,5 +1,5 @@
-// Draws a DrawList into a QImage by filling its pixels directly (10 to 50 times faster than
-// software OpenGL). Free cores draw bands of rows, each as small as a core's cache. Needs no
+// Draws a DrawList into a QImage by filling pixels, which is 10 to 50 times faster than
+// software OpenGL. Free cores draw bands of rows. Each band fits into a core's cache. Needs no
 // display.
 //
 //   RasterRenderer r(&crew);
@@ -34,12 +34,12 @@ class RasterRenderer {
 
   // `image`: Format_ARGB32_Premultiplied or Format_RGB32, with its device pixel ratio set.
   void Render(const DrawList& list, QImage* image);
-  // Draws with QPainter, over the content of its device or into a vector file (PDF). This is slow
+  // Draws with a QPainter, over what its device contains, or into a vector file (PDF). This is slow
   // for large lists.
   void Paint(const DrawList& list, QPainter* painter);
 
   const QtTextMeasure& measure() const { return measure_; }
-  // Rows per band; 0: as many as fit into a cache. The image is the same with any number.
+  // Sets the rows per band. 0: as many as fit into a cache. The image does not depend on it.
   void SetBandRows(int rows) { band_rows_ = rows; }
 
  private:

@@ -10,7 +10,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// The share of the pixel [at, at + 1) that lies between two edges.
+// Returns the share of the pixel [at, at + 1) that is between two edges.
 double Overlap(double at, double from, double to) {
   return std::clamp(std::min(at + 1, to) - std::max(at, from), 0.0, 1.0);
 }
@@ -43,8 +43,8 @@ struct Round {
   }
 };
 
-// Calls `covers(x, y)` only near the left and right edges; the pixels between them have the same
-// value in each row.
+// Calls `covers(x, y)` only for pixels near the left and right edges. In a row, all pixels between
+// them have the same value.
 template <class Covers>
 void Paint(const PixelTarget& t, const Rect& clip, const Round& outer, double rim, uint32_t argb,
            Covers covers) {
@@ -60,7 +60,7 @@ void Paint(const PixelTarget& t, const Rect& clip, const Round& outer, double ri
   const int to = within(std::floor(outer.x1 - rim), from, right);
   const int top = within(std::floor(outer.y0), b.y0, b.y1);
   const int bottom = within(std::ceil(outer.y1), b.y0, b.y1);
-  // Rows without a rounded corner have equal edges, which are computed once.
+  // All rows without a rounded corner have the same edge pixels. Compute these once.
   const int straight_from = within(std::ceil(outer.y0 + rim), top, bottom);
   const int straight_to = within(std::floor(outer.y1 - rim), straight_from, bottom);
   std::array<uint32_t, 32> edges;
@@ -99,7 +99,7 @@ void FillBox(const PixelTarget& t, const Rect& clip, const BoxPrim& box) {
   const double width = box.stroke >> 24 ? box.stroke_width : 0;
   FillRound(t, clip, Round::Of(box.rect, box.radius, width / 2, t.scale), box.fill);
   if (width <= 0) return;
-  // The stroke runs from the box's edge inwards.
+  // The stroke is inside of the box's edge.
   const double radius = box.radius > 0 ? box.radius : 0;
   const Round outer = Round::Of(box.rect, radius > 0 ? radius + width / 2 : 0, 0, t.scale);
   const Round inner = Round::Of(box.rect, std::max(radius - width / 2, 0.0), width, t.scale);
@@ -137,7 +137,7 @@ bool FillLine(const PixelTarget& t, const Rect& clip, const LinePrim& l) {
     piece(0, length);
     return true;
   }
-  // Only the dashes within the clip are drawn, so that very long lines are cheap.
+  // Draw only the dashes within the clip, so that very long lines are cheap.
   const float period = l.dash.on + l.dash.off;
   const float near = upright ? (way > 0 ? clip.y - begin : begin - clip.bottom())
                              : (way > 0 ? clip.x - begin : begin - clip.right());
@@ -190,7 +190,7 @@ void FillMask(const PixelTarget& t, const Rect& clip, const Mask& mask, int x, i
     const int n = x1 - x0;
     for (int i = 0; i < n;) {
       const int end = std::min(i + 8, n);
-      // Skips eight empty pixels at once, because most pixels of a text are empty.
+      // Skip eight empty pixels at once, because most pixels of a text are empty.
       uint64_t eight = 1;
       if (end - i == 8) std::memcpy(&eight, of + i, sizeof eight);
       if (eight == 0) i = end;

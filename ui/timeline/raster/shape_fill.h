@@ -1,5 +1,5 @@
-// Draws boxes, lines, circles and masks with smooth edges into premultiplied ARGB pixels, like
-// QPainter but on any thread. Rectangles and columns: pixel_fill.h.
+// Draws boxes, lines, circles and masks with smooth edges into premultiplied ARGB pixels. Does so
+// like QPainter, but on any thread. See pixel_fill.h for rectangles and columns.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace vramscope::ui::timeline {
 
 void FillBox(const PixelTarget& target, const Rect& clip, const BoxPrim& box);
 void FillCircle(const PixelTarget& target, const Rect& clip, const CirclePrim& circle);
-// Draws horizontal and vertical lines, dashed or not. For other lines, draws nothing and returns
-// false.
+// Draws a horizontal or vertical line, with or without dashes. Returns false and draws nothing for
+// other lines.
 bool FillLine(const PixelTarget& target, const Rect& clip, const LinePrim& line);
-// Draws polylines of few points without dashes. For others, draws nothing and returns false.
+// Draws a polyline of few points, without dashes. Returns false and draws nothing for others.
 bool FillPolyline(const PixelTarget& target, const Rect& clip, std::span<const Point> points,
                   const PolylinePrim& line);
 
-// How much of each pixel a shape covers, for example a text.
+// How much of each pixel is covered by a shape, for example by a text.
 struct Mask {
   int width = 0, height = 0;
   std::vector<uint8_t> coverage;  // one byte per pixel; 255: covered completely
 };
-// Draws `mask` in one color with its upper left corner at (x, y).
+// Draws `mask` in the color `argb`, with its upper left corner at (x, y).
 void FillMask(const PixelTarget& target, const Rect& clip, const Mask& mask, int x, int y,
               uint32_t argb);
 

@@ -35,8 +35,8 @@ TextMasks::Placed TextMasks::Place(std::string_view utf8, const TextPrim& text) 
     const double room = text.box.w - measure_->Width(utf8, text.font);
     x += text.align == Align::kCenter ? room / 2 : room;
   }
-  // Capitals and digits are centred optically. The baseline is rounded to whole pixels, so that a
-  // text looks the same at any place.
+  // Center the text by the height of its capitals and digits. The baseline is at a whole pixel, so
+  // that a text looks the same in any place.
   const double baseline = text.box.y + text.box.h / 2 + metrics.capHeight() / 2;
   const double most = 1e6;
   return {&found->second,

@@ -1,11 +1,11 @@
-// Texts as masks: Qt draws each text once, then the mask is filled like any other shape. Most texts
-// stay the same from frame to frame.
+// Makes masks of texts. Qt draws each text only once. Then its mask is filled like any other shape.
+// Most texts stay the same from frame to frame.
 //
 //   masks.Begin(scale);
 //   TextMasks::Placed p = masks.Place(utf8, text);   // valid until the next Begin()
 //   if (p.mask) FillMask(target, clip, *p.mask, p.x, p.y, text.argb);
 //
-// One thread; any number of threads may read the masks.
+// For use by one thread. Any number of threads may read the masks.
 #pragma once
 
 #include <array>

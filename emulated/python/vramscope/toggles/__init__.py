@@ -26,7 +26,8 @@ def declared():
 
 
 def wanted(environment=os.environ):
-    """{name: value or None}; None if toggles are not looked for."""
+    """Returns the chosen toggles as {name: value or None}. Returns None if the process does not
+    report on toggles."""
     text = environment.get(VARIABLE)
     return None if not text else {name: value for name, value in json.loads(text)}
 

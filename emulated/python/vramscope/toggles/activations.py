@@ -74,7 +74,8 @@ class Checkpointing(Toggle):
         self.by_structure(module)
 
     def switch_of(self, model):
-        """(name, keyword arguments) of the model's own method; None if it has no suitable method."""
+        """Returns (name, keyword arguments) of the model's own method that enables checkpointing;
+        None if it has none."""
         if getattr(model, "supports_gradient_checkpointing", False) and hasattr(model, "gradient_checkpointing_enable"):
             return "gradient_checkpointing_enable", {"gradient_checkpointing_kwargs": self.settings}  # transformers
         if self.settings["use_reentrant"]:
@@ -116,14 +117,16 @@ class Checkpointing(Toggle):
         return wrapper
 
     def finish(self):
-        # Blocks that the program checkpoints itself are called twice: in the forward pass, and again in the backward pass.
+        # Each block that the program checkpoints itself is called twice, in forward and again in
+        # backward.
         if self.programs_own and (not self.on or 0 < self.ours <= 2 * self.programs_own):
             self.withdraw("the program already uses checkpointing", already=True)
 
 
 def repeated_blocks(module):
-    """The name and blocks of the list whose elements are two or more modules of one class; of several lists, the one
-    with the most parameters; of nested lists, the outer one."""
+    """Finds the repeated blocks of a model: a list of two or more modules of one class. If there
+    are several lists, it is the list with the most parameters; if lists are nested, the outer list.
+    Returns its name and the blocks."""
     best, most = ("", []), 0
     from torch import nn
 
@@ -192,7 +195,8 @@ class NoUseCache(Toggle):
         self.asked = kwargs.get("use_cache")
 
     def after_call(self, module, output):
-        """Checks whether the output contains a cache. An argument of the call overrides the configuration."""
+        """Checks whether the output contains a cache, because an argument of the call may override
+        the configuration."""
         if not self.candidate:
             return
         kept = getattr(output, "past_key_values", None) is not None
@@ -314,7 +318,8 @@ class SdpaBackend(Toggle):
         return None if enabled is None else enabled()
 
     def chosen_anyway(self, args, kwargs):
-        """Whether PyTorch chooses the same kernels for this call without the toggle."""
+        """Returns whether PyTorch would choose the same kernels for this call without the
+        toggle."""
         choice = getattr(self.torch, "_fused_sdp_choice", None)
         now = {kind: self.enabled(kind) for kind in self.values}
         if choice is None or self.session.compiling() or now != {kind: kind == self.value if on is not None else None for kind, on in self.before.items()}:

@@ -7,7 +7,8 @@ NAMES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 
 
 def variable():
-    """The variable that has the settings, and its settings."""
+    """Returns the name of the environment variable with the allocator's settings, and these
+    settings."""
     name = next((name for name in NAMES if os.environ.get(name)), NAMES[0])
     return name, [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
 
@@ -37,7 +38,7 @@ class _Setting(Toggle):
             self.reach("%s=%s" % (name, os.environ[name] if self.on else self.setting(self.value)), place="environment")
 
     def finish(self):
-        """Compares the setting with those that the allocator reports, if it reports any."""
+        """Checks that the allocator reports the setting, if it reports settings at all."""
         recorder = self.session.process.recorder
         if not self.on or recorder is None or not recorder.recording:
             return

@@ -9,7 +9,8 @@ class _Argument(Toggle):
     group, changes, applies_to = "batches", NOTHING, "transformers' Trainer"
 
     def arguments(self, arguments):
-        """{name: value} to set; {} if the toggle does not apply, after refuse() or already() was called."""
+        """Returns the fields to set as {name: value}. If the toggle does not apply, calls refuse()
+        or already() and returns {}."""
         raise NotImplementedError
 
     def training_arguments(self, arguments):

@@ -31,8 +31,8 @@ class Toggle:
     excludes = ()  # names of toggles that cannot be combined with this one
     tries = ()  # values that `fit` plans; it tries a toggle without values as it is
     slow = False  # `fit` tries it only after all others
-    # Estimate of the reduction by category, as a share of what is live at the peak; "cached" is the allocator's cached
-    # memory. `fit` orders its plans by it.
+    # An estimate of the reduction: {category: share of its live bytes at the peak}. "cached" stands
+    # for the allocator's cached memory. `fit` uses the estimate to order its plans.
     reduces = {}
     reduces_in = ""  # "eval", "optimizer": reduces a peak only in that phase
 
@@ -61,7 +61,8 @@ class Toggle:
     # --- calls by toggles ---
 
     def reach(self, *lines, place=None):
-        """The toggle applies here; returns whether to apply it. `lines`: what the user would write."""
+        """Call where the toggle applies. Returns whether to apply it. `lines` is what the user
+        would write here."""
         self.reached += 1
         here = self.session.place() if place is None else place
         self.places.add(here)
@@ -71,37 +72,37 @@ class Toggle:
         return self.on
 
     def refuse(self, why):
-        """The toggle does not apply here. The reason is reported if it applies nowhere."""
+        """Call where the toggle does not apply. `why` is reported if it applies nowhere."""
         if not self.why:
             self.why = why
 
     def already(self, why):
-        """The program has this setting itself. If the toggle applies nowhere, this reason is reported rather than
-        one of refuse()."""
+        """Call where the program already has this setting. If the toggle applies nowhere, this
+        reason is reported instead of a reason from refuse()."""
         if not self.already_on:
             self.why, self.already_on = why, True
 
     def withdraw(self, why, already=False):
-        """Takes back all calls of reach(), because the toggle turns out not to apply there. `already`: the program has this
-        setting itself."""
+        """Call to cancel all calls of reach(), because the toggle does not apply there after all.
+        `already`: the program already has this setting."""
         self.reached, self.places, self.lines = 0, set(), {}
         self.why, self.already_on = why, already
 
     def override(self, why):
-        """The program later undoes the toggle's change."""
+        """Call if the program later undoes the toggle's change."""
         if self.on and not self.overridden:
             self.overridden = why
 
     def proposals(self):
-        """The values for which `fit` should plan this program."""
+        """Returns the values with which `fit` should plan this program."""
         return list(self.tries) if self.values else [None]
 
     def share(self, value):
-        """The share of `reduces` that the toggle achieves with this value."""
+        """Returns which share of `reduces` the toggle achieves with this value."""
         return 1.0
 
     def absent(self):
-        """The reason to report if no place was reached and refuse() was not called."""
+        """Returns the reason to report if neither reach() nor refuse() was called."""
         return "the program never reaches a place where this toggle applies"
 
     def report(self):
@@ -119,44 +120,47 @@ class Toggle:
 
     @classmethod
     def before_torch(cls, value):
-        """Called before torch is imported and reads the environment, and only if the toggle is on."""
+        """Called only if the toggle is on, before torch is imported and reads the environment."""
 
     def install(self):
         """Called after torch was imported."""
 
     def training_arguments(self, arguments):
-        """transformers' TrainingArguments were created and are about to be checked and completed."""
+        """The program has created transformers' TrainingArguments, which are now checked and
+        completed."""
 
     def trainer_begins(self, trainer, arguments):
         """The trainer's train() is called."""
 
     def loads_model(self, keywords, which):
-        """The outermost from_pretrained or from_config (`which`) of transformers is called; its keyword arguments may
-        be changed."""
+        """The program calls from_pretrained or from_config (`which`) of transformers, and not from
+        within another such call. The keyword arguments may be changed."""
 
     def model_made(self, model, where):
-        """A model was created by from_pretrained or from_config (`where`: the line), or passed to a Trainer. May return
-        a replacement."""
+        """A model was created by from_pretrained or from_config, in the line `where`, or was passed
+        to a Trainer. Returns the model or a replacement."""
         return model
 
     def accelerator(self, keywords):
         """The program creates accelerate's Accelerator."""
 
     def optimizer_arguments(self, kind, keywords):
-        """An optimizer of class `kind` is created, but not by another optimizer. Its keyword arguments (all arguments
-        except the parameters) may be changed."""
+        """The program creates an optimizer of class `kind`. Its keyword arguments, which are all
+        arguments except the parameters, may be changed. Not called for an optimizer that another
+        optimizer creates."""
 
     def before_call(self, module):
-        """The outermost module is called, by the program and not by backward."""
+        """The program calls a module outside of any other module's call. Not called during
+        backward."""
 
     def around_call(self, module):
         """Returns a context manager for that call, or None."""
 
-    # def inner_call(self, module): a module within the outermost one is called. Defined only by toggles that need it,
-    # because it is called often.
+    # def inner_call(self, module): a module within the outermost module is called. This happens
+    # often, so only toggles that need the method define it.
 
     def after_call(self, module, output):
-        """The call of the outermost module has returned."""
+        """That call has returned."""
 
     def stepped(self, optimizer):
         """An optimizer has stepped."""

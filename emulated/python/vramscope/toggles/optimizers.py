@@ -215,7 +215,7 @@ class StepInBackward(Toggle):
 
 
 class _Cleared(Toggle):
-    """Observes zero_grad of optimizers and modules."""
+    """Observes zero_grad() of optimizers and modules."""
     group, changes = "optimizer", NOTHING
 
     def install(self):

@@ -17,14 +17,15 @@ def _kinds(module):
 
 
 class _Mixed(Toggle):
-    """Uses the switch of the library that trains; for a program's own loop, autocast around the calls of its model."""
+    """Uses the switch of the library that trains. If the program has its own loop, calls its model
+    in an autocast context."""
     group, changes = "precision", ROUNDING
     reduces = {"Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
     argument = ""  # field of TrainingArguments, and accelerate's mixed_precision
     kind = ""  # torch's name of the type
 
     def install(self):
-        # TrainingArguments itself changes this variable later.
+        # Reads the variable now, because TrainingArguments changes it later.
         self.of_environment = os.environ.get(_VARIABLE, "no")
         self.undo = None  # a function that restores the setting of TrainingArguments
 
@@ -48,7 +49,8 @@ class _Mixed(Toggle):
             arguments.mixed_precision = os.environ[_VARIABLE]
 
     def model_made(self, model, where):
-        """Trainer gets its model after its arguments, and reads the arguments afterwards."""
+        """Undoes the setting for a model with low-precision weights. Trainer gets its model after
+        its arguments, but reads the arguments only after that."""
         if self.reached and self.session.trainer is not None and self.session.calls.trainer and self.low_kinds(model):
             self.withdraw(self.why_low(model), already=self.low_kinds(model) == {self.kind})
             if self.undo is not None:
@@ -84,7 +86,7 @@ class _Mixed(Toggle):
         return None
 
     def low_kinds(self, module):
-        """The types of the weights if none of them has 32 bits; else an empty set."""
+        """Returns the types of the weights if none of them has 32 bits, otherwise an empty set."""
         kinds = {_name(kind) for kind in _kinds(module)}
         return set() if "float32" in kinds else kinds
 
@@ -92,7 +94,7 @@ class _Mixed(Toggle):
         return "the weights are already %s" % ", ".join(sorted(self.low_kinds(module)))
 
     def under_autocast(self):
-        """The type of the autocast that is active; "" if none is."""
+        """Returns the type of the active autocast; "" if no autocast is active."""
         torch = self.torch
         try:
             return _name(torch.get_autocast_dtype("cuda")) if torch.is_autocast_enabled("cuda") else ""

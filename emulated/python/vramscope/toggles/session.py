@@ -64,8 +64,9 @@ class Session:
         return next(toggle for toggle in self.toggles if toggle.name == name)
 
     def place(self):
-        """The innermost line of the user's own code: "train.py:12"; "" if there is none. The started script counts as
-        the user's wherever it is, because libraries contain scripts (trl/scripts/sft.py)."""
+        """Returns the innermost line of the user's own code, such as "train.py:12", or "". The
+        started script counts as the user's code in any folder, because libraries contain scripts
+        (trl/scripts/sft.py)."""
         script = getattr(sys.modules.get("__main__"), "__file__", None)
         frame = sys._getframe(1)
         while frame is not None:
@@ -82,7 +83,8 @@ class Session:
 
     @property
     def library(self):
-        """The library that trains, whose arguments are then the switches; "" if the program trains itself."""
+        """Returns the library that trains, or "" if the program has its own loop. The library's
+        arguments are then the switches."""
         return "Trainer" if self.trainer is not None else "accelerate" if self.accelerated else ""
 
     # --- calls of models ---
@@ -90,7 +92,7 @@ class Session:
     def _watch_calls(self):
         module = self.torch.nn.modules.module
         handle = module.register_module_forward_pre_hook(self._call_begins)
-        # Runs before other hooks, so that these see the call with toggles applied.
+        # This hook runs first, so that other hooks see the call with the toggles applied.
         module._global_forward_pre_hooks.move_to_end(handle.id, last=False)
         try:
             module.register_module_forward_hook(self._call_ends, always_call=True)
@@ -115,7 +117,8 @@ class Session:
             self.forwards += 1
             self.accumulates = self.accumulates or self.forwards > 1
         self.each("before_call", module)
-        # All toggles are asked before the first context is entered, so that each sees the program's own settings.
+        # Gets the contexts of all toggles before entering the first, so that each toggle sees the
+        # program's own settings.
         for context in [toggle.around_call(module) for toggle in self.toggles]:
             if context is not None:
                 context.__enter__()
@@ -269,8 +272,8 @@ class Session:
 
     def _watch_auto_models(self, module):
         base = module._BaseAutoModelClass
-        # Each class has its own copies of these methods, made when it is imported. In a fork (warm.py) the classes
-        # already exist.
+        # Each class has its own copies of these methods, made when the class is imported. In a fork
+        # of the warm process, the classes already exist.
         for kind in (base, *base.__subclasses__()):
             for name in ("from_pretrained", "from_config"):
                 if name in kind.__dict__:

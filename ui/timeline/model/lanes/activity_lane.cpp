@@ -1,5 +1,5 @@
-// Lanes of activities: a stream of a device with its kernels, memcpys, memsets and idle gaps; the
-// calls, waits and ranges of a thread; collectives.
+// The lanes of activities. A lane has a device's stream with its kernels, memcpys, memsets and idle
+// gaps, or a thread with its calls, waits and ranges, or collectives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ Color FillOf(const Theme& theme, query::ActivityStyle style) {
   return Mix(theme.raised, theme.warning, style.tint % 2 ? 0.16 : 0.24);
 }
 
-// The text on an activity: dark on data colors, the normal text color on tints of the background.
+// Returns the color of an activity's text: dark on data colors, the normal color on pale ones.
 Color InkOf(const CanvasState& s, uint32_t row) {
   switch (s.data->trace().activities.kind[row]) {
     case ActivityKind::kRuntimeCall:
@@ -113,7 +113,7 @@ std::string KeyOf(const query::ActivityTrack& track) {
 
 class ActivityLane : public Lane {
  public:
-  // Tracks [first, last) of the index: the rows of one stream or thread.
+  // Tracks [first, last) of the index are the rows of one stream or thread.
   ActivityLane(const TimelineData& d, uint32_t first, uint32_t last)
       : first_(first), rows_(static_cast<int>(last - first)) {
     const trace::Trace& t = d.trace();
@@ -175,7 +175,7 @@ class ActivityLane : public Lane {
     const int row = std::clamp(static_cast<int>((y - place.body.y) / place.row_height), 0,
                                std::max(place.rows - 1, 0));
     const TimelineData& d = *s.data;
-    // An activity thinner than a pixel is hit anywhere in the pixel in which it is drawn.
+    // An activity thinner than a pixel is drawn as a pixel, so it is hit anywhere in this pixel.
     const double reach = s.viewport.ns_per_px() * 1.5;
     for (const double offset : {0.0, -reach / 2, reach / 2, -reach, reach}) {
       const auto found =
@@ -264,7 +264,7 @@ class ActivityLane : public Lane {
     ++draw.counts->activities;
     const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(r.begin_ns)));
     const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(r.end_ns)));
-    // Leaves a pixel of background between neighbours that are wide enough.
+    // Leave a pixel of background after an activity that is wide enough.
     const float hair = x1 - x0 >= 4 ? 1 : 0;
     const float left = std::max(x0, band.x - 4), right = std::min(x1 - hair, band.right() + 4);
     draw.list->Fill({left, band.y, std::max(right - left, 0.5f), band.h},

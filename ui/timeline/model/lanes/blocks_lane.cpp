@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kTitle = TEXT_MARK("blocks by address");
 constexpr float kShare = 0.42f;
 constexpr float kLeast = 70;
-// The blocks lane stays visible while it and the memory lane have at least this height together.
+// The blocks lane is visible if it and the memory lane together have at least this height.
 constexpr float kLeastWithMemory = 92;
 constexpr uint32_t kHatch = 4;        // distance of the hatching lines in cells
 constexpr uint32_t kRowsAtOnce = 16;  // rows of cells that one thread draws at once
@@ -32,7 +32,7 @@ uint32_t MixArgb(uint32_t a, uint32_t b, float t) {
   return 0xff000000 | rb | g;
 }
 
-// Blocks that are not highlighted fade but keep their hue.
+// Returns the faint color of a block that is not highlighted. It keeps the hue.
 Color Faint(const Theme& theme, Color color) {
   return Mix(color, theme.ground, theme.dark ? 0.72 : 0.76);
 }
@@ -57,7 +57,7 @@ class BlocksLane : public Lane {
     double bytes_per_px = span / body.h;
     double offset = static_cast<double>(s.address_begin()) + (body.bottom() - y) * bytes_per_px;
     hit->offset = static_cast<uint64_t>(std::max(offset, 0.0));
-    // Tries the point itself first, then points around it, so that thin blocks can be hit.
+    // Try the point itself first, then points around it, so that thin blocks can be hit.
     for (auto [dx, dy] :
          {std::pair{0.0, 0.0}, {0.0, -0.75}, {0.0, 0.75}, {-1.0, 0.0}, {1.0, 0.0}}) {
       double at = offset - dy * bytes_per_px;
@@ -132,8 +132,8 @@ class BlocksLane : public Lane {
                 static_cast<float>(columns * cell), static_cast<float>(rows * cell)};
       ImagePrim image = list->Image(area, columns, rows);
       auto pixels = list->pixels(image);
-      // Unused memory is hatched: every fourth diagonal of cells is drawn where there is no block.
-      // When the blocks move on the screen, the hatching stays in place.
+      // Unused memory is hatched: where there is no block, every fourth diagonal of cells is drawn.
+      // The hatching does not move with the blocks.
       uint32_t hatch = Mix(s.theme.cached, s.theme.line, s.theme.dark ? 0.7 : 0.85).argb();
       auto cell_at = [&](float at, uint32_t limit) {
         return static_cast<uint32_t>(std::clamp<double>(std::round(at / cell), 0.0, limit));
@@ -158,7 +158,7 @@ class BlocksLane : public Lane {
         palette[c] = s.theme.categories[c].argb();
         faint[c] = Faint(s.theme, s.theme.categories[c]).argb();
       }
-      // All free cores draw rows of cells. There is one cell for four pixels.
+      // Rows of cells are drawn on all free cores. A cell has four pixels.
       std::atomic<uint32_t> drawn = 0;
       draw.crew->Do((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t part) {
         uint32_t mine = 0;
@@ -166,7 +166,7 @@ class BlocksLane : public Lane {
         for (uint32_t y = first; y < std::min(first + kRowsAtOnce, rows); ++y) {
           uint32_t* row = pixels.data() + size_t{rows - 1 - y} * columns;
           const query::BlockCell* cells = view.cells.data() + size_t{y} * columns;
-          // Adjacent cells usually belong to the same block.
+          // Look the color up only if the block changes; adjacent cells usually have the same.
           uint32_t last = UINT32_MAX, color = 0;
           for (uint32_t x = 0; x < columns; ++x) {
             if (cells[x].coverage <= 0) continue;
@@ -176,7 +176,7 @@ class BlocksLane : public Lane {
               const auto category = static_cast<size_t>(t.allocations.main_category[last]);
               color = (s.faint(last) ? faint : palette)[category];
             }
-            // Even a cell of which little is covered must be visible.
+            // A cell must be visible even if blocks cover little of it.
             row[x] = MixArgb(cached, color, 0.25f + 0.75f * cells[x].coverage);
           }
         }
@@ -189,7 +189,7 @@ class BlocksLane : public Lane {
       ++counts->block_rects;
       float x0 = x_of(r.begin_ns), x1 = x_of(r.end_ns);
       float y0 = y_of(r.offset + r.bytes), y1 = y_of(r.offset);
-      // Leaves a gap between neighbours that are large enough.
+      // Leave a gap next to a block that is large enough.
       if (y1 - y0 >= 4) y0 += 1;
       if (x1 - x0 >= 4) x1 -= 1 / static_cast<float>(s.scale);
       const bool is_faint = s.faint(r.row);
@@ -218,7 +218,7 @@ class BlocksLane : public Lane {
         std::string_view op = t.String(t.allocations.op[r.row]);
         std::string bytes = FormatBytes(t.allocations.bytes_rounded[r.row], true);
         float room = right - left - 10;
-        // Uses the end of the path, which is more informative than its beginning.
+        // Keep the end of the path, which says more than its beginning.
         std::string who(module.empty() ? op : module);
         if (who.empty()) who = CallSite(t, StackOf(t, {r.row}));
         std::string name = ElideStart(measure, who, Font::kSmall,

@@ -39,8 +39,8 @@ class DifferenceLane : public Lane {
     if (!s.baseline) return;
     auto peak = static_cast<int64_t>(s.data->peak().allocated);
     auto baseline_peak = static_cast<int64_t>(s.baseline->peak().allocated);
-    // No difference is drawn after the end of a shorter baseline, because its memory is then
-    // unknown rather than 0.
+    // Draw no difference after the end of a shorter baseline. Its memory is not 0 there, but
+    // unknown.
     const bool ends = s.baseline_map.Map(s.data->duration_ns()) > s.baseline->duration_ns() + 1;
     DrawLaneTitle(draw, i18n::Text("difference"),
                   i18n::Format("compared with {}, phase by phase · difference of the peaks {}{}",
@@ -63,7 +63,7 @@ class DifferenceLane : public Lane {
     counts->difference_highest = highest;
     counts->difference_lowest = lowest;
     counts->difference_end = static_cast<uint32_t>(used);
-    // At least 5 % of the memory axis, so that tiny differences are not enlarged to full height.
+    // The scale is at least 5 % of the memory axis, so that tiny differences do not fill the lane.
     double scale = std::max({highest - lowest, static_cast<double>(s.axis.max) * 0.05, 1.0});
     float zero = body.y + static_cast<float>(highest / scale) * (body.h - 2) + 1;
     list->PushClip(body);

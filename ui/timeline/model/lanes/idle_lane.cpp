@@ -92,7 +92,7 @@ class IdleLane : public Lane {
   using Lane::Name;
   static std::string_view Name(query::IdleCause cause) { return i18n::Text(query::Name(cause)); }
 
-  // The title shows the causes with their colors, as the only legend.
+  // Draws the title, with the causes in their colors. There is no other legend.
   void DrawTitle(const LaneDrawing& draw) const {
     DrawLaneTitle(draw, title_, about_);
     const Rect& box = draw.place.title;

@@ -8,7 +8,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// The last column's number may exceed an int, for example if the view is 20 ns of a trace of 43 ms.
+// `last` may exceed an int, for example if 20 ns of a trace of 43 ms are in view.
 int ColumnsUpTo(double last, int columns) {
   return static_cast<int>(std::clamp(std::ceil(last), 0.0, static_cast<double>(columns)));
 }
@@ -22,7 +22,7 @@ void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_vie
   const Rect& box = d.place.title;
   if (box.empty()) return;
   if (right <= 0) right = box.right();
-  // A small triangle shows that a click on the title folds or unfolds the lane.
+  // Draw a triangle, which says that a click on the title folds or unfolds the lane.
   float cx = box.x + 4, cy = box.y + box.h / 2;
   Point open[] = {{cx - 3, cy - 1.5f}, {cx, cy + 1.5f}, {cx + 3, cy - 1.5f}};
   Point shut[] = {{cx - 1.5f, cy - 3}, {cx + 1.5f, cy}, {cx - 1.5f, cy + 3}};
@@ -60,7 +60,7 @@ uint32_t DrawMarks(const CanvasState& s, const Rect& box, float y, const Span& s
     const double x = box.x + (*at - span.begin) * per_ns;
     list->Fill({static_cast<float>(x) - kTick / 2, y, kTick, kHeight}, s.theme.warning);
     ++drawn;
-    // Skips the marks that this tick covers, so that many marks at one place cost no time.
+    // Skip the marks that this tick covers, so that many marks in one place take no time.
     at = std::upper_bound(at, marks.end(), *at + (kTick + 1) / per_ns);
   }
   return drawn;

@@ -1,4 +1,4 @@
-// Drawing shared by several lanes: titles, text on pills, the pixel columns of the view.
+// Drawing functions that several lanes share: titles, text on pills, the view's pixel columns.
 #pragma once
 
 #include <algorithm>
@@ -17,29 +17,29 @@
 
 namespace vramscope::ui::timeline {
 
-// `right`: left edge of the content at the right end of the title; 0: none.
+// `right`: the left edge of what else is at the right end of the title; 0: nothing.
 void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_view about,
                    float right = 0);
 
-// Text on a pill in the background's color, readable over curves, lines and the empty plot.
+// Draws text on a pill of the background's color, so that it is readable over curves and lines.
 void PillText(const CanvasState& state, std::string_view text, const Rect& box, Color color,
               DrawList* list);
 
-// Draws ticks at the begin times of marked things in a box that shows `span`; returns their number.
+// Draws a tick where each marked thing begins, in a box for `span`. Returns the number of ticks.
 uint32_t DrawMarks(const CanvasState& state, const Rect& box, float y, const Span& span,
                    DrawList* list);
 
-// The view's columns: one per device pixel and one more. Their edges stay at the same times while
-// the view only moves.
+// Returns the view's columns: one per device pixel, and one more. The edges of columns do not
+// change their times while the view only moves.
 query::TimeGrid GridOfView(const CanvasState& state, const Rect& box);
-// The rectangle of these columns in whole device pixels. It may exceed `box` a little at both ends.
+// Returns the rectangle of these columns in whole device pixels. It may be wider than `box`.
 Rect AreaOf(const CanvasState& state, const query::TimeGrid& grid, const Rect& box);
 // Number of columns that begin before the end of the trace (which may be shorter than the scale).
 int ColumnsWithData(const CanvasState& state, const query::TimeGrid& grid);
 
-// Draws the things that are too narrow for a rectangle. A column's alpha is the part of the column
-// that things cover, at least `least`. `fill_of`: the color of a LaneColumn::look. Returns the
-// number of columns drawn.
+// Draws things that are too narrow for rectangles, as columns. A column's alpha is the part of it
+// that things cover, but at least `least`. `fill_of` returns the color for a LaneColumn::look.
+// Returns the number of columns drawn.
 template <class FillOf>
 uint32_t DrawColumns(const CanvasState& state, const query::LaneView& view, const Rect& band,
                      double least, FillOf fill_of, DrawList* list) {
@@ -65,12 +65,12 @@ uint32_t DrawColumns(const CanvasState& state, const query::LaneView& view, cons
   return drawn;
 }
 
-// The view in the trace's times; the end is after the begin.
+// Returns the begin and end of the view in the trace's times. The end is after the begin.
 std::pair<int64_t, int64_t> TraceView(const CanvasState& state);
 int DeviceColumns(const CanvasState& state, const Rect& box);
 // Number of columns before the end of the trace (which may be shorter than the scale).
 int ColumnsWithData(const CanvasState& state, int columns);
-// The begin of each column of the view, and the end of the last column.
+// Returns the begin of each column of the view, and the end of the last column.
 std::vector<int64_t> EdgesOfView(const CanvasState& state, int columns);
 BaselineColumns BaselineUnderView(const CanvasState& state, std::span<const int64_t> edges);
 

@@ -13,7 +13,7 @@ namespace {
 
 using Of = query::ActivityTrack::Of;
 
-// A stream or thread; the rows of its lane are the tracks [first, last) of the index.
+// A stream or thread. The rows of its lane are tracks [first, last) of the index.
 struct Group {
   uint32_t first = 0, last = 0;
   uint64_t busy_ns = 0;
@@ -49,7 +49,7 @@ void AddActivities(const TimelineData& d, std::vector<std::unique_ptr<const Lane
     std::sort(groups.begin(), groups.end(),
               [](const Group& a, const Group& b) { return a.first < b.first; });
   }
-  // First the activities and memory of the device, then those of the host.
+  // The activities and memory of the device come first, those of the host later.
   const auto of_host = [&](const Group& group) {
     return d.activities()->tracks()[group.first].of > Of::kDriverMemory;
   };

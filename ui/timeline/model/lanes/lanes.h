@@ -14,7 +14,7 @@ namespace vramscope::ui::timeline {
 // If there are more streams and threads than this, only the busiest have lanes.
 inline constexpr size_t kMostActivityLanes = 128;
 
-// In their default order; lanes with nothing to show want 0 rows. `data` must outlive the lanes.
+// Makes all lanes in default order, even those with nothing to show. `data` must outlive them.
 std::vector<std::unique_ptr<const Lane>> MakeLanes(const TimelineData& data);
 
 std::unique_ptr<const Lane> MakeOverviewLane();
@@ -26,17 +26,17 @@ std::unique_ptr<const Lane> MakeBlocksLane();
 // have a title, and a row for each level of nesting.
 std::unique_ptr<const Lane> MakeSliceLane(trace::SliceKind kind);
 std::string_view SliceLaneKey(trace::SliceKind kind);
-// Tracks [first, last) of the activity index: the tracks of one stream or thread.
+// Makes the lane of a stream or thread: tracks [first, last) of the activity index.
 std::unique_ptr<const Lane> MakeActivityLane(const TimelineData& data, uint32_t first,
                                              uint32_t last);
 std::string ActivityLaneKey(const TimelineData& data, uint32_t activity);
 std::string IdleLaneKey(const TimelineData& data, uint32_t gap);
-// `line`: a device's line of IdleGaps.
+// `line`: the device's line in IdleGaps.
 std::unique_ptr<const Lane> MakeIdleLane(const TimelineData& data, uint32_t line);
-// The argument must outlive the lane.
+// The arguments of both functions must outlive the lane.
 std::unique_ptr<const Lane> MakeSeriesLane(const Series& series);
 std::unique_ptr<const Lane> MakeDeviceLane(const TimelineData& data, const DeviceMemory& memory);
-// A lane that only tells which and how many lanes were left out because there are too many.
+// Makes a lane that only says which and how many lanes are left out because there are too many.
 std::unique_ptr<const Lane> MakeNoticeLane(std::string key, std::string title, std::string about);
 
 }  // namespace vramscope::ui::timeline

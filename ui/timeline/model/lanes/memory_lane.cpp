@@ -1,4 +1,4 @@
-// Memory by category, stacked; reserved and limit lines, the peak, the baseline.
+// The lane of memory by category (stacked), with reserved and limit lines, peak and baseline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,18 +17,18 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr std::string_view kMemoryTitle = TEXT_MARK("memory by category");
-// a lower lane is not readable
+// the minimum height for the lane to be readable
 constexpr float kLeast = 110;
 constexpr float kShare = 0.58f;
-// A lower lane shows the peak's bytes without its place, which would hide most of the curve.
+// The minimum height to show the peak's place, too. In a lower lane, it would hide the curve.
 constexpr float kLeastForPlace = 150;
 constexpr float kByteLabels = 60;  // width of the byte labels at the right edge
 constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
 
-// Draws a step curve over the columns as thin rectangles, which are cheaper than a stroked path of
-// thousands of points, and sharp. Dashes stay in place when the view moves.
+// Draws a step curve over the columns as thin rectangles. They are sharp, and cheaper than stroking
+// a path of thousands of points. Dashes stay at the same pixels when the view moves.
 template <class YOf>
 void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Color color,
               float width, Dash dash, DrawList* list, YOf y_of) {
@@ -76,8 +76,8 @@ void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* l
   }
 }
 
-// Labels at the right edge, above the line that they name; at the top of the lane, below it. In a
-// low lane, a label that would overlap the label below is omitted.
+// Draws labels at the right edge. A label is above its line, or below it at the top of the lane. In
+// a low lane, a label that would overlap the one below is omitted.
 void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
                     const Rect& callout, DrawList* list) {
   float free_above = body.bottom() + 1;
@@ -101,8 +101,8 @@ struct PeakCallout {
   std::string title, place;
 };
 
-// How much of the curve and of the byte labels a box covers, in square pixels. `allocated`: bytes
-// by column of `area`.
+// Returns how many square pixels of the curve and of the byte labels a box covers. `allocated`:
+// bytes for each column of `area`.
 double Covered(const CanvasState& s, const Rect& body, const Rect& area,
                std::span<const double> allocated, const Rect& box) {
   if (allocated.empty()) return 0;
@@ -130,8 +130,8 @@ PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Re
   p.x = std::clamp(p.x, body.x, body.right());
   p.y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated), body));
   p.title = i18n::Format("peak {}", FormatBytes(peak.allocated));
-  // The callout fits into the larger of the two sides of the mark, so that it does not cover the
-  // mark.
+  // Limit the callout to the larger of the two spaces beside the mark, so that it does not cover
+  // the mark.
   float room = std::max(p.x - body.x, body.right() - p.x) - 15 - 20;
   if (body.h >= kLeastForPlace)
     p.place = Elide(measure, s.data->peak_place(), Font::kSmall, std::min(300.0f, room));
@@ -142,7 +142,7 @@ PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Re
   const Rect right{p.x + 11, top, width, height};
   const Rect left{std::max(p.x - 11 - width, body.x + 2), top, width, height};
   const bool fits_right = right.right() <= body.right() - 4, fits_left = left.right() <= p.x - 10;
-  // The side where it hides less.
+  // Choose the side on which the callout hides less.
   p.box = !fits_right ? left
           : !fits_left || Covered(s, body, area, allocated, right) <=
                               Covered(s, body, area, allocated, left)
@@ -163,9 +163,9 @@ void DrawPeak(const CanvasState& s, const PeakCallout& p, const Rect& body, Draw
   list->Text(p.place, {p.box.x + 10, p.box.y + 22, width, 15}, Font::kSmall, s.theme.dim);
 }
 
-// The left edge for a label above the highest part of the reserved line, at a place where it
-// overlaps neither the peak's callout nor the byte labels at the right; negative: there is no such
-// place. `area`: the rectangle of the columns.
+// Finds a place for a label above the highest part of the reserved line, and returns its left edge.
+// The label must not overlap the peak's callout or the byte labels at the right. Negative: there is
+// no such place. `area`: the rectangle of the columns.
 float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<uint64_t>& reserved,
                          int used, uint64_t highest, float width, float top, const Rect& callout) {
   float per_column = area.w / static_cast<float>(reserved.size());
@@ -182,7 +182,7 @@ float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<u
       i = std::max(i, static_cast<int>((left - area.x) / per_column));
       continue;
     }
-    // The line must have the same height over the whole width of the label.
+    // The line must be equally high over the whole width of the label.
     int last = std::min(static_cast<int>((box.right() - area.x) / per_column), used - 1);
     int j = i;
     while (j <= last && reserved[j] >= highest) ++j;
@@ -191,8 +191,8 @@ float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<u
   }
 }
 
-// Draws "- - reserved 8.59 GiB" at the right end of a lane's title, unless it would overlap the
-// title. Returns the left edge of what it drew, or `right`.
+// Draws a legend such as "- - reserved 8.59 GiB" at the right end of a lane's title, unless it
+// would overlap the title. Returns its left edge, or `right` if it is not drawn.
 float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& title, float right,
                   std::string_view text, Color color, Dash dash, DrawList* list) {
   std::string label = Elide(measure, text, Font::kSmall, title.w / 3);
@@ -289,7 +289,7 @@ class MemoryLane : public Lane {
     memory->columns = n;
     counts->columns = n;
     DrawByteGrid(s, body, /*over=*/true, list);
-    // The outline keeps the total readable if the top layer is thin.
+    // Draw an outline, so that the total is visible even if the top layer is thin.
     const float* top = memory->edges.data() + kStackOrder.size() * n;
     StepLine(s, area, columns, used, s.theme.text.WithAlpha(s.theme.dark ? 0.35 : 0.45), 1, {},
              list, [&](int i) { return top[i]; });
@@ -300,7 +300,7 @@ class MemoryLane : public Lane {
       auto y_of = [&](int i) {
         return static_cast<float>(s.BytesToY(static_cast<double>(baseline.allocated[i]), body));
       };
-      // Draws a dark and a light line, visible on every color. Both end where the baseline ends.
+      // Draw a dark and a light line, visible on every color. Both end where the baseline ends.
       StepLine(s, body, under, baseline.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
       StepLine(s, body, under, baseline.end, s.theme.baseline, 1, {}, list, y_of);
       counts->baseline_shown = true;
@@ -338,14 +338,14 @@ class MemoryLane : public Lane {
       list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
       std::string label = i18n::Format("GPU {}", FormatBytes(s.device_limit, true));
       float width = measure.Width(label, Font::kSmallBold) + 10;
-      // The label has its own pill, below the line if the label of reserved memory is above it.
+      // Put the label below the line if the label of reserved memory is above the line.
       Rect chip{body.right() - width - 60, y - 17, width, 15};
       if (!chip.Intersect(reserved_box.Inset(-4, -1)).empty() || chip.y < body.y) chip.y = y + 3;
       list->Box(chip, 3, s.theme.ground.WithAlpha(0.8));
       list->Text(label, chip, Font::kSmallBold, s.theme.bad, Align::kCenter);
       counts->limit_shown = true;
     }
-    // Drawn last, so that no line crosses a number.
+    // Draw the labels last, so that no line crosses a number.
     DrawByteLabels(s, measure, body, peak.box, list);
     list->PopClip();
     float right = draw.place.title.right();

@@ -1,4 +1,4 @@
-// The whole trace in small, with a brush over the part that is in the view.
+// A small picture of the whole trace, with a brush over the part that is in view.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -46,7 +46,7 @@ class OverviewLane : public Lane {
     if (!shown.allocated.empty()) {
       StackPrim& stack = list->Stack(box, static_cast<uint32_t>(columns), 1);
       auto edges = list->edges(stack);
-      // Copies `stack`, because the reference becomes invalid when the list grows.
+      // Copy `stack`, because the reference becomes invalid when the list grows.
       StackPrim made = stack;
       list->colors(made)[0] = Mix(s.theme.panel, s.theme.accent, 0.28).argb();
       double ns_per_column = extent.width() / columns;
@@ -59,7 +59,7 @@ class OverviewLane : public Lane {
     }
     double per_ns = box.w / extent.width();
     auto x_of = [&](double t) { return box.x + static_cast<float>((t - extent.begin) * per_ns); };
-    // Phases as a thin band at the bottom.
+    // Draw the phases as a thin band at the bottom.
     for (const query::LaneRect& r : shown.phases) {
       list->FillEdges(x_of(d.FromTrace(r.begin_ns)), box.bottom() - 2, x_of(d.FromTrace(r.end_ns)),
                       box.bottom(), s.theme.phase(static_cast<trace::Phase>(r.style)).argb());
@@ -68,7 +68,7 @@ class OverviewLane : public Lane {
       float x = std::floor(x_of(d.FromTrace(d.peak().context.time_ns))) + 0.5f;
       list->Line(x, box.y, x, box.bottom(), s.theme.text.WithAlpha(0.55), 1, {1.5f, 2});
     }
-    // The part outside of the view is shaded; the brush has two handles.
+    // Shade the parts that are not in view, and draw the brush's two handles.
     float x0 = x_of(s.viewport.view().begin), x1 = x_of(s.viewport.view().end);
     if (!s.viewport.shows_all()) {
       x1 = std::max(x1, x0 + 3);
@@ -92,7 +92,7 @@ class OverviewLane : public Lane {
   static const SceneMemory::Overview& Asked(const CanvasState& s, const Span& extent, int columns,
                                             SceneMemory::Overview& kept) {
     if (kept.extent == extent && kept.columns == columns) return kept;
-    // Stored only when complete, so that the queries run again after an exception.
+    // Store the result only when it is complete. After an exception, the queries then run again.
     SceneMemory::Overview asked = {
         .extent = extent, .columns = columns, .allocated = {}, .phases = {}};
     const TimelineData& d = *s.data;

@@ -1,4 +1,4 @@
-// Labels of the time axis, the ticks of marked things, and the flags of notes.
+// The ruler: labels of the time axis, ticks for marked things, and flags for notes.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +26,7 @@ std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
              : EntryTicks(view.begin, view.end, width, kTickApart, s.data->origin_ns());
 }
 
-// Draws notes' flags, each a pole with a pennant. A flag that another flag covers is not drawn.
+// Draws the flags of notes, with pole and pennant. Skips a flag that another flag covers.
 uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   if (s.notes == nullptr) return 0;
   uint32_t drawn = 0;
@@ -48,7 +48,7 @@ uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   return drawn;
 }
 
-// The note under the mouse; null: none.
+// Returns the note under the mouse. Null: there is none.
 const NoteMark* NoteAt(const CanvasState& s, double time) {
   if (s.notes == nullptr) return nullptr;
   const NoteMark* nearest = nullptr;
@@ -56,7 +56,7 @@ const NoteMark* NoteAt(const CanvasState& s, double time) {
   for (const NoteMark& note : s.notes->notes) {
     const double at = s.viewport.ToX(time);
     double away = std::abs(s.viewport.ToX(s.data->FromTrace(note.time_ns)) - at);
-    // Within a note's range, that note is hit, unless another note's flag is nearer.
+    // A point in a note's range hits this note, unless the flag of another note is nearer.
     if (note.range() && at >= s.viewport.ToX(s.data->FromTrace(note.time_ns)) &&
         at <= s.viewport.ToX(s.data->FromTrace(note.end_ns)))
       away = std::min(away, kNear / 2);
@@ -99,7 +99,7 @@ class RulerLane : public Lane {
       float width = d.measure.Width(tick.label, Font::kSmall);
       float left = std::clamp(x + 3, ruler.x, std::max(ruler.right() - width, ruler.x));
       if (left < last_right + 12) continue;
-      // A label that would lie far from its tick is omitted, because it would be misleading.
+      // Omit a label that would be far from its tick, because it would mislead.
       if (std::abs(left - (x + 3)) > width) continue;
       last_right = left + width;
       d.list->Text(tick.label, {left, ruler.y, width + 2, ruler.h - 3}, Font::kSmall,
@@ -112,8 +112,8 @@ class RulerLane : public Lane {
 
 }  // namespace
 
-// Draws two thin dashed lines for each range of a note, through all lanes and above their content.
-// Ranges are not tinted, so that all colors stay the same.
+// Draws two thin dashed lines for the range of each note, through all lanes and over their content.
+// Does not tint the range, because this would change the colors in it.
 void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   if (s.notes == nullptr) return;
   const Rect& ruler = s.layout["ruler"].body;
@@ -131,7 +131,7 @@ void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   list->PopClip();
 }
 
-// Drawn through all lanes, below their content.
+// Draws lines at the ticks through all lanes, under their content.
 void DrawTimeGrid(const CanvasState& s, DrawList* list) {
   const Rect& ruler = s.layout["ruler"].body;
   const float bottom = s.layout.data_bottom();

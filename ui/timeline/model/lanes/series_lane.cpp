@@ -1,5 +1,5 @@
-// Low lanes for values over time: counters, page-locked host memory, and the memory of each device
-// of a trace (all devices on one scale).
+// Low lanes for values over time: counters, page-locked host memory, and the memory of each device.
+// All devices of a trace have the same scale.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr float kHeight = 30;
 
-// A filled curve with an outline, one value per column; `highest` is at the band's upper edge.
+// Draws a filled curve with an outline. `highest` is the value at the upper edge of the band.
 void DrawCurve(const LaneDrawing& draw, uint64_t highest, Color color) {
   const query::CurveColumns& curve = draw.answer.curve;
   const std::vector<uint64_t>& values = curve.allocated_max;
@@ -90,7 +90,7 @@ class DeviceLane : public Lane {
       most_ = std::max(most_, other.peak);
       scale_ = std::max({scale_, other.peak, other.reserved});
     }
-    // If several devices share the highest peak, none is emphasized.
+    // Emphasize no device if several have the highest peak.
     const auto with_most = std::count_if(d.devices().begin(), d.devices().end(),
                                          [&](const DeviceMemory& m) { return m.peak == most_; });
     stands_out_ = memory.peak == most_ && with_most == 1;
@@ -128,7 +128,7 @@ class DeviceLane : public Lane {
     const Color color = stands_out_ ? s.theme.warning : s.theme.accent;
     draw.list->PushClip(body);
     DrawCurve(draw, scale_, color);
-    // The highest peak of all devices; the distance to it shows the imbalance.
+    // Draw a line at the highest peak of all devices. The distance to it shows the imbalance.
     const float y =
         std::floor(body.bottom() - (body.h - 2) * static_cast<float>(static_cast<double>(most_) /
                                                                      static_cast<double>(scale_))) +

@@ -1,4 +1,4 @@
-// Steps, micro-batches and phases; modules, ops and annotations, nested.
+// The lanes of slices: steps, micro-batches and phases, and nested modules, ops and annotations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using trace::SliceKind;
 
 constexpr float kLabelPad = 6;
-// Narrower slices are drawn as columns.
+// slices narrower than this are drawn as columns
 constexpr double kMinSlicePx = 2;
 
 struct SliceStyle {
@@ -30,7 +30,7 @@ struct SliceStyle {
   bool duration = false;  // the label includes the duration
 };
 
-// The part of a module's path in which it differs from its neighbours: "layers.3", "self_attn".
+// Returns the end of a module's path, which tells it from its neighbours: "layers.3", "self_attn".
 std::string_view ShortPath(std::string_view path) {
   size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return path;
@@ -62,7 +62,7 @@ class SliceDrawer {
     }
   }
 
-  // Must be called in the order of the queries in Ask().
+  // Draws a row. Call it for the rows in the order in which Ask() queries them.
   void Row(SliceKind kind, int row, const Rect& band) {
     const TimelineData& d = *state_.data;
     for (size_t lane = 0; lane < d.lanes(kind, row).size(); ++lane) {
@@ -111,7 +111,7 @@ class SliceDrawer {
   void Slice(uint32_t slice, float x0, float x1, const Rect& band) {
     const SliceStyle style = StyleOf(slice);
     ++counts_->slices;
-    // Leaves a pixel of background between neighbours that are wide enough.
+    // Leave a pixel of background after a slice that is wide enough.
     float gap = x1 - x0 >= 4 ? 1 : 0;
     float left = std::max(x0, band.x - 4), right = std::min(x1 - gap, band.right() + 4);
     Rect box{left, band.y, std::max(right - left, 0.5f), band.h};
@@ -130,7 +130,7 @@ class SliceDrawer {
     if (t.kind[slice] == SliceKind::kModule) {
       label = Elide(measure_, ShortPath(name), style.font, room);
     } else {
-      // Draws the longest text that fits: name, "inferred" and duration; name and duration; name.
+      // Draw the longest text that fits. The name comes first, then the duration, then "inferred".
       std::string time;
       if (style.duration) {
         time = fmt::format(" {}", LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]));
@@ -149,9 +149,9 @@ class SliceDrawer {
     list_->Text(label, {from, band.y, room + 2, band.h}, style.font, style.text);
   }
 
-  // Draws slices too narrow for a rectangle. A column's alpha is the part of it that they cover.
+  // Draws columns for slices that are too narrow for rectangles; alpha: the part they cover.
   void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
-    // All slices of a lane of the index have the same depth and, except for phases, the same color.
+    // A lane of the index has slices of one depth. They have one color, unless they are phases.
     const auto some =
         std::ranges::find_if(view.columns, [](const query::LaneColumn& c) { return c.count > 0; });
     const Color fill =
@@ -172,7 +172,7 @@ class SliceDrawer {
   const query::LaneView* next_;
 };
 
-// A slice thinner than a pixel is hit anywhere in the pixel in which it is drawn.
+// Finds the slice at a time. One that is thinner than a pixel is hit anywhere in its pixel.
 uint32_t SliceNear(const CanvasState& s, trace::SliceKind kind, int row, double time) {
   const TimelineData& d = *s.data;
   double reach = s.viewport.ns_per_px() * 1.5;
@@ -239,7 +239,7 @@ class SliceLane : public Lane {
   }
   LaneWants Wants(const CanvasState& s) const override {
     const int rows = s.data ? s.data->rows(style_.kind) : 0;
-    // A lane without a title has one row, in which inner slices are drawn over outer slices.
+    // A lane without a title has only one row. Inner slices are drawn over outer ones.
     return {.rows = style_.title ? rows : std::min(rows, 1),
             .at_first = style_.at_first,
             .row_height = style_.row_height,
