@@ -48,8 +48,8 @@ at::Tensor Activate(run::Activation activation, const std::string& name, const a
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
                       int64_t prefix) {
-  // The flash-attn package accepts no mask. Attention gets the positions instead of a mask, and
-  // looks for packed samples in them.
+  // The flash-attn package accepts no mask. Instead of a mask, attention gets the positions, in
+  // which it looks for packed samples.
   if (attention == AttentionKind::kFlash2) return positions.unsqueeze(0);
   const int64_t seq = positions.size(0);
   const bool window = config.sliding_window > 0 && !config.mask_always;
@@ -81,7 +81,7 @@ at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
 
 namespace {
 
-// Makes the mask [batch, 1, s, columns] from `pass.mask`, which marks the present tokens.
+// Makes the mask [batch, 1, s, columns] from `pass.mask`, which says which tokens are present.
 at::Tensor MaskOf(const DecoderConfig& config, const GenerationPass& pass, int64_t columns,
                   at::ScalarType dtype) {
   const int64_t rows = pass.positions.size(0), batch = pass.mask.size(0);
@@ -131,7 +131,7 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
   }
   const bool window = config.sliding_window > 0;
   if (!eager && room == 0 && (!window || pass.mask.size(1) < config.sliding_window)) {
-    // As no token is masked, which transformers checks, the operator applies the causal mask.
+    // No token is masked, so the operator can apply the causal mask. transformers checks this.
     const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
     there.item<bool>();
     return {};
@@ -149,8 +149,8 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
 
 namespace {
 
-// Decreasing positions mark the start of another sample. This run has only one sample, but
-// transformers checks for others in every layer and waits for the result.
+// Where positions decrease, another sample starts. This run has only one sample, but transformers
+// looks for more in every layer and waits for the result.
 void LookForPackedSamples(const at::Tensor& position_ids) {
   at::Tensor rising = at::diff(position_ids);
   rising = rising >= 0;
@@ -175,7 +175,7 @@ std::pair<at::Tensor, at::Tensor> AttentionOperator::operator()(const at::Tensor
   if (kind_ == AttentionKind::kEager) return Eager(query, key, value, mask);
   if (kind_ == AttentionKind::kFlash2) {
     at::Tensor q = query.transpose(1, 2), k = key.transpose(1, 2), v = value.transpose(1, 2);
-    // The package accepts only 16-bit tensors; under autocast, rotated queries and keys are fp32.
+    // The package only accepts 16-bit tensors. Under autocast, rotated queries and keys are fp32.
     if (q.scalar_type() == at::kFloat && at::autocast::is_autocast_enabled(q.device().type())) {
       const at::ScalarType type = at::autocast::get_autocast_dtype(q.device().type());
       for (at::Tensor* tensor : {&q, &k, &v}) *tensor = tensor->to(type);
@@ -330,8 +330,8 @@ at::Tensor DecoderLayer::Forward(const at::Tensor& input, const DecoderPass& pas
   ModuleScope scope(name());
   at::Tensor residual = input;
   at::Tensor hidden = input_norm_.Forward(input);
-  // The weights are kept until the layer returns. When this part runs again in backward, the new
-  // weights are discarded.
+  // Keeps the attention weights until the layer returns. If this part runs again in backward, the
+  // layer has returned, so the new weights are dropped.
   const auto weights = std::make_shared<at::Tensor>();
   at::Tensor kept;
   hidden = RunPart(Part::kAttention, hidden,

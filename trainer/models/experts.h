@@ -1,8 +1,8 @@
-// A feed-forward part with many experts, of which a router chooses some for each token. As in
-// transformers, a loop passes each expert its tokens, selected by index.
+// A feed-forward part with many experts. For each token, a router chooses some of them. As in
+// transformers, a loop selects the tokens of each expert by index and passes them to it.
 //
-// The router chooses by computed values. On the emulated platform, where nothing is computed, all
-// experts are assumed to get equally many tokens; families declare this with kEvenRouting.
+// The router's choice depends on computed values. The emulated platform computes nothing, so all
+// experts are assumed to get equally many tokens there. Families declare this with kEvenRouting.
 //
 //   SparseMoe moe("block_sparse_moe", config, options,
 //                 {.experts = 8, .chosen = 2, .inner = 14336});
@@ -29,7 +29,7 @@ inline constexpr std::string_view kEvenRouting =
 
 inline constexpr int64_t kMaxExperts = 4096;
 
-// Fails if the config adds a loss that balances the load of the experts.
+// Makes `reader` fail if the config adds a loss that balances the experts.
 void RefuseRouterLoss(run::ConfigReader& reader);
 
 class SparseMoe : public FeedForward {

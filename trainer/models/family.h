@@ -1,6 +1,6 @@
-// Model families. A family is one file in families/. The file declares the family's properties
-// (profiler/run/family.h), reads its config.json, and contains its modules, forward pass and loss.
-// The build finds the file by its name; there is no list to edit.
+// Model families. Each family is one file in families/. The file declares the properties of the
+// family (profiler/run/family.h), reads its config.json, and contains its modules, forward pass and
+// loss. The build finds all files in the folder, so there is no list to edit.
 //
 //   // families/mlp.cpp
 //   namespace vramscope::trainer::mlp {
@@ -25,7 +25,7 @@ namespace vramscope::trainer {
 
 struct Family {
   run::FamilyDeclaration declaration;
-  // `config_json` is untrusted. kInvalidArgument names what is missing or out of bounds.
+  // `config_json` may contain anything. kInvalidArgument says what is missing or out of bounds.
   absl::StatusOr<std::unique_ptr<Model>> (*make)(std::string_view config_json,
                                                  const ModelOptions& options);
 };
@@ -33,8 +33,8 @@ struct Family {
 // Ordered by file name.
 const std::vector<Family>& Families();
 
-// Returns the family that reads the config. kInvalidArgument: not a JSON object, or no family reads
-// it; the message lists the families.
+// Returns the family that reads the config. kInvalidArgument: it is not a JSON object, or no family
+// reads it. The message lists the families.
 absl::StatusOr<const Family*> FindFamily(std::string_view config_json);
 
 absl::StatusOr<std::unique_ptr<Model>> MakeModel(std::string_view config_json,

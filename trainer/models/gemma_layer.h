@@ -1,5 +1,5 @@
-// The layer of Gemma 2 and 3: norms before and after each part, and in some layers a window. Each
-// layer with a window itself applies the window to the mask.
+// The layer of Gemma 2 and 3. It has norms before and after each part. Some layers have a window,
+// which the layer itself applies to the mask.
 //
 //   GemmaLayer layer("layers.0", config, options, /*window=*/4096);
 //
@@ -23,10 +23,10 @@ struct GemmaConfig : DecoderConfig {
   double logits_cap = 0;
 };
 
-// Reads the common keys of Gemma 2 and 3. `config` must contain the class's defaults.
+// Reads the keys that Gemma 2 and 3 have in common. `config` must contain the class's defaults.
 absl::Status ReadGemma(const nlohmann::json& object, GemmaConfig& config);
 std::unique_ptr<Model> MakeGemma(const GemmaConfig& config, const ModelOptions& options);
-// The limit that the attention of Gemma 2 and 3 must be an implementation that accepts a mask.
+// Gemma 2 and 3 need an implementation of attention that accepts a mask. Returns this limit.
 run::FamilyDeclaration::Limit GemmaAttention();
 
 class GemmaLayer : public Module {

@@ -11,7 +11,7 @@
 
 namespace vramscope::trainer {
 
-// One parameter of an adapter. It is a separate module, which gives the parameter its name.
+// A module with one parameter of an adapter, so that the parameter gets the module's name.
 class LoraAdapter::Matrix : public Module {
  public:
   Matrix(std::string name, std::vector<int64_t> shape, Init init, at::ScalarType dtype)
@@ -57,7 +57,7 @@ at::Tensor LoraAdapter::Product(const at::Tensor& x) {
 at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   ModuleScope scope(name());
   if (dropout_ == 0) return Product(x) * scaling_;
-  // Unlike in Product(), dropout's result is freed together with the first product's arguments.
+  // Unlike in Product(), the result of dropout is freed with the arguments of the first product.
   at::Tensor down = at::dropout(x, dropout_, Training());
   {
     ModuleScope inner("A");
@@ -72,8 +72,8 @@ at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   return up * scaling_;
 }
 
-// PEFT's DoraLinearLayer: the adapter's matrix is computed by applying it to the identity. In
-// backward, the row norms of weight plus adapter are constants.
+// Does what PEFT's DoraLinearLayer does: applies the adapter to the identity to get its matrix, and
+// treats the row norms of weight plus adapter as constants in backward.
 at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
                                           const at::Tensor& bias, const at::Tensor& result) {
   ModuleScope scope(name());
@@ -111,7 +111,7 @@ at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor&
   at::Tensor sum = turned + added;
   turned.reset();
   added.reset();
-  // This is the order in which Python frees the local variables of the frame.
+  // Frees the variables in the order in which Python frees the frame's locals.
   for (at::Tensor* local : {&base, &delta, &wide, &norm, &scale, &up}) local->reset();
   return sum;
 }
@@ -166,7 +166,7 @@ at::Tensor Linear::Base(const at::Tensor& x) const {
   return at::addmm(bias_->tensor, x.view({-1, x.size(-1)}), weight).view(sizes);
 }
 
-// Adds the adapter as PEFT's layers for bitsandbytes do. Casts are explicit only without autocast.
+// Adds the adapter as PEFT's layers for bitsandbytes do, which cast only if autocast is off.
 at::Tensor Linear::BesideFunction(const at::Tensor& x, at::Tensor result) {
   if (base_copies_) result = result.clone();
   const at::ScalarType dtype = result.scalar_type();
@@ -313,7 +313,7 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
   at::Tensor output =
       at::scaled_dot_product_attention(q, k, v, columns, DropoutNow(dropout), causal, scale);
   output = output.transpose(1, 2).contiguous();
-  // A Python frame frees its local variables in the order of their slots.
+  // Frees the variables in the order in which a Python frame frees its locals.
   q.reset();
   k.reset();
   v.reset();
@@ -322,8 +322,8 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
 
 namespace {
 
-// The flash-attn package's own node. Unlike PyTorch's built-in version, the node keeps its
-// random-number state on the GPU until backward is done, even without dropout.
+// The autograd node of the flash-attn package. Unlike PyTorch's built-in FlashAttention, it keeps
+// its random-number state on the GPU until backward is done, even without dropout.
 struct FlashTwo : torch::autograd::Function<FlashTwo> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& query,
                             const at::Tensor& key, const at::Tensor& value, double dropout,

@@ -1,5 +1,5 @@
-// A layer runner that adds work around the layers and calls each layer once. As in
-// transformers, models can query whether their layers are checkpointed, that is, run again in
+// A layer runner that adds work before and after the layers, and calls each layer once. Like models
+// of transformers, a model can ask whether its layers are checkpointed, so that they run again in
 // backward.
 //
 //   return LayersOnce{.run = around, .inner = inner};   // runs again what `inner` runs again

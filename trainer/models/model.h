@@ -1,5 +1,5 @@
-// The training loop's interface to a model: a model takes a batch of named tensors and returns
-// outputs and a loss. For the families and how to add one, see family.h.
+// The training loop's interface to a model, which takes a batch of named tensors and returns
+// outputs and a loss. See family.h for the families and how to add one.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<Model> model, MakeModel(json, {.dtype = at::kBFloat16}));
 //   Materialize(*model, {.device = device});
@@ -33,26 +33,26 @@ struct ModelOptions {
   int seq = 0;  // the longest sequence of the run
 };
 
-// Properties in which training scripts differ and that affect allocations. The default is that of
-// the Hugging Face Trainer.
+// Differences between training scripts that affect allocations. The defaults are as in the Hugging
+// Face Trainer.
 struct TrainingScript {
-  // All inputs and targets of a run are created on the device before the first step, and each step
-  // uses views of them. If false, every step creates its own inputs.
+  // If true, all inputs and targets of a run are created on the device before the first step, and
+  // each step uses views of them. If false, each step creates its own inputs.
   bool inputs_up_front = false;
-  // The script's variables keep logits and loss alive during backward and optimizer.
+  // If true, variables of the script keep logits and loss alive during backward and optimizer.
   bool keeps_outputs = false;
 };
 
-// How transformers' generate() uses a model.
+// How generate() of transformers uses a model.
 struct GenerationForm {
   bool encodes = false;     // a decoder generates the tokens and reads the encoder's output
   int64_t start_token = 0;  // the decoder's first token
   bool tuples = false;      // keys and values are passed between passes as tuples (TupleCache)
-  // Sizes of a cache. window = 0: no window; positions = 0: no limit.
+  // The sizes of a cache. If window is 0, there is none; if positions is 0, there is no limit.
   int64_t layers = 0, kv_heads = 0, head_dim = 0, window = 0, positions = 0;
 };
 
-// One tensor of a micro-batch. Its first dimension is the samples.
+// Describes a tensor of a micro-batch, whose first dimension is the samples.
 struct InputSpec {
   std::string name;  // "input_ids"
   std::vector<int64_t> shape;
@@ -62,30 +62,30 @@ struct InputSpec {
 // The tensors of one micro-batch, in the order of Model::Inputs().
 class Batch {
  public:
-  // The tensor of that name; undefined if there is none.
+  // Returns the tensor of that name, or an undefined one if there is none.
   const at::Tensor& operator[](std::string_view name) const;
-  // Replaces the tensor of that name; the old tensor is freed at once.
+  // Replaces the tensor of that name. The old tensor is freed at once.
   void Set(std::string_view name, at::Tensor tensor);
 
  private:
   std::vector<std::pair<std::string, at::Tensor>> tensors_;
 };
 
-// The inputs of a stack's layers besides the hidden state. Inputs with gradients are passed from
-// layer to layer (the encoder's output, a bias that the first layer computes for all). Inputs
-// without gradients are passed to each layer: masks, positions.
+// What the layers of a stack get in addition to the hidden state. Tensors with gradients are passed
+// from layer to layer (the encoder's output, a bias that the first layer computes for all). Tensors
+// without gradients, such as masks and positions, are passed to each layer.
 using Carried = std::vector<at::Tensor>;
-// Runs one layer of a stack; checkpointing wraps it. `hidden` is the stack's only reference to
-// the input, so that the wrapper decides how long the input lives. May replace elements of
+// Runs one layer of a stack. `hidden` is the only reference to the layer's input in the stack, so a
+// wrapper (such as a checkpoint) can decide how long the input lives. May replace elements of
 // `carried`.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& hidden, Carried& carried)>;
-// Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"); in backward,
-// it is the path of layers that run again.
+// Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"). Layers that
+// run again in backward get this path.
 using LayerRunner =
     std::function<at::Tensor(at::Tensor hidden, const std::vector<LayerFunction>& layers,
                              const std::string& path, Carried& carried)>;
 
-// Layers that are called one after another.
+// Layers that are called one after the other.
 struct LayerStack {
   std::string name;  // "encoder", "decoder", "layers"
   std::vector<Module*> layers = {};
@@ -94,49 +94,49 @@ struct LayerStack {
 class Model : public Module {
  public:
   using Module::Module;
-  // The tensors of a micro-batch of `rows` samples. The family defines the meaning of `seq`.
+  // Describes the tensors of a micro-batch of `rows` samples. The family defines what `seq` means.
   virtual std::vector<InputSpec> Inputs(int64_t rows, int64_t seq) const = 0;
-  // Fills a learnable task, for backends that compute. host: CPU tensors of Inputs().
+  // For backends that compute: fills the tensors of Inputs(), on the CPU, with a learnable task.
   virtual void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const = 0;
 
   virtual at::Tensor Logits(const Batch& batch) = 0;
-  // Only reads `logits`, so that the caller decides when they are freed. Returns a 0-dim tensor.
+  // Returns a 0-dim tensor. Does not free `logits`, so that the caller can decide when to do so.
   virtual at::Tensor Loss(const at::Tensor& logits, const Batch& batch) = 0;
 
-  // After this call, Logits() returns the last hidden states, [batch, seq, hidden], and Output()
-  // computes logits from a part of them. Returns false if the model's output is not a layer over
+  // Makes Logits() return the last hidden states, [batch, seq, hidden], from parts of which
+  // Output() computes logits. Returns false if the model's output is not a layer over
   // tokens.
   virtual bool SplitOutput() { return false; }
   virtual at::Tensor Output(const at::Tensor& hidden) { return hidden; }
 
   virtual GenerationForm generation() const { return {}; }
-  // Returns the encoder's output for "input_ids" and "attention_mask" if the model has an encoder.
+  // If the model has an encoder, returns its output for "input_ids" and "attention_mask".
   virtual at::Tensor Encode(const Batch&) { return {}; }
 
-  // Returns the stacks in the order in which they run. The last one computes the output.
+  // Returns the stacks in the order in which they run. The last stack computes the output.
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // layers of all stacks
 
-  // Whether parameters compute the first layer's input (an embedding). They are then the model's
-  // first parameters.
+  // Returns whether parameters (an embedding) compute the input of the first layer. If so, these
+  // are the first parameters of the model.
   virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
-  // Returns the optimizer of the model's script if the script has its own; null: the configured
-  // one.
+  // If the model's script has an optimizer of its own, returns it. Otherwise, returns
+  // null.
   virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig&,
                                                       const std::vector<at::Tensor>& trained) {
     static_cast<void>(trained);
     return nullptr;
   }
 
-  // Set by the techniques before the first step, like the two members below. Computes the mean
-  // cross entropy of rows of logits; null: PyTorch's operator does.
+  // Techniques set this and the next two members before the first step. Computes the mean cross
+  // entropy of rows of logits. If null, PyTorch's operator computes it.
   std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)> cross_entropy;
   LayerRunner layer_runner;          // null: layers are called one after another
   bool inputs_require_grad = false;  // make the embedding's output require a gradient
 };
 
-// Calls `functions` in order, through `runner` if there is one.
+// Calls `functions` in order. If there is a runner, the runner calls them.
 at::Tensor RunLayers(const LayerRunner& runner, at::Tensor hidden,
                      const std::vector<LayerFunction>& functions, const std::string& path,
                      Carried carried = {});

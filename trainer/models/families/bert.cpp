@@ -43,7 +43,7 @@ class Embeddings : public Module {
         AddBuffer({.name = "position_ids", .shape = {1, n}, .dtype = at::kLong, .value = [n] {
                      return at::arange(n, at::kLong).unsqueeze(0);
                    }});
-    // Used if a batch has no token types.
+    // The token types of batches that have none.
     AddBuffer({.name = "token_type_ids", .shape = {1, n}, .dtype = at::kLong, .value = [n] {
                  return at::zeros({1, n}, at::kLong);
                }});
@@ -182,8 +182,8 @@ class Bert : public Module {
   std::vector<Module*> Layers() { return encoder_.Layers(); }
 
  private:
-  // The additive mask [batch, 1, 1, seq] of zeros. For SDPA it is undefined: transformers checks
-  // the given mask and drops it.
+  // Returns the additive mask [batch, 1, 1, seq], which is all zeros. For SDPA, returns an
+  // undefined mask, because transformers checks the given mask and drops it.
   at::Tensor Mask(const at::Tensor& given) const {
     if (!config_.eager) {
       at::all(given == 1);

@@ -1,5 +1,5 @@
-// Gemma: like Llama, with norms by 1 + weight, scaled embeddings, a gated GELU. Mirrors Hugging
-// Face transformers 4.51: models/gemma/modeling_gemma.py (trainer/models/decoder.h).
+// Gemma: like Llama, but norms use 1 + weight, embeddings are scaled, and GELU is gated. Mirrors
+// Hugging Face transformers 4.51: models/gemma/modeling_gemma.py (trainer/models/decoder.h).
 #include "profiler/run/config_reader.h"
 #include "profiler/run/rotary_decoder.h"
 #include "trainer/models/causal_model.h"
@@ -20,7 +20,7 @@ absl::StatusOr<DecoderConfig> Read(std::string_view json) {
   c.mask_by_triangle = true;
   c.norm_scale = RmsNorm::Scale::kOnePlusWeight;
   c.embedding_scaling = DecoderConfig::Scaling::kNumber;
-  // Some files also have hidden_activation, but the class does not read it.
+  // Ignores hidden_activation, which some files have: transformers' class does not read it.
   if (absl::Status status = run::ReadRotaryDecoder(*object, {.needs_kv_heads = true}, c);
       !status.ok()) {
     return status;

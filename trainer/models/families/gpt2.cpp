@@ -18,8 +18,8 @@ namespace {
 
 Linear::Options Conv1d(const run::ModelConfig& c, const ModelOptions& o, int64_t inputs,
                        int64_t outputs, bool residual = false) {
-  // Layers that add to the residual stream start with smaller weights, divided by the square root
-  // of the number of such layers.
+  // Layers that add to the residual stream have smaller initial weights: they are divided by the
+  // square root of the number of such layers.
   const double scale = residual ? 1 / std::sqrt(2.0 * static_cast<double>(c.layers)) : 1;
   return {.inputs = inputs,
           .outputs = outputs,
@@ -42,7 +42,7 @@ class Attention : public Module {
     mask_ = AddBuffer({.name = "bias", .shape = {1, 1, n, n}, .dtype = at::kBool, .value = [n] {
                          return at::ones({n, n}, at::kBool).tril().view({1, 1, n, n});
                        }});
-    // transformers no longer uses this second buffer, but still moves it to the device.
+    // transformers does not use this second buffer any more, but still moves it to the device.
     AddBuffer({.name = "masked_bias", .shape = {}, .dtype = o.dtype, .value = [type = o.dtype] {
                  return torch::tensor(-1e4F).to(type);
                }});
@@ -50,7 +50,7 @@ class Attention : public Module {
     AddChild(&output_);
   }
 
-  // `mask` is added to the scores of eager attention; undefined: nothing is added.
+  // If `mask` is defined, adds it to the scores of eager attention.
   at::Tensor Forward(const at::Tensor& x, const at::Tensor& mask) {
     ModuleScope scope(name());
     const int64_t batch = x.size(0), seq = x.size(1);
@@ -200,7 +200,7 @@ class Block : public Module {
   Mlp mlp_;
 };
 
-// "transformer": everything below the output layer.
+// "transformer": all of the model except the output layer.
 class Decoder : public Module {
  public:
   using Config = run::ModelConfig;
@@ -259,7 +259,7 @@ class Decoder : public Module {
   const std::shared_ptr<Parameter>& embedding_weight() const { return tokens_.weight(); }
 
  private:
-  // As no token is masked, SDPA gets no mask, and eager attention adds a mask of zeros.
+  // No token is masked. SDPA gets no mask because of this, and eager attention a mask of zeros.
   at::Tensor MaskOf(const GenerationPass& pass) const {
     if (options_.attention != AttentionKind::kEager) {
       const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
