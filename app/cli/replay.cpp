@@ -292,7 +292,7 @@ std::string Text(const Results& results) {
   return text;
 }
 
-// Returns the figures of the shown device. If there are several devices, adds a list of all.
+// Returns the figures of the shown device. With several devices, also lists those of each.
 Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   const auto of = std::ranges::find_if(
       devices, [&shown](const Results& r) { return shown && r.device == *shown; });
