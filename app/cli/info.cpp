@@ -249,7 +249,7 @@ uint32_t CountOlder(const trace::Trace& trace) {
       std::lower_bound(events.begin(), events.end(), trace.recording_begin) - events.begin());
 }
 
-// Includes all activities, because kernels may end long after the last event.
+// Returns the end of the last event or activity. Kernels may end long after the last event.
 int64_t TimeSpan(const trace::Trace& trace) {
   int64_t end = trace.end_ns();
   for (const int64_t ns : trace.activities.end_ns) end = std::max(end, ns);

@@ -54,14 +54,14 @@ struct Tool {
 std::span<const Tool> Tools();
 const Tool* FindTool(std::string_view name);  // null: no such tool
 
-// Returns kInvalidArgument with the names of the arguments that do not match the schema.
+// Returns OK, or kInvalidArgument and the names of the arguments that do not match the schema.
 absl::Status CheckArguments(const Json& schema, const Json& arguments);
 
 // Returns the list of tools as the response to `tools/list`.
 Json ToolsJson();
 
-// Returns the JSON with at most `most` elements in every array. "left_out" {path: count} in the
-// result gives the number of elements removed from each array.
+// Returns the JSON with at most `most` elements in every array. "left_out" in the result says how
+// many elements were removed from each array ({path: count}).
 Json Shortened(const Json& json, size_t most);
 
 }  // namespace vramscope::cli::mcp
