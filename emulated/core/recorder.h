@@ -27,8 +27,8 @@ VRAMSCOPE_EMULATED_API Recorder* TheRecorder();
 
 // Returns how often the program's own allocator has allocated or freed memory of a device.
 using CountRequests = uint64_t (*)(int device);
-// From now on, work is reported with its operands or, if `requests` is null, without. The thread
-// rules of SetRecorder apply.
+// From now on, work is reported with its operands or, if `requests` is null, without them. The
+// thread rules of SetRecorder apply.
 VRAMSCOPE_EMULATED_API void SetOperandsEnabled(CountRequests requests);
 VRAMSCOPE_EMULATED_API CountRequests OperandsEnabled();
 
