@@ -76,8 +76,8 @@ bool Shape::channels_last() const {
   if (count < 3 || count > kMostDims) return false;
   if (strides[1] != 1) return false;
   if (dims[1] > 1) return true;
-  // With one channel, both orders have the same layout in memory. The strides show which order is
-  // meant.
+  // With one channel, both orders have the same layout in memory. The strides tell them
+  // apart.
   return strides[0] >= strides[count - 1] && strides[count - 1] == dims[1] && dims[count - 1] != 1;
 }
 

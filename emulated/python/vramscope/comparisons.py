@@ -27,8 +27,8 @@ _CALL = {"abs": abs, "fabs": abs, "float": float, "int": int, "round": round, "m
 
 
 def number(frame):
-    """Returns (value, why) for the number that the frame's line reads. The value is 0 if there is
-    no reason for another value."""
+    """Returns (value, why) for the number that the frame's line reads. The value is 0 unless there
+    is a reason for another one."""
     reader = None  # name of the function that returned the number
     for _ in range(LEVELS):
         filename, line = frame.f_code.co_filename, frame.f_lineno
@@ -55,7 +55,8 @@ def _number(filename, line, reader):
 
 
 def _solve(filename, numbers, mine):
-    """Returns the value to use for the numbers `mine`, or None if the usual value can be used."""
+    """Returns the value to assume for the numbers `mine`, or None if the usual value is
+    suitable."""
     tests = [(decision.test, branches.sound(decision)) for decision in branches.decisions(filename) if numbers.within(decision.test)]
     rest = [(test, wanted, keys) for test, wanted in tests if wanted is not None and (keys := numbers.keys_in(test))]
     together, keys = [], set(mine)
