@@ -38,14 +38,14 @@ struct Workspace {
   uint64_t bytes = 0;
   bool measured = false;  // the rule was measured on a GPU of this generation, for similar shapes
 };
-// Returns the workspace of the engine on tensor cores (for 16 bits, and for TF32 from compute
-// capability 8.0 on), or without `tensor_cores` of the plain engine. See cudnn_engine_sizes.cpp.
+// Returns the workspace of the engine for tensor cores (16 bits, or TF32 since compute capability
+// 8.0) or, without `tensor_cores`, of the plain engine. See cudnn_engine_sizes.cpp.
 Workspace ConvolutionWorkspace(const Convolution& convolution, const Chip& chip, bool tensor_cores);
 
 // ---- attention
 struct Attention {
   bool backward = false;
-  // Batch, heads, length, width. If a shape is empty, it is unknown, and heads do not share keys.
+  // Batch, heads, length, width. If a shape is empty, it is unknown, and no heads share keys.
   Shape query, key, value;
 };
 // Does not include what cudnn-frontend allocates, because the program contains cudnn-frontend.

@@ -66,7 +66,7 @@ constexpr DataType DataTypeOf(int number) {
   }
 }
 
-// Returns the precision whose rate a product of a's type has with cuBLAS's compute type (64..78).
+// Returns the precision that determines a product's rate. `compute_type` is cuBLAS's (64..78).
 constexpr Precision ComputePrecision(int compute_type, const DataType& a, bool tf32_allowed) {
   if (a.precision == Precision::kBf16) return Precision::kBf16;
   if (a.fp64) return Precision::kFp32;

@@ -17,8 +17,8 @@ _LIBRARIES = (os.sep + "torch" + os.sep, os.sep + "triton" + os.sep)
 
 
 def place():
-    """Returns file:line of the innermost frame that is in the program, so not in PyTorch, Triton or
-    this package."""
+    """Returns file:line of the innermost frame of the program (not of PyTorch, Triton or this
+    package)."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
