@@ -18,7 +18,7 @@ namespace {
 
 // --- renames that overlayfs refuses ---
 
-// Stores the path as one string, in which a descriptor stands for the folder.
+// Stores the path as one string. If it is relative to a descriptor, the string contains that.
 bool Absolute(int folder, const char* path, char* to, size_t size) {
   const int length = path[0] == '/' || folder == AT_FDCWD
                          ? snprintf(to, size, "%s", path)
@@ -44,8 +44,8 @@ bool IsInReal(const char* path) {
 }
 
 // Renames by copying the source next to the target, renaming the copy and removing the source. A
-// real rename fails with EXDEV in two cases: overlayfs in a user namespace cannot rename a lower
-// folder, and a folder whose entries are separate mounts spans several file systems.
+// real rename fails with EXDEV in two cases. overlayfs in a user namespace cannot rename a lower
+// folder. And a folder whose entries are separate mounts spans several file systems.
 int CopyInsteadOfRename(const char* from, const char* to) {
   static int counter;
   char part[PATH_MAX + 128];
