@@ -37,8 +37,8 @@ class Rendezvous {
 
   static std::unique_ptr<Rendezvous> Join(const UniqueId& id, int ranks, int rank,
                                           std::string* problem);
-  // Returns a folder in `parent` that only this user can write to; "" if another user owns it. In a
-  // shared folder, another user could create a room's file first, and the ranks would not meet.
+  // Returns a folder in `parent` that only this user can write to, or "" if another user owns it.
+  // In a shared folder, another user could create the room's file first; the ranks would not meet.
   static std::string PrivateFolder(const std::string& parent);
   // Removes what killed ranks have left in a folder. Join calls it once per process.
   static void RemoveOfKilled(const std::string& folder);

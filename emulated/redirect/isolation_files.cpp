@@ -171,8 +171,8 @@ void ShowAsOne(int fd, struct stat& status) {
   }
 }
 
-// A folder in both layers has the status of the upper folder and the device and inode numbers of
-// the lower folder. A new folder gets a device number with which it does not look like a mount.
+// A folder in both layers gets the upper folder's status with the lower folder's device and inode
+// numbers. A new folder gets such a device number that it does not look like a mount.
 int StatDescriptor(int fd, struct stat* status) {
   const int error = kernel::Fstat(fd, status);
   if (error == 0 && S_ISDIR(status->st_mode) && Copies() && Generation() != 0)

@@ -61,7 +61,7 @@ class NodePool {
   std::vector<Node*> free_;
 };
 
-// A treap of free blocks by (size, address), with expected O(log n) operations without rebalancing.
+// A treap of free blocks, ordered by (size, address). It never rebalances, with expected O(log n).
 // The priorities come from a generator with a fixed seed, so equal histories take equal time.
 class FreeTree {
  public:

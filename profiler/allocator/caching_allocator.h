@@ -1,6 +1,6 @@
 // Models what PyTorch's CUDA caching allocator decides: rounding, pools, best fit, split, merge,
 // segment sizes, expandable segments, garbage collection, retry, out of memory. Supports all
-// settings of PYTORCH_CUDA_ALLOC_CONF that change this. Source: c10/cuda/CUDACachingAllocator.cpp
+// settings of PYTORCH_CUDA_ALLOC_CONF that change them. Source: c10/cuda/CUDACachingAllocator.cpp
 // of PyTorch 2.11 (README.md lists what is modelled and what is not).
 //
 //   CachingAllocator a({.device_memory_bytes = 24ull << 30}, &observer);
@@ -152,7 +152,7 @@ class CachingAllocator {
   // Returns the free block directly after the block in use at `address`, or nullopt.
   std::optional<Block> FreeBehind(uint64_t address) const;
   // Sets the size of the block in use at `address`. The free block after it shrinks or grows by the
-  // difference, but must not vanish. For start states in which not all sizes are known exactly.
+  // difference, but must not vanish. Used for start states in which some sizes are not exact.
   absl::Status Resize(uint64_t address, uint64_t bytes);
 
   static constexpr uint64_t kMaxRequest = uint64_t{1} << 46;  // 64 TiB: beyond any device

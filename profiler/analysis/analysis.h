@@ -158,8 +158,8 @@ struct PhaseTotal {
   uint64_t bytes = 0;
 };
 std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurves& curves);
-// A pair of devices of two traces that are compared. If each trace has at most one device, these
-// are the only pair. Otherwise, devices with equal numbers are paired. Sorted by device.
+// Two devices to compare, one of each trace. If each trace has at most one device, these are the
+// only pair. Otherwise, devices with equal numbers are paired. Sorted by device.
 struct DevicePair {
   uint8_t device = 0;                        // number in `b`, or in `a` if `b` lacks the device
   std::shared_ptr<const trace::Trace> a, b;  // one-device slices; empty if a trace lacks the device
