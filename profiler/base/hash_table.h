@@ -286,7 +286,7 @@ class HashTable {
   void erase(const_iterator at) noexcept {
     std::destroy_at(at.slot_);
     const auto place = static_cast<size_t>(at.slot_ - slots_);
-    // A slot of a full group becomes deleted and not empty, because a search must not end there.
+    // In a full group, the slot is marked deleted, not empty, so that searches do not end there.
     const bool was_full = Group(control_ + place / Group::kSlots * Group::kSlots).Of(kEmpty) == 0;
     control_[place] = was_full ? kDeleted : kEmpty;
     if (!was_full) ++room_;

@@ -29,7 +29,7 @@ namespace vramscope::i18n {
 
 // Returns the translation of an English text, or "" if there is none. Called from any thread.
 using Translator = std::string (*)(const std::string& english);
-// Null restores English. The window calls this function on its thread. Earlier texts stay valid.
+// If `translator` is null, restores English. Only the window calls this. Earlier texts stay valid.
 void SetTranslator(Translator translator);
 
 // While an InEnglish object exists, its thread gets English texts. Used for files.

@@ -1,4 +1,4 @@
-// Export formats. The source file of an exporter declares its format; no list has to be edited:
+// Export formats. The source file of an exporter declares its format, so no list has to be edited:
 //
 //   ExporterEntry DeclareExporter_csv() {
 //     return {.place = 20, .name = "csv", .suffix = "csv", .write = Write};
