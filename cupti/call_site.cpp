@@ -59,8 +59,8 @@ std::string TextOf(const PythonApi& py, PyObject* object, const char* attribute)
   return text;
 }
 
-// vramscope's folder of Python code, "/opt/vramscope/python/"; "" if the program was not started by
-// vramscope.
+// Returns vramscope's folder of Python code, "/opt/vramscope/python/", or "" if the program was not
+// started by vramscope.
 std::string FolderOfHooks() {
   const char* const inject = getenv("VRAMSCOPE_PROGRAM_PYTHONPATH");  // .../python/inject
   const std::string_view path = inject == nullptr ? "" : inject;

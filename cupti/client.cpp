@@ -86,7 +86,7 @@ int64_t Offset(const Library& library, ClockFunction clock) {
   return offset;
 }
 
-// Returns the library that contains an address ("libnccl.so.2"); "" for code generated at run time.
+// Returns the library that contains an address ("libnccl.so.2"), or "" for code made at run time.
 std::string LibraryAt(uint64_t address) {
   Dl_info facts = {};
   if (dladdr(reinterpret_cast<void*>(address), &facts) == 0 || facts.dli_fname == nullptr)

@@ -92,7 +92,7 @@ class Client {
   bool running() const { return running_.load(std::memory_order_acquire); }
   ClientCounts counts();
 
-  // Returns the number of a name; 0 before the first Start. Callable from any thread.
+  // Returns the number of a name, or 0 before the first Start. Callable from any thread.
   trace::StringId Name(std::string_view text);
   // Returns the number of a stream of the current device in activities. `handle` is a cudaStream_t;
   // 0 is the default stream. Returns nullopt if the client is not running or CUPTI does not know

@@ -46,7 +46,7 @@ MemorySpace SpaceOf(uint32_t kind) {
 
 uint8_t DeviceOf(uint32_t device) { return static_cast<uint8_t>(std::min<uint32_t>(device, 255)); }
 
-// Converts a mangled name to, for example, "void at::native::kernel<float>(int)"; keeps other
+// Demangles a name, for example to "void at::native::kernel<float>(int)". Keeps other
 // names.
 std::string Demangled(const char* name) {
   int status = 0;

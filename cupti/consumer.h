@@ -33,9 +33,9 @@ using NextRecord = int (*)(uint8_t* buffer, size_t valid, uint8_t** record);
 
 struct ConsumerOptions {
   NextRecord next = nullptr;
-  // Returns a name such as "cudaLaunchKernel"; "" if the call is unknown.
+  // Returns a name such as "cudaLaunchKernel", or "" if the call is unknown.
   std::function<std::string(CallbackDomain, uint32_t callback)> name_of_call = {};
-  // Returns the library whose code allocated driver memory ("libnccl.so.2"); "" if unknown.
+  // Returns the library whose code allocated driver memory ("libnccl.so.2"), or "" if unknown.
   std::function<std::string(uint64_t address)> name_of_code = {};
   // Whether records of host memory contain the line of Python code that allocated it
   // (EnableCallSites in library.h). Then the name of the activity is that line, not the library.

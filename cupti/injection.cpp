@@ -43,7 +43,7 @@ constexpr uint64_t kMostOperands = uint64_t{1} << 23;
 constexpr auto kBetweenSteps = std::chrono::milliseconds(50);
 constexpr auto kBetweenAnswers = std::chrono::seconds(1);
 
-// Whether the activity shows that the GPU was used, not only queried.
+// Returns whether the activity shows that the GPU was used, not only queried.
 bool IsUse(const Activity& activity) {
   return activity.kind != ActivityKind::kCounter && activity.kind != ActivityKind::kOverhead &&
          activity.kind != ActivityKind::kRuntimeCall &&
@@ -279,7 +279,7 @@ void EachPeriod() {
   if (!IsVirtual(ClockOfProcess())) TheAnswers().Ask(kBetweenAnswers, ClockOfProcess(), false);
 }
 
-// Whether to record the operator of each kernel, and the blocks that it accesses.
+// Returns whether to record the operator of each kernel, and the blocks that the kernel accesses.
 bool OperatorsWanted() {
   const char* wanted = getenv("VRAMSCOPE_PROGRAM_OPERATORS");
   return wanted != nullptr && std::string_view(wanted) == "1";

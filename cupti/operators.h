@@ -6,7 +6,7 @@
 
 namespace vramscope::cupti {
 
-// Returns "aten::mm" for "aten::mm, seq = 3, op_id = 12"; "" for a range of the program itself.
+// Returns "aten::mm" for "aten::mm, seq = 3, op_id = 12", or "" for a range of the program itself.
 std::string_view OperatorOfRange(std::string_view range);
 
 // Returns the number of the operator that this thread runs (profiler/program/history_stacks.h), or

@@ -75,7 +75,7 @@ size_t ImageOffset() {
   return strtoull(digits, nullptr, 10);
 }
 
-// Writes one entry of the image. vramscope's image contains only folders, files and links; any
+// Writes one entry of the image. vramscope's image contains only folders, files and links. Any
 // other entry is an error.
 bool CopyFile(sqfs* image, sqfs_inode* inode, const char* path, char* piece) {
   const int out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

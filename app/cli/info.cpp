@@ -108,7 +108,7 @@ Json ValuesJson(const trace::Trace& trace, const trace::PackedColumn<trace::Stri
   return json;
 }
 
-// Returns for example "12 entries, 3 different: 'x' (10), ..."; "" if there are none.
+// Returns for example "12 entries, 3 different: 'x' (10), ...", or "" if there are none.
 std::string ValuesText(const trace::Trace& trace,
                        const trace::PackedColumn<trace::StringId>& column) {
   const auto values = Values(trace, column);

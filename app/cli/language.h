@@ -22,7 +22,7 @@ bool TranslateOutput(int& argc, char** argv, std::string& language);
 // other commands, and then calls this for its own output.
 void TranslateLate();
 
-// Returns the translation of a help text; "" for an empty text.
+// Returns the translation of a help text, or "" for an empty text.
 std::string Translated(const std::string& english);
 
 // Translates the text of an error in the arguments, which CLI11 writes in English.

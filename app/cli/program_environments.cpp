@@ -71,7 +71,7 @@ std::string OnPath(const std::string& name) {
   return "";
 }
 
-// Returns the Python interpreter that a command starts; "" if it starts none.
+// Returns the Python interpreter that a command starts, or "" if it starts none.
 std::string PythonOf(const std::string& program) {
   if (IsPython(program)) return program;
   std::array<char, 256> begin{};

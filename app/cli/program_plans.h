@@ -75,7 +75,7 @@ class ProgramPlans {
   // Returns why plans were not forked from the warm process, or "" if all except the first were
   // forked from it or if there was only one plan.
   const std::string& cold() const { return cold_; }
-  // Returns the host memory that the warm process uses; 0 if there is no warm process.
+  // Returns the host memory that the warm process uses, or 0 if there is no warm process.
   uint64_t ServerBytes() const { return server_.ResidentBytes(); }
 
  private:

@@ -232,8 +232,8 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   return text;
 }
 
-// Returns the GPU of --device and --gpu-memory in the form of the device table; "" stands for the
-// GPU of the publication.
+// Returns the GPU of --device and --gpu-memory in the form of the device table, or "" for the GPU
+// of the publication.
 absl::StatusOr<std::string> DeviceOf(const Options& options) {
   if (options.device.empty()) return std::string();
   absl::StatusOr<std::string> text = run::DeviceTextOf(options.device);

@@ -45,7 +45,7 @@ Json CountersJson(const trace::Trace& trace);
 std::string CountersText(const trace::Trace& trace);
 Json AssumptionsJson(const std::vector<run::Assumption>& assumptions);
 Json EvidenceJson(const trace::Evidence& evidence);
-// Returns the assumptions as a paragraph after an empty line; "" if there are none.
+// Returns the assumptions as a paragraph after an empty line, or "" if there are none.
 std::string AssumptionsText(const std::vector<run::Assumption>& assumptions);
 
 }  // namespace vramscope::cli

@@ -28,7 +28,7 @@ namespace {
 
 namespace setup = vramscope::setup;
 
-// Returns the value of `name`, given as "--name value" or "--name=value"; "" if it is not given.
+// Returns the value of `name`, given as "--name value" or "--name=value", or "" if it is not given.
 std::string_view Option(int argc, char** argv, std::string_view name) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];

@@ -19,7 +19,7 @@ T At(const void* image, size_t offset) {
   return value;
 }
 
-// Reads within bounds; returns zero beyond them.
+// Reads within bounds, and returns zero beyond them.
 class Reader {
  public:
   explicit Reader(Bytes bytes) : bytes_(bytes) {}

@@ -28,7 +28,7 @@ struct ContextGrowth {
   uint64_t nccl = 0;      // added by the first communicator, without its buffers
 };
 
-// How GPUs of the same model access each other's memory. kNone: only through the host.
+// How GPUs of the same model access each other's memory. kNone means only through the host.
 enum class Peers { kNone = 0, kPcie = 1, kNvlink = 2 };
 
 struct Gpu {

@@ -86,8 +86,8 @@ struct KernelFacts {
   bool read = false;                 // the above is from machine code; false: it is assumed
   bool runs = true;                  // there is code that this GPU can run
 };
-// `image` is the fat binary (or cubin) that contains the kernel; null if there is none. Strings are
-// copied.
+// `image` is the fat binary (or cubin) that contains the kernel, or null if there is none. Strings
+// are copied.
 VRAMSCOPE_EMULATED_API void RegisterKernel(const void* function, const char* name,
                                            const void* image);
 VRAMSCOPE_EMULATED_API void ForgetKernel(const void* function);

@@ -42,7 +42,7 @@ class VRAMSCOPE_EMULATED_API Masks {
   uint64_t Count(const HostBytes& bytes, uint64_t address, uint64_t elements,
                  uint64_t element_bytes);
 
-  // Limits how many keys count as distinct in this thread from now on; 0: no limit.
+  // Limits how many keys count as distinct on this thread from now on. 0 means no limit.
   static void SayDistinct(uint64_t most);
   static uint64_t Distinct(uint64_t keys);
 

@@ -19,8 +19,8 @@
 
 namespace vramscope::emulated {
 
-// The start time of a process in clock ticks since the computer was booted; 0 if it has ended.
-// It distinguishes processes that have the same id one after another.
+// Returns a process's start in clock ticks after the computer's boot, or 0 if the process has
+// ended. It distinguishes processes that have the same id one after another.
 VRAMSCOPE_EMULATED_API uint64_t StartOfProcess(pid_t process);
 
 class VRAMSCOPE_EMULATED_API SharedGpus {

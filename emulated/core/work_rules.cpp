@@ -159,8 +159,8 @@ WorkRules::WorkRules(const char* mangled_name, std::vector<uint16_t> parameter_s
     element_bytes_ = reduction.arguments.empty() ? 0 : BytesOf(reduction.arguments.front());
     if (element_bytes_ > 0) kind_ = Kind::kReduction;
   } else if (Contains(function, "::CatArrayBatchedCopy") && types.size() >= 2) {
-    // "CatArrInputTensorMetadata<OpaqueType<4u>, unsigned int, 64, 64>": addresses, offsets, sizes
-    // and numbers of elements of up to 64 tensors.
+    // "CatArrInputTensorMetadata<OpaqueType<4u>, unsigned int, 64, 64>" has the addresses, offsets,
+    // sizes and numbers of elements of up to 64 tensors.
     const std::vector<std::string> of = TemplateOf(types[1]).arguments;
     const Template element = of.empty() ? Template{} : TemplateOf(of[0]);
     if (of.size() < 3 || of[1] != "unsigned int" || element.arguments.empty()) return;
@@ -208,7 +208,7 @@ bool WorkRules::Elementwise(const std::string& function, const std::vector<std::
   const bool each = static_cast<int>(of.inputs.size()) == tensors_ - 1;
   for (int i = 0; i < tensors_ - 1; ++i)
     element_bytes_ += each && of.inputs[i] > 0 ? of.inputs[i] : of.result;
-  // "LoadWithCast<2>, StoreWithCast<1>": the element sizes are in the parameters.
+  // With "LoadWithCast<2>, StoreWithCast<1>", the element sizes are in the parameters.
   for (size_t i = 3; i < types.size(); ++i)
     if (Contains(types[i], "LoadWithCast<") && i + 1 < types.size() &&
         sizes_[i] >= (tensors_ + 2) / 4 * 4 + 4 * (tensors_ - 1) && sizes_[i + 1] >= 8)
@@ -238,8 +238,8 @@ bool WorkRules::Rows(const std::string& function, const std::vector<std::string>
   return false;
 }
 
-// "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(...)", "flash_fwd_kernel<Flash_fwd_kernel_traits<64,
-// 128, 64, 4, ...>, dropout, causal, ...>": the tiles of queries and keys that a block works on.
+// A block's tiles of queries and keys are in "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(...)" and
+// "flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 64, 4, ...>, dropout, causal, ...>".
 bool WorkRules::Attention(const std::string& name, const std::string& function) {
   const std::string_view text = name;
   if (sizes_.empty()) return false;

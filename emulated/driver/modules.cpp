@@ -18,7 +18,7 @@ namespace {
 // A module or a library; both are treated alike. A function or a library's kernel is one of its
 // names.
 struct Module {
-  // A copy, because the caller may free it; empty if its length is unknown.
+  // A copy of the image, because the caller may free it. It is empty if the length is unknown.
   std::vector<char> image;
   std::unordered_map<std::string, std::unique_ptr<std::string>> functions;
   std::unordered_map<std::string, void*> globals;

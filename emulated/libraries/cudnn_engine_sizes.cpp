@@ -1,11 +1,11 @@
 // Computes the workspaces of cuDNN's engines for convolutions and attention.
 //
-// Measured on an NVIDIA H200 (132 multiprocessors; driver 580.159.04, cuDNN 9.19, PyTorch 2.11):
-// allocations and kernel names of ResNet-50 (32 images of 224 x 224, fp32 with TF32, channels
-// first; 158 convolutions and gradients), of the patches of ViT-L/16 (fp32 and bf16), and of
-// attention in bf16 and fp16; allocations of 74 convolutions of 8 images (fp32 in both orders and
-// without TF32, bf16). The workspace of an engine follows from the shapes, but the engine
-// that cuDNN's heuristics choose does not. Rules model this choice, and kSeen lists
+// Measured on an NVIDIA H200 (132 multiprocessors; driver 580.159.04, cuDNN 9.19, PyTorch 2.11).
+// Allocations and kernel names were recorded for ResNet-50 (32 images of 224 x 224, fp32 with TF32,
+// channels first; 158 convolutions and gradients), the patches of ViT-L/16 (fp32, bf16), and
+// attention (bf16, fp16). Only allocations were recorded for 74 convolutions of 8 images (fp32 in
+// both orders and without TF32, bf16). The workspace of an engine follows from the shapes, but the
+// engine that cuDNN's heuristics choose does not. Rules model this choice, and kSeen lists
 // exceptions.
 #include <algorithm>
 #include <bit>
@@ -41,7 +41,7 @@ struct Problem {
   uint64_t filter(uint64_t of_channels, uint64_t of_filters) const {
     return Product(Product(of_channels, of_filters), Product(window, bytes_each));
   }
-  // Whether the windows are adjacent and do not overlap, like the patches of a vision transformer.
+  // Returns whether windows touch but do not overlap, like the patches of a vision transformer.
   bool patches() const { return stride > 1 && Product(stride, stride) == window; }
 };
 uint64_t Spatial(const Shape& shape) {

@@ -135,8 +135,8 @@ uint64_t RecurrentWorkspace(const Recurrent& r, int64_t steps, int64_t batch) {
   return Aligned(Product(gates + states, TypeBits(r.type)) / 8);
 }
 uint64_t RecurrentReserve(const Recurrent& r, int64_t steps, int64_t batch) {
-  // An LSTM keeps four gates, the cell state and the output; a GRU three gates, the hidden product
-  // and the output.
+  // An LSTM keeps four gates, the cell state and the output. A GRU keeps three gates, the hidden
+  // product and the output.
   const int kept = r.cell == kLstm ? 6 : r.cell == kGru ? 5 : 2;
   const uint64_t position = Times(steps, batch);
   return Aligned(Product(Product(position, Times(kept, r.hidden, r.directions)),

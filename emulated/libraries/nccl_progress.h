@@ -16,12 +16,12 @@ struct Sizes {
   uint64_t sent = 0, received = 0;
 };
 
-// An operation in progress; its values are exchanged in rounds.
+// An operation in progress. Its values are exchanged in rounds.
 class Progress {
  public:
   explicit Progress(const Operation& operation);
 
-  // Submits the operation's kernel to its stream; returns a status.
+  // Submits the operation's kernel to its stream. Returns a status.
   int Submit();
 
   // Operations with the same key run in order: a communicator's collectives, or its messages with
@@ -38,7 +38,7 @@ class Progress {
 
   // Names the operation that a rank waits for, for error messages.
   std::string Waiting() const;
-  // Returns a rank that has not joined the operation yet; -1 if unknown.
+  // Returns a rank that has not joined the operation yet, or -1 if unknown.
   int LateRank() const;
 
  private:

@@ -38,7 +38,7 @@ class Rendezvous {
   static std::unique_ptr<Rendezvous> Join(const UniqueId& id, int ranks, int rank,
                                           std::string* problem);
   // Returns a folder in `parent` that only this user can write to, or "" if another user owns it.
-  // In a shared folder, another user could create the room's file first; the ranks would not meet.
+  // In a shared folder, another user could create the file first, so that ranks would not meet.
   static std::string PrivateFolder(const std::string& parent);
   // Removes what killed ranks have left in a folder. Join calls it once per process.
   static void RemoveOfKilled(const std::string& folder);

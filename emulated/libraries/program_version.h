@@ -18,7 +18,7 @@ struct Version {
   int major = 0, minor = 0, patch = 0;
 };
 
-// `package` is the beginning of a package's name ("nvidia-nccl-cu"); `otherwise` is returned if no
+// `package` is the beginning of a package's name ("nvidia-nccl-cu"). Returns `otherwise` if no
 // version is found. A version whose major number differs from `otherwise` is ignored, because it
 // cannot belong to this soname.
 Version ProgramVersion(std::string_view package, Version otherwise);

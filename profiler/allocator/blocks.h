@@ -61,8 +61,8 @@ class NodePool {
   std::vector<Node*> free_;
 };
 
-// A treap of free blocks, ordered by (size, address). It never rebalances, with expected O(log n).
-// The priorities come from a generator with a fixed seed, so equal histories take equal time.
+// A treap of free blocks, ordered by (size, address). Expected O(log n), without rebalancing. The
+// priorities come from a generator with a fixed seed, so equal histories take equal time.
 class FreeTree {
  public:
   void Insert(BlockNode* node) {

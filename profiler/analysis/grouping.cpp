@@ -186,7 +186,7 @@ std::string StackName(const trace::Trace& trace, trace::StackId stack, size_t de
   return std::string(FunctionName(trace.String(trace.stacks.function[frames.front()])));
 }
 
-// Returns the file of the frame that StackName() names; "" if there are no Python frames.
+// Returns the file of the frame that StackName() names, or "" if there are no Python frames.
 std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   const SiteNames names(trace);
   std::string_view library;

@@ -87,7 +87,7 @@ class CsvReader {
   size_t line_ = 1, row_line_ = 1;
 };
 
-// Columns by name; -1: missing.
+// The number of each column, or -1 if it is missing.
 struct Columns {
   int kind = -1, bytes = -1, rounded = -1, address = -1, index = -1, alloc_index = -1;
   int op = -1, module = -1;

@@ -76,7 +76,7 @@ Texts& TheTexts() {
 
 thread_local int in_english = 0;
 
-// Null: texts stay English.
+// If null, texts stay English.
 Translator TheTranslator() {
   if (in_english > 0) return nullptr;
   Texts& texts = TheTexts();

@@ -1,5 +1,5 @@
 // Translates user-visible texts in code without Qt. The source contains the English text. The
-// window installs a translator, and the command line does not.
+// window and the command line install a translator.
 //
 //   facts.push_back({i18n::Text("largest hole"), bytes});
 //   return i18n::Format("{} of {} reserved are not in use", free, reserved);
@@ -29,7 +29,7 @@ namespace vramscope::i18n {
 
 // Returns the translation of an English text, or "" if there is none. Called from any thread.
 using Translator = std::string (*)(const std::string& english);
-// If `translator` is null, restores English. Only the window calls this. Earlier texts stay valid.
+// If `translator` is null, restores English. Texts that were returned before stay valid.
 void SetTranslator(Translator translator);
 
 // While an InEnglish object exists, its thread gets English texts. Used for files.

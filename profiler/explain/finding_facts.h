@@ -112,8 +112,8 @@ class FindingFacts {
   bool IsPersistentTensor(const LiveBlock& block) const;
   // Returns whether a frame of the block's stack is in a file whose path contains `folder`.
   bool HasFrameIn(trace::AllocationId id, std::string_view folder) const;
-  // Returns whether the block's stack has a frame of `function` ("": any function) in a file whose
-  // path ends with `file_end`.
+  // Returns whether the block's stack has a frame of `function`, or of any function if it is "", in
+  // a file whose path ends with `file_end`.
   bool HasFrame(trace::AllocationId id, std::string_view file_end,
                 std::string_view function = {}) const;
 

@@ -138,7 +138,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
 
   const absl::StatusOr<Replayed> base = replays.Run(*recorded, nullptr);
   if (!base.ok()) return base.status();
-  // False if, for example, the replay packs older blocks into fewer segments than the program did.
+  // False for example if the replay packs older blocks into fewer segments than the program did.
   const bool reproduced = !replays.Passes(*base);
 
   std::vector<WayOut> out;

@@ -20,7 +20,7 @@ namespace vramscope::exporters {
 struct HtmlReportOptions {
   std::string title = {};    // "": the program, or the model
   std::string command = {};  // a command that shows the same report; "": none
-  // The run to compare with; null: none.
+  // The run to compare with, if any.
   std::shared_ptr<const trace::Trace> baseline = {};
   std::string baseline_title = {};
   size_t rows = 20;  // maximum number of rows in a table

@@ -19,7 +19,7 @@ namespace vramscope::cli::mcp {
 
 // What the tools of a server are allowed to do.
 struct Access {
-  // files are read and written only within these folders; empty: anywhere
+  // files are read and written only within these folders, or anywhere if there are none
   std::vector<std::string> folders;
   bool programs = false;  // `plan` may run programs
 };
@@ -38,7 +38,7 @@ struct Call {
   std::vector<std::string> files;    // the files that the command reads
   std::string folder;                // working directory; "": that of the server
   bool makes_trace = false;          // the server must add -o
-  // the path at which the trace is saved; "": in the server's own folder of traces
+  // the path at which the trace is saved, or "" for the server's own folder of traces
   std::string save_as;
 };
 

@@ -119,7 +119,7 @@ class _Numbers:
         return test in self.nodes
 
     def key(self, node):
-        """Returns the key of the number that the expression names or reads; None for other
+        """Returns the key of the number that the expression names or reads, or None for other
         expressions."""
         if isinstance(node, (ast.Name, ast.Attribute)):
             text = _dotted(node)
@@ -139,7 +139,7 @@ def _own(scope):
 
 
 def _dotted(node):
-    """Returns the text of a name or a dotted name; None for other expressions."""
+    """Returns the text of a name or a dotted name, or None for other expressions."""
     if isinstance(node, ast.Name):
         return node.id
     owner = _dotted(node.value) if isinstance(node, ast.Attribute) else None
@@ -147,7 +147,7 @@ def _dotted(node):
 
 
 def _evaluate(node, numbers, values):
-    """Returns the value of a condition if the numbers have these values; None if it depends on
+    """Returns the value of a condition if the numbers have these values, or None if it depends on
     anything else."""
     def go(node):
         return _evaluate(node, numbers, values)

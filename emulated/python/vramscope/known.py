@@ -200,7 +200,8 @@ class Known:
                 self.put(tensor, value.contiguous())
 
     def wrote(self, tensor, before):
-        """Call after known values were written into the tensor. `before`: its version before the write."""
+        """Call after known values were written into the tensor. `before` is its version before the
+        write."""
         now = version(tensor)
         if before != now and getattr(tensor, "_vramscope_stayed", None) == now:
             self.sure.setdefault(tensor.untyped_storage().data_ptr(), {})[before] = now
@@ -224,7 +225,7 @@ class Known:
                 said["_vramscope_stayed"] = version(part)
 
     def peek(self, tensor):
-        """Returns the values of a small tensor of any type and strides as a CPU tensor; None if
+        """Returns the values of a small tensor of any type and strides as a CPU tensor, or None if
         they are unknown."""
         torch = self.torch
         value = self.kept(tensor)

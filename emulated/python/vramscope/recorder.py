@@ -90,7 +90,7 @@ class Recorder:
     # --- marks ---
 
     def address(self, tensor):
-        """Returns the address of the block of a tensor of any class; 0 if the tensor has no
+        """Returns the address of the block of a tensor of any class, or 0 if the tensor has no
         block."""
         tensor = getattr(tensor, "_local_tensor", tensor)  # this rank's part of a DTensor
         try:

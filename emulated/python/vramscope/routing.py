@@ -17,7 +17,8 @@ class Routing:
         self.seen = False
 
     def share(self, mask):
-        """Returns the number of true elements in the mask of one expert; None for other masks."""
+        """Returns the number of true elements in the mask of one expert, or None for other
+        masks."""
         experts = getattr(mask, "_vramscope_experts", None) if self.seen else None
         return max(1, (mask.numel() + experts // 2) // experts) if experts else None
 

@@ -230,7 +230,7 @@ def _receive(connection):
 
 
 def _refuse(request):
-    """Returns why this process cannot become the requested program; "" if it can."""
+    """Returns why this process cannot become the requested program, or "" if it can."""
     if _arguments(request) is None:
         return "the server was started for another program"
     given = request["environment"]
@@ -256,7 +256,7 @@ def _of_a_shim(name):
 
 
 def _arguments(request):
-    """Returns the arguments in the request if this process was started for the same program;
+    """Returns the arguments in the request if this process was started for the same program,
     otherwise None."""
     own, command = sys.orig_argv, request["command"]
     options = len(own) - len(sys.argv)  # the interpreter and its options

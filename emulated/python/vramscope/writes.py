@@ -214,8 +214,8 @@ def write_safetensors(flattened, path, metadata):
 
 
 def sparse_safetensors(path, rows, metadata=None):
-    """Writes a safetensors file. `rows`: name, type, shape, bytes, and the data to write (None for
-    a hole)."""
+    """Writes a safetensors file. Each of `rows` has name, type, shape, bytes, and the data to write
+    (None for a hole)."""
     header, end = {"__metadata__": dict(metadata)} if metadata else {}, 0
     for name, dtype, shape, size, _ in rows:
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [end, end + size]}
@@ -342,7 +342,7 @@ class Writes:
 
 
 def _path_of(target):
-    """Returns the path of `target`, which is a path or a stream; None if the stream is not a
+    """Returns the path of `target`, which is a path or a stream, or None if the stream is not a
     file."""
     if isinstance(target, (str, os.PathLike)):
         return os.fspath(target)

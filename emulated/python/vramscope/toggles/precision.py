@@ -94,7 +94,7 @@ class _Mixed(Toggle):
         return "the weights are already %s" % ", ".join(sorted(self.low_kinds(module)))
 
     def under_autocast(self):
-        """Returns the type of the active autocast; "" if no autocast is active."""
+        """Returns the type of the active autocast, or "" if no autocast is active."""
         torch = self.torch
         try:
             return _name(torch.get_autocast_dtype("cuda")) if torch.is_autocast_enabled("cuda") else ""
