@@ -33,7 +33,7 @@ class Stacks {
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
 
-  // Returns whether the layout is as assumed. If so, the innermost frame of `captured` runs
+  // Returns whether the layout is as assumed, so that the innermost frame of `captured` runs
   // `code`.
   static bool Fits(const void* captured, const PyObject* code);
 

@@ -36,7 +36,7 @@ struct ProgramQuestion {
 };
 
 struct ProgramPlan {
-  // has an error if there is no plan, or if the plan is not of the question
+  // has an error if there is no plan, or if it does not match the question
   fit::Planned planned;
   std::map<std::string, uint64_t> categories;  // bytes of each category at the peak
   std::string peak_phase;                      // "backward"
@@ -68,7 +68,7 @@ class ProgramPlans {
 
   std::function<void(size_t done, size_t all)> progress = {};  // called several times a second
   // All() calls these when a plan begins and when it is complete. It does not call them for a plan
-  // that already existed.
+  // that it had made before.
   std::function<void(const ProgramQuestion&)> began = {};
   std::function<void(const ProgramQuestion&, const ProgramPlan&)> arrived = {};
   int plans() const { return plans_; }  // number of plans made, also on smaller GPUs
@@ -101,7 +101,7 @@ class ProgramPlans {
   ProgramServer server_;
 };
 
-// Returns the arguments that all plans of a program share, from `plan --json --all-toggles` on. The
+// Returns the arguments that all plans of a program share, after `plan --json --all-toggles`. The
 // GPU's memory, the toggles and the warm process differ, so they are not among them.
 std::vector<std::string> PlanWords(const ProgramOptions& options);
 

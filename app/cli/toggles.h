@@ -38,7 +38,7 @@ std::string TogglesText(const std::vector<program::ToggleReport>& reports);
 std::string LinesText(const std::vector<program::ToggleReport>& reports);
 
 // Reports on stderr which of the chosen toggles changed nothing, and why. Returns true if the run
-// has the settings of all chosen toggles, even if the program made them.
+// has the settings of all chosen toggles, even if the program set them.
 bool SayUnapplied(const std::vector<program::ToggleReport>& reports);
 
 }  // namespace vramscope::cli

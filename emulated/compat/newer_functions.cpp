@@ -14,7 +14,7 @@
 
 #define VRAMSCOPE_NEWER extern "C" __attribute__((visibility("hidden")))
 
-// New in 2.32. 0, which is always safe, means that there may be other threads.
+// New in 2.32. The value 0 means that there may be other threads, so it is always safe.
 VRAMSCOPE_NEWER char __libc_single_threaded;
 char __libc_single_threaded = 0;
 

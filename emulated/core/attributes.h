@@ -90,7 +90,7 @@ VRAMSCOPE_EMULATED_API Peers PeersOf(int device, int peer);
 VRAMSCOPE_EMULATED_API Result PeerAttributeOf(int device, int peer, int attribute, int* value);
 
 VRAMSCOPE_EMULATED_API int AttributeOf(int device, Attribute attribute);
-// Writes a UUID of 16 bytes. Each device has another one, and it is the same in every process.
+// Writes a UUID of 16 bytes. It differs between devices, and is the same in every process.
 VRAMSCOPE_EMULATED_API void FillUuid(int device, unsigned char* uuid);
 
 }  // namespace vramscope::emulated

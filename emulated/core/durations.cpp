@@ -26,9 +26,9 @@ double ClocksPerSecond(const Gpu& gpu) {
   return gpu.boost_mhz > 0 ? gpu.boost_mhz * 1e6 : kUsual;
 }
 
-// Mixed reads and writes reach 0.88 to 0.92 of the memory bandwidth. If the data fits into the L2
-// cache, kernels reach 1.05 to 1.25 of it, because the data is already in the cache and is written
-// back later.
+// Mixed reads and writes reach 0.88 to 0.92 of the memory bandwidth. Data that fits into the L2
+// cache reaches 1.05 to 1.25 of it, because the data is already in the cache and is written back
+// later.
 double Moving(const Gpu& gpu, double bytes) {
   constexpr double kOfMemory = 0.9, kOfCache = 1.1;
   const double share = bytes <= static_cast<double>(gpu.l2_bytes) ? kOfCache : kOfMemory;

@@ -32,8 +32,8 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Write(uint64_t address, const void* from, uint64_t bytes);
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
-  // Returns false if bytes are unknown, and reads zeros from the first of these on. Reads the known
-  // bytes before it, because ranks pad their messages to the length of the longest message.
+  // Returns false if a byte is unknown. Then reads the known bytes before it, and zeros from it on,
+  // because ranks pad their messages to the length of the longest message.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
   // Sets the value that this thread reads for a single unknown byte, such as a boolean that PyTorch

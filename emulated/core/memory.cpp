@@ -142,8 +142,8 @@ void Memory::TakeContext(int device) {
 
 bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock) {
   Device& d = devices_[device];
-  // Tells other processes before the check, so that of two that ask at the same time at most one
-  // gets the last memory.
+  // Publishes the use before the check. So if two processes ask at the same time, at most one of
+  // them gets the last memory.
   d.used += bytes;
   Publish(device);
   const uint64_t taken = d.used - bytes + used_by_other_processes(device);

@@ -15,8 +15,8 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// A module or a library; both are treated alike. A function or a library's kernel is one of its
-// names.
+// A module or a library; both are treated alike. A function or a library's kernel is a name in
+// it.
 struct Module {
   // A copy of the image, because the caller may free it. It is empty if the length is unknown.
   std::vector<char> image;

@@ -31,7 +31,7 @@ int Work(Handle* handle, const char* name, double flops, Precision precision, ui
              : ExecutionFailed();
 }
 
-// If PyTorch's metadata names no version, uses the newest known release of this major
+// If PyTorch's metadata names no version, returns the version below for this major
 // version.
 Version CudnnVersion() {
   const Version newest = VRAMSCOPE_EMULATED_CUDNN >= 9 ? Version{9, 10, 2} : Version{8, 9, 2};

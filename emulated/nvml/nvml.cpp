@@ -1,6 +1,6 @@
-// Implements the part of libnvidia-ml that nvidia-smi, torch.cuda's device counts and the line
-// about processes in PyTorch's out-of-memory message need. Every function returns 0 (success) or
-// one of NVML's error numbers.
+// Implements a part of libnvidia-ml. It serves nvidia-smi, torch.cuda's device counts, and the line
+// about processes in PyTorch's out-of-memory message. Every function returns 0 (success) or one of
+// NVML's error numbers.
 #include <unistd.h>
 
 #include <algorithm>

@@ -101,7 +101,7 @@ def _codes(code):
 
 def stays_as_it_is(module):
     """Excludes functions of this package from torch.compile, which would otherwise compile them as
-    part of the program. Those that compiled code of the program calls are still traced with it."""
+    part of the program. If compiled code of the program calls one of them, it is still traced."""
     skip_code = getattr(module, "skip_code", None)
     if skip_code is None:  # before 2.8
         from torch._C._dynamo.eval_frame import skip_code

@@ -155,8 +155,8 @@ def _count_devices_aside(torch):
 
 
 def _keep_imports():
-    """Prevents the interpreter from deallocating packages that were imported before the fork when
-    it ends. Deallocating them would copy every page that is shared with the server, which took
+    """When the interpreter ends, prevents it from deallocating packages that were imported before
+    the fork. Deallocating them would copy every page that is shared with the server, which took
     longer than the program itself. The program's own objects are finalized as usual."""
     gc.freeze()
     kept = [sys.modules.pop(name) for name in _shared if name in sys.modules]
