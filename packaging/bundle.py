@@ -215,8 +215,8 @@ def add_certificates(tree, packages):
 
 
 def check(tree):
-    """Checks that each file finds its libraries in the tree or by the rules above, and that it does
-    not need a too new glibc."""
+    """Checks that each file finds its libraries in the tree or by the rules above, and that it
+    needs no glibc newer than allowed."""
     wrong = []
     own = tree / "lib/vramscope"
     for path in sorted(tree.rglob("*")):
@@ -276,8 +276,8 @@ def add_common_licenses(doc):
 
 
 def add_linked(tree, names):
-    """Adds the packages that are statically linked into the AppImage's runtime to the tree's SPDX
-    document. No file of the tree contains them."""
+    """Adds packages to the tree's SPDX document: those that are linked statically into the
+    AppImage's runtime. No file of the tree contains them."""
     doc = tree / "share/doc/vramscope"
     path = doc / "vramscope.spdx.json"
     document = json.loads(path.read_text())

@@ -162,8 +162,8 @@ VRAMSCOPE_EXPORTED unsigned la_objopen(struct link_map* map, Lmid_t space, uintp
   return LA_FLG_BINDTO;
 }
 
-// The loader calls this if the library that looks up, *or* the one found, requested it. Lookups by
-// this library stay.
+// The loader calls this if the library that looks up *or* the one that is found requested it.
+// Lookups by this library are not changed.
 VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_t* from,
                                           uintptr_t* to, unsigned* flags, const char* name) {
   *flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;

@@ -18,7 +18,7 @@ namespace {
 
 // --- renames that overlayfs refuses ---
 
-// Stores the path as one string. If it is relative to a descriptor, the string contains that.
+// Stores the path as one string, such as "/proc/self/fd/7/name" for a descriptor's folder.
 bool Absolute(int folder, const char* path, char* to, size_t size) {
   const int length = path[0] == '/' || folder == AT_FDCWD
                          ? snprintf(to, size, "%s", path)
@@ -172,7 +172,7 @@ void ShowAsOne(int fd, struct stat& status) {
 }
 
 // A folder in both layers gets the upper folder's status with the lower folder's device and inode
-// numbers. A new folder gets such a device number that it does not look like a mount.
+// numbers. A new folder gets a device number that keeps it from looking like a mount.
 int StatDescriptor(int fd, struct stat* status) {
   const int error = kernel::Fstat(fd, status);
   if (error == 0 && S_ISDIR(status->st_mode) && Copies() && Generation() != 0)

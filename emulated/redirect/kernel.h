@@ -1,7 +1,7 @@
 #pragma once
 
 // Makes system calls without the C library, because libvramscope-isolation.so interposes the C
-// library's functions. These functions do not change errno, which is thread-local. They return
+// library's functions. The functions here do not change errno, which is thread-local. They return
 // -errno where the C library would set errno.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1

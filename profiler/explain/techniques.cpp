@@ -33,7 +33,7 @@ constexpr uint64_t kAdapterRank = 8;            // rank of LoRA
 constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements; smaller weights get no adapter
 constexpr uint64_t kLossChunks = 8;
 
-// Returns whether the operator's result has 16 bits under autocast. It has if autocast runs the
+// Returns whether the operator's result has 16 bits under autocast. This is so if autocast runs the
 // operator in 16 bits, if it is a norm or dropout, or if its inputs have 16 bits. Softmax and
 // residual additions, for example, stay in fp32.
 bool Is16BitUnderAutocast(std::string_view op) {
