@@ -53,7 +53,7 @@ bool ActivityTailWriter::Add(const Activity& activity, std::span<const std::stri
 std::span<const Activity> ActivityTailWriter::rows() const { return {first(), rows_}; }
 
 void ActivityTailWriter::Clear(uint64_t rows, uint32_t names) {
-  // This order ensures that no row is counted twice if the process dies between two of the stores.
+  // Stores in this order, so that no row is counted twice if the process dies between two stores.
   ActivityTailHeader& facts = header();
   facts.rows.store(0, std::memory_order_release);
   facts.names.store(0, std::memory_order_release);

@@ -28,12 +28,12 @@ class ActivityTailWriter {
   // chunks already contains.
   bool Create(const char* path, uint64_t rows, uint32_t names);
   bool created() const { return file_.data() != nullptr; }
-  // Returns false if the tail is full. Also stores `names`, which are all names that the file of
-  // chunks lacks.
+  // Returns false if the tail is full. `names` are all names that the file of chunks does not
+  // contain yet. They are stored, too.
   bool Add(const trace::Activity& activity, std::span<const std::string> names);
   std::span<const trace::Activity> rows() const;
-  // Empties the tail after its rows and names were written; the file of chunks now contains `rows`
-  // and `names` in total.
+  // Empties the tail after its content was written as a chunk. `rows` and `names` are the numbers
+  // that the file of chunks now contains.
   void Clear(uint64_t rows, uint32_t names);
   void Close() { file_.Close(); }
 

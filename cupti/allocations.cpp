@@ -77,7 +77,7 @@ struct Tail {
     new (file.data()) HistoryTailHeader{.row_bytes = sizeof(HistoryTailRow)};
     return true;
   }
-  // If `keep`, the file is renamed and remains as a chunk of the history.
+  // Closes the file. If `keep`, renames it, so that it remains as a chunk of the history.
   void End(bool keep) {
     if (file.data() == nullptr) return;
     const uint64_t rows = header()->rows.load(std::memory_order_acquire);
@@ -109,8 +109,8 @@ std::atomic<Tail*> g_tail{nullptr};                   // the current file; null:
 std::atomic<bool> g_asked{false};                     // more room was requested
 std::atomic<Stacks*> g_stacks{nullptr};               // null: stacks cannot be read
 std::array<std::atomic<uint64_t>, 256> g_requests{};  // number of allocations and frees, by device
-// The streams in the order of their first allocation; unused entries are 0. An entry is the top
-// bit, the handle (55 bits) and the device (8 bits).
+// The streams in the order of their first allocation. An unused entry is 0. A used entry consists
+// of the top bit, the handle (55 bits) and the device (8 bits).
 std::array<std::atomic<uint64_t>, 4096> g_streams{};
 
 void NoteStream(uint8_t device, uint64_t stream) {
@@ -151,13 +151,13 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   const size_t end = sizeof header + (number + 1) * sizeof row;
   if (end + Tail::kAhead / 2 > tail->file.reserved() && !g_asked.exchange(true))
     sem_post(&The().wanted);
-  // Usually the reserving thread has already reserved these bytes. Reserve() fails if the disk is
+  // Usually the thread of ReserveAhead() has already reserved them. Reserve() fails if the disk is
   // full.
   if (!tail->file.Reserve(end)) {
     header.full.store(1, std::memory_order_relaxed);
     return;
   }
-  // Writes all members except `done`, because readers take a row with `done` for complete.
+  // Writes all members except `done`, which tells readers that the row is complete.
   HistoryTailRow* const place = tail->row(number);
   place->address = row.address;
   place->bytes = row.bytes;
@@ -245,8 +245,8 @@ void InChild() {
   state.reserving = false;
 }
 
-// Returns the number of slots in the table, from the size of its symbol. Memory after the table
-// must not be read.
+// Computes the number of slots in the table from the size of its symbol, so that memory after the
+// table is never read.
 size_t SlotsOf(void* const* table) {
   constexpr size_t kMost = 128;
   Dl_info where = {};
@@ -277,7 +277,7 @@ VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* t
   if (place >= end) return 0;
   void* const found = (*static_cast<void* const* const*>(self))[place - 2];
   using Tracker = std::function<void(const Entry&)>;
-  // A parameter of a type with a destructor is passed as a pointer to the caller's copy.
+  // The ABI passes a parameter whose type has a destructor as a pointer to the caller's copy.
   using Attach = void (*)(void* self, Tracker* tracker);
   The();  // created now, not at the first event
   Tracker tracker = &Take;
@@ -294,8 +294,8 @@ VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* t
 }
 
 // Checks the assumed layout of PyTorch's captured stacks with a stack captured in `code`. If the
-// layout is right, returns 1, and rows have stacks from then on. Call with the interpreter's lock
-// held.
+// layout is as assumed, returns 1, and rows have stacks from then on. Call with the interpreter's
+// lock held.
 VRAMSCOPE_EXPORTED int vramscope_history_stacks(const void* captured, const void* code) {
   const bool fits =
       PythonApi::The().complete && Stacks::Fits(captured, static_cast<const PyObject*>(code));

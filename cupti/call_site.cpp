@@ -28,8 +28,8 @@ class Locked {
   int before_;
 };
 
-// Disables the garbage collector, which may call the program's code. From Python 3.11 on, reading a
-// frame creates an object, and that may start the collector.
+// Disables the garbage collector, which may call the program's code. Since Python 3.11, reading a
+// frame creates an object, which may start the collector.
 class WithoutCollector {
  public:
   explicit WithoutCollector(const PythonFrames& frames)
@@ -59,8 +59,8 @@ std::string TextOf(const PythonApi& py, PyObject* object, const char* attribute)
   return text;
 }
 
-// vramscope's folder of Python code, "/opt/vramscope/python/"; "" if the program was not started by
-// vramscope.
+// Returns vramscope's folder of Python code, "/opt/vramscope/python/", or "" if the program was not
+// started by vramscope.
 std::string FolderOfHooks() {
   const char* const inject = getenv("VRAMSCOPE_PROGRAM_PYTHONPATH");  // .../python/inject
   const std::string_view path = inject == nullptr ? "" : inject;
@@ -68,8 +68,8 @@ std::string FolderOfHooks() {
   return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash + 1));
 }
 
-// Called with the interpreter's lock held. So the mutex is never locked while Python forks a
-// child.
+// Call with the interpreter's lock held, so that the mutex is never locked while Python
+// forks.
 const char* Kept(std::string site) {
   static std::mutex changing;
   static auto* const sites = new std::set<std::string>;  // never destroyed

@@ -12,13 +12,13 @@
 namespace vramscope::cupti {
 
 // Returns the innermost frame of the calling thread that is not in an installed package or in
-// vramscope's hooks. If there is none, as in a data loader's thread that pins batches, returns the
+// vramscope's hooks. If all frames are in those, as in a data loader's pinning thread, returns the
 // innermost frame. The text is valid until the process ends. Returns null if the thread runs no
-// Python, if the interpreter is about to end, if there is no Python in the process, or in
-// Python 3.8.
+// Python, if the interpreter is about to end, if there is no Python in the process, or in Python
+// 3.8.
 //
-// Takes the interpreter's lock, which PyTorch releases around its operators. The caller must not
-// hold any lock for which a thread with the interpreter's lock may wait.
+// Takes the interpreter's lock, which PyTorch releases around its operators. The caller must hold
+// no lock for which a thread that has the interpreter's lock may wait.
 const char* CallSite();
 
 // Like CallSite(), but calls the given functions and returns "" instead of null. `hooks` is the

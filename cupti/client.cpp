@@ -38,8 +38,8 @@ constexpr KindFacts kKinds[] = {
     {kEnvironment, "environment", "clocks, temperature and power are not shown"},
 };
 
-// Call this whenever the kind has been enabled, because enabling it also enables these calls.
-// Before CUDA 12, CUPTI records them in any case, as do versions that do not know their numbers.
+// Call this whenever the kind has been enabled, because that enables these calls again. CUPTI
+// cannot leave them out before CUDA 12, or in versions that do not know their numbers.
 void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
   if (kind == kRuntime && library.ActivityEnableRuntimeApi != nullptr)
     for (const uint32_t call : kQuietRuntimeCalls) library.ActivityEnableRuntimeApi(call, 0);
@@ -86,7 +86,7 @@ int64_t Offset(const Library& library, ClockFunction clock) {
   return offset;
 }
 
-// Returns the library that contains an address ("libnccl.so.2"); "" for code generated at run time.
+// Returns the library that contains an address ("libnccl.so.2"), or "" for code made at run time.
 std::string LibraryAt(uint64_t address) {
   Dl_info facts = {};
   if (dladdr(reinterpret_cast<void*>(address), &facts) == 0 || facts.dli_fname == nullptr)
@@ -134,7 +134,7 @@ Report Client::Start(Found found, const Options& options) {
     offset = Offset(library_, options_.clock);
   {
     std::lock_guard lock(consume_mutex_);
-    // Names keep their numbers after a restart.
+    // The consumer is kept after a stop, so that names keep their numbers.
     if (consumer_ == nullptr) {
       ConsumerOptions consume;
       consume.next = library_.ActivityGetNextRecord;

@@ -33,9 +33,9 @@ namespace vramscope::cupti {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  // Names in activities are indexes in `names`, which only grows. Receive() is called by one thread
-  // at a time: the thread that flushes, the client's thread or, with at_once, any thread of the
-  // program.
+  // Activities contain indexes into `names`, to which names are only added. Receive() is called by
+  // one thread at a time: the thread that flushes, the client's thread or, with at_once, any thread
+  // of the program.
   virtual void Receive(std::span<const trace::Activity> activities,
                        const std::vector<std::string>& names) = 0;
 };
@@ -85,21 +85,21 @@ class Client {
   static Client& The();
 
   Report Start(Found found, const Options& options);
-  // Delivers all completed records. With `forced`, also delivers incomplete records.
+  // Delivers all complete records. If `forced`, also delivers records of unfinished work.
   void Flush(bool forced = false);
   // Flushes and releases CUPTI, so that another profiler can use it. Start() resumes.
   void Stop();
   bool running() const { return running_.load(std::memory_order_acquire); }
   ClientCounts counts();
 
-  // Returns the number of a name; 0 before the first Start. Callable from any thread.
+  // Returns the number of a name, or 0 before the first Start. Callable from any thread.
   trace::StringId Name(std::string_view text);
   // Returns the number of a stream of the current device in activities. `handle` is a cudaStream_t;
   // 0 is the default stream. Returns nullopt if the client is not running or CUPTI does not know
   // the stream.
   std::optional<uint32_t> StreamId(uint64_t handle) const;
   // Sets the operator and module (ExternalId) of the calls that this thread makes from here on.
-  // Also works while the client is stopped, so that open operators are known after a restart.
+  // Also call it while the client is stopped, so that open operators are known after a restart.
   void PushCause(uint64_t id);
   void PopCause();
 

@@ -16,14 +16,14 @@ using trace::ActivityKind;
 using trace::MemorySpace;
 using trace::StringId;
 
-// How many calls are remembered. A kernel's record may arrive this many launches after its call.
+// How many API calls are remembered. The record of a kernel may arrive up to this many calls later.
 constexpr size_t kMostCauses = size_t{1} << 17;
 constexpr size_t kMostWaiting = size_t{1} << 16;
 constexpr size_t kMostNames = size_t{1} << 20;
 constexpr size_t kLongestName = 4096;
 
-// The size of a record up to the end of a field. Records of an older library may be shorter than
-// their declaration.
+// The size of a record up to the end of a field. An older library may write records that are
+// shorter than declared here.
 #define VRAMSCOPE_UP_TO(RECORD, FIELD) (offsetof(RECORD, FIELD) + sizeof(RECORD::FIELD))
 
 MemorySpace SpaceOf(uint32_t kind) {
@@ -46,7 +46,7 @@ MemorySpace SpaceOf(uint32_t kind) {
 
 uint8_t DeviceOf(uint32_t device) { return static_cast<uint8_t>(std::min<uint32_t>(device, 255)); }
 
-// Converts a mangled name to, for example, "void at::native::kernel<float>(int)"; keeps other
+// Demangles a name, for example to "void at::native::kernel<float>(int)". Keeps other
 // names.
 std::string Demangled(const char* name) {
   int status = 0;
@@ -164,8 +164,8 @@ void Consumer::Emit(const Activity& activity, std::vector<Activity>& out) {
 }
 
 bool Consumer::Times(uint64_t start, uint64_t end, Activity& activity) {
-  // Both are 0 if CUPTI could not measure them. If only the begin is 0, it is the start of the
-  // virtual clock.
+  // Begin and end are both 0 if CUPTI could not measure them. A begin of 0 alone is valid: it is
+  // the start of the virtual clock.
   if ((start == 0 && end == 0) || start > INT64_MAX || end > INT64_MAX) {
     ++counts_.untimed;
     return false;
@@ -195,7 +195,7 @@ void Consumer::EmitCopy(const CopyRecord& copy, Activity& activity, std::vector<
 void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>& out) {
   uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof kind);
-  // Copies the record, because a buffer may be unaligned, and a record shorter than declared.
+  // Copies the record, because it may be unaligned, and it may be shorter than declared here.
   const auto read = [&](auto& to, size_t needed) {
     if (room < needed) {
       ++counts_.cut;

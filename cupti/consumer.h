@@ -6,9 +6,9 @@
 //   Use(activities, consumer.names());
 //
 // Names are numbered by the consumer: StringId n is names()[n], and 0 is the empty name. Threads
-// have the system's ids (gettid), streams have CUPTI's. `bytes` of an operand is the number of
-// allocations and frees on the device before the program passed the address. A buffer is never read
-// beyond its bounds. Implausible records are counted and left out.
+// have the system's ids (gettid), streams have CUPTI's. An operand's `bytes` is the number of
+// allocations and frees on the device before the program passed the operand's address. A buffer is
+// never read beyond its bounds. Implausible records are counted and left out.
 //
 // Use from one thread at a time. Takes no lock; calls only the functions in its options.
 #pragma once
@@ -33,9 +33,9 @@ using NextRecord = int (*)(uint8_t* buffer, size_t valid, uint8_t** record);
 
 struct ConsumerOptions {
   NextRecord next = nullptr;
-  // Returns a name such as "cudaLaunchKernel"; "" if the call is unknown.
+  // Returns a name such as "cudaLaunchKernel", or "" if the call is unknown.
   std::function<std::string(CallbackDomain, uint32_t callback)> name_of_call = {};
-  // Returns the library whose code allocated driver memory ("libnccl.so.2"); "" if unknown.
+  // Returns the library whose code allocated driver memory ("libnccl.so.2"), or "" if unknown.
   std::function<std::string(uint64_t address)> name_of_code = {};
   // Whether records of host memory contain the line of Python code that allocated it
   // (EnableCallSites in library.h). Then the name of the activity is that line, not the library.
@@ -68,14 +68,14 @@ class Consumer {
   void set_call_sites(bool on) { options_.call_sites = on; }
 
  private:
-  // What is known about the API call of a correlation: its thread, and the external id that was
-  // active (operator in the upper half, module in the lower half).
+  // The API call of a correlation: its thread, and the external id that was active at the call
+  // (operator in the upper half, module in the lower half).
   struct Cause {
     uint32_t thread;
     bool called;
     uint64_t external;
   };
-  // Names are looked up by text, because after a module is unloaded its addresses may be reused.
+  // Looks up names by text, because their addresses may be reused after a module is unloaded.
   struct TextHash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -99,8 +99,8 @@ class Consumer {
   std::vector<std::string> names_{""};
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_, kernels_;
   std::unordered_map<uint64_t, trace::StringId> calls_, code_;
-  // Indexed by the lower bits of the correlation, which is a counter. A later entry overwrites an
-  // entry with the same lower bits. calloc makes the array, so unused pages take no memory.
+  // The array is indexed by the lower bits of the correlation, which is a counter. A later call
+  // overwrites an entry with the same bits. calloc makes the array, so unused pages take no memory.
   struct Slot {
     uint32_t correlation;
     Cause cause;

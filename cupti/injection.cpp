@@ -2,7 +2,7 @@
 // It writes the program's activities, and samples of NVML's memory figures, to
 // OUTPUT/process-PID/activities.bin while the program runs.
 //
-// Processes that do not use a GPU write nothing. Forked children write nothing, either.
+// Processes that do not use a GPU and forked children write nothing.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ constexpr uint64_t kMostOperands = uint64_t{1} << 23;
 constexpr auto kBetweenSteps = std::chrono::milliseconds(50);
 constexpr auto kBetweenAnswers = std::chrono::seconds(1);
 
-// Whether the activity shows that the GPU was used, not only queried.
+// Returns whether the activity shows that the GPU was used, not only queried.
 bool IsUse(const Activity& activity) {
   return activity.kind != ActivityKind::kCounter && activity.kind != ActivityKind::kOverhead &&
          activity.kind != ActivityKind::kRuntimeCall &&
@@ -58,13 +58,13 @@ class File : public Receiver {
   void Receive(std::span<const Activity> activities,
                const std::vector<std::string>& names) override {
     std::lock_guard lock(mutex_);
-    // A batch of activities contains either only operands or no operands.
+    // If the first activity of a batch is an operand, all of them are operands.
     if (!activities.empty() && activities.front().kind == ActivityKind::kOperand &&
         (operands_ += activities.size()) > kMostOperands)
       return;
     Take(activities, names);
   }
-  // The number of activities before the first use of a GPU that were dropped.
+  // Returns how many activities from before the first use of a GPU were dropped.
   uint64_t left_out() {
     std::lock_guard lock(mutex_);
     return held_.left_out();
@@ -225,8 +225,8 @@ class Answers {
     std::lock_guard lock(mutex_);
     return counters_.problem();
   }
-  // Takes a sample if the last sample is older than `least`. Returns whether any sample was taken
-  // yet.
+  // Takes a sample if the last sample is older than `least`. Returns whether there has been any
+  // sample yet.
   bool Ask(std::chrono::nanoseconds least, ClockFunction clock, bool alone) {
     std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
@@ -279,7 +279,7 @@ void EachPeriod() {
   if (!IsVirtual(ClockOfProcess())) TheAnswers().Ask(kBetweenAnswers, ClockOfProcess(), false);
 }
 
-// Whether to record the operator of each kernel, and the blocks that it accesses.
+// Returns whether to record the operator of each kernel, and the blocks that the kernel accesses.
 bool OperatorsWanted() {
   const char* wanted = getenv("VRAMSCOPE_PROGRAM_OPERATORS");
   return wanted != nullptr && std::string_view(wanted) == "1";
@@ -339,9 +339,9 @@ VRAMSCOPE_EXPORTED void vramscope_activities_flush() {
   TheFile().Say(Facts(), false);
 }
 
-// Called at every mark until it returns 1, which means that a sample has been taken. After that,
-// called at the end of every step. With the virtual clock, every step has a sample, so that two
-// runs write equal traces.
+// The hooks call this at every mark until it returns 1, which means that a sample has been taken.
+// From then on, they call it at the end of every step. With the virtual clock, every step has a
+// sample, so that two runs write equal traces.
 VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   if (g_process != getpid()) return 0;
   std::lock_guard lock(g_mutex);
@@ -350,8 +350,8 @@ VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   return TheAnswers().Ask(least, clock, !g_report.running) ? 1 : 0;
 }
 
-// Writes which number CUPTI uses for a stream of the current device. `handle`: the stream's handle
-// in the allocator. Returns 1 if CUPTI knows the stream.
+// Writes CUPTI's number of a stream of the current device. `handle` is the handle that the
+// allocator uses for the stream. Returns 1 if CUPTI knows the stream.
 VRAMSCOPE_EXPORTED int vramscope_activities_stream(int device, uint64_t handle) {
   if (g_process != getpid()) return 0;
   std::lock_guard lock(g_mutex);

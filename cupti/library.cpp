@@ -60,7 +60,7 @@ uint64_t Realtime() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// A function of the emulated platform; null if the process does not use the platform.
+// Returns a function of the emulated platform, or null if the process does not use the platform.
 template <typename Function>
 Function FunctionOfPlatform(const char* name) {
   void* emulated = Loaded("libvramscope-emulated.so");

@@ -34,7 +34,7 @@ struct Library {
   int (*ActivityDisable)(uint32_t kind) = nullptr;
   int (*ActivityFlushAll)(uint32_t flag) = nullptr;
   NextRecord ActivityGetNextRecord = nullptr;
-  // Optional functions: null in a library that lacks them.
+  // Optional functions. They are null if the library lacks them.
   int (*ActivityGetNumDroppedRecords)(void* context, uint32_t stream, size_t* count) = nullptr;
   int (*ActivityRegisterTimestampCallback)(ClockFunction) = nullptr;
   int (*ActivityPushExternalCorrelationId)(uint32_t kind, uint64_t id) = nullptr;
@@ -60,8 +60,8 @@ Found FindLibrary();
 ClockFunction ClockOfProcess();
 bool IsVirtual(ClockFunction clock);
 // Makes the emulated platform record which addresses kernels, memcpys and memsets use. Each record
-// also has the count that `requests` returns (Options::requests). Null stops the recording. Returns
-// false if there is no emulated platform.
+// also has the count that `requests` returns (Options::requests). If `requests` is null, stops
+// recording. Returns false if there is no emulated platform.
 bool EnableOperands(uint64_t (*requests)(int device));
 // Makes the emulated platform record for each host allocation the line that `site` returns
 // (Options::call_site). Null stops the recording. Does nothing if there is no emulated platform.

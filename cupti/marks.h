@@ -1,5 +1,5 @@
-// The file of a process's marks (profiler/program/marks.h): lines of text. A line is in the file as
-// soon as it is written, even if the process dies. While the process runs, zeros follow the last
+// The file of a process's marks (profiler/program/marks.h): lines of text. A written line
+// stays in the file even if the process dies. While the process runs, zeros follow the last
 // line.
 //
 //   MarksFile& file = MarksFile::The();
@@ -27,8 +27,8 @@ class MarksFile {
 
   static MarksFile& The();
 
-  // A null `clock` selects CLOCK_REALTIME, the clock of the allocator's entries. Returns false if
-  // the file cannot be created.
+  // If `clock` is null, uses CLOCK_REALTIME, as the allocator's history entries do. Returns false
+  // if the file cannot be created.
   bool Begin(const char* path, Clock clock);
   void End();
   // Stops writing. Called in a forked child.

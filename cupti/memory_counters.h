@@ -21,10 +21,10 @@ class MemoryCounters {
  public:
   // Returns the names of the counters, which have the numbers 1, 2, ... in this order.
   static std::vector<std::string> Names();
-  // Samples the GPUs that the process has a context on; `time_ns` is on the trace's clock. The
+  // Samples the GPUs on which the process has a context. `time_ns` is on the trace's clock. The
   // first call opens NVML.
   std::vector<trace::Activity> Ask(int64_t time_ns);
-  // Returns why there are no counters; "" without an error or before the first Ask().
+  // Returns why there are no counters, or "" if there was no error or no Ask() yet.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -22,7 +22,7 @@
 namespace vramscope::cupti {
 namespace {
 
-// The part of NVTX's interface for tools that is used here. Positions in it never change.
+// The parts of NVTX's interface for tools that are used here. Their positions never change.
 using Function = void (*)();
 using FunctionTable = Function**;
 struct CallbackTable {
@@ -38,7 +38,7 @@ struct TextHash {
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// The numbers that operators have in the history; shared by all threads. Never destroyed, like
+// The numbers of operators in the history. All threads share them. Never destroyed, like
 // Thread.
 struct Numbers {
   std::mutex changing;
@@ -65,7 +65,7 @@ struct Thread {
   std::unordered_map<std::string, Known, TextHash, std::equal_to<>> names;
   std::vector<Open> open;
 };
-// Never destroyed, because operators run while a thread and the process end.
+// Never destroyed, because operators may still run while the thread or the process ends.
 Thread& TheThread() {
   static thread_local Thread* thread = new Thread;
   return *thread;
@@ -115,7 +115,7 @@ int Push(const char* name) {
   return static_cast<int>(thread.open.size()) - 1;
 }
 
-// Begins a range in another form. PyTorch's operators use none of these, but Pop() ends them, too.
+// For ranges that begin in another form. PyTorch's operators have none, but Pop() must match them.
 int PushOther(const void*) { return Push(nullptr); }
 
 int Pop() {

@@ -80,7 +80,7 @@ struct PythonApi {
 };
 
 // The functions that read a thread's frames, in Python 3.9 and later (call_site.h). `complete` is
-// false without Python and in Python 3.8.
+// false in Python 3.8 and in a process without Python.
 struct PythonFrames {
   bool complete = true;
 
@@ -95,8 +95,8 @@ struct PythonFrames {
   PyObject* (*CallerOf)(PyObject* frame) = nullptr;
   PyObject* (*CodeOf)(PyObject* frame) = nullptr;
   int (*LineOf)(PyObject* frame) = nullptr;
-  // Return whether the garbage collector was enabled. Null in Python 3.9, in which reading frames
-  // creates no objects.
+  // Return whether the garbage collector was enabled before. Null in Python 3.9, where reading a
+  // frame creates no object.
   int (*DisableCollector)() = nullptr;
   int (*EnableCollector)() = nullptr;
 

@@ -93,8 +93,8 @@ State& The() {
   return *state;
 }
 
-// Returns the modules whose calls this thread is in, as numbers of names, or kNoModule for a module
-// without marks.
+// Returns the modules that this thread is executing, outermost first. Each is the number of its
+// name, or kNoModule if the module has no marks.
 std::vector<int64_t>& Modules() {
   thread_local std::vector<int64_t> modules;
   return modules;
@@ -102,7 +102,7 @@ std::vector<int64_t>& Modules() {
 
 PyObject* Number(int64_t number) { return Py().FromLong(number); }
 
-// Returns 0 on failure and clears the error.
+// If the conversion fails, clears the error and returns 0.
 uint64_t AsNumber(const Ref& value) {
   if (value) {
     const uint64_t number = Py().AsUnsignedLongLong(value.get());
@@ -145,7 +145,7 @@ Place Here() {
   if (here.requests > 0) s.used[here.device] = true;
   for (int other = 0; other < static_cast<int>(s.used.size()); ++other) {
     if (!s.used[other] || other == here.device) continue;
-    // Other devices with new allocations need a mark, too.
+    // Each other device with new allocations also gets a mark.
     const uint64_t requests = Requests(other);
     if (requests == s.last[other]) continue;
     s.last[other] = requests;
@@ -159,8 +159,8 @@ void Put(char kind, const Place& place, std::initializer_list<int64_t> arguments
                        {arguments.begin(), arguments.size()});
 }
 
-// Writes marks for tensors that were saved or released since the last mark. They get the position
-// of the next mark.
+// Writes marks for tensors that were saved or released since the last mark. These marks get the
+// position of the next mark.
 void TellSaved(const Place& here) {
   State& s = The();
   for (const State::Told& one : s.kept)
@@ -341,13 +341,13 @@ PyObject* DoText(PyObject*, PyObject* bytes) {
   return Number(0);
 }
 
-// requests(): returns the sum over all devices of the allocations and frees before the last mark.
+// requests(): returns the number of allocations and frees of all devices up to the last mark.
 PyObject* DoRequests(PyObject*, PyObject*) {
   const std::array<uint64_t, 256>& last = The().last;
   return Py().FromUnsignedLongLong(std::accumulate(last.begin(), last.end(), uint64_t{0}));
 }
 
-// enter(name): this thread enters a module. A module without marks has the name -1.
+// enter(name): called when this thread enters a module. `name` is -1 for a module without marks.
 PyObject* DoEnter(PyObject*, PyObject* name) {
   const int64_t number = Py().AsLongLong(name);
   if (number == -1 && Py().ErrorOccurred() != nullptr) return nullptr;
@@ -378,8 +378,8 @@ int64_t VersionOf(PyObject* tensor) {
   return version;
 }
 
-// Returns whether the tensor was not written to since it was saved. With hooks, PyTorch does not
-// check this.
+// Returns whether the tensor is unchanged since it was saved. If there are hooks, PyTorch itself
+// does not check this.
 bool IsUnchanged(const Saved& saved) {
   const int64_t version = VersionOf(saved.tensor);
   if (version == saved.version) return true;
@@ -419,8 +419,8 @@ PyObject* DoPack(PyObject*, PyObject* tensor) {
 }
 
 // unpack(key): called when autograd needs the tensor. Returns a new tensor each time, because
-// autograd attaches its graph node to the tensor. If the key owned that tensor, key, tensor and
-// node would keep each other alive.
+// autograd attaches its graph node to the returned tensor. If the key owned that tensor, they would
+// keep each other alive.
 PyObject* DoUnpack(PyObject*, PyObject* key) {
   const PythonApi& py = Py();
   State& s = The();
@@ -508,9 +508,9 @@ using namespace vramscope::cupti;  // NOLINT: C functions follow
 VRAMSCOPE_EXPORTED const void* vramscope_marks_methods() { return g_methods.data(); }
 
 // Call before any of the functions, with the interpreter's lock held. `tensor` and `parameter`:
-// PyTorch's classes. `current_device`: PyTorch's function. `count` (null: the allocator counts) and
-// `address`: the hooks' functions that return a device's allocations and frees, and the address of
-// any tensor. `object_bytes`: size of an `object`. Returns 1 on success.
+// PyTorch's classes. `current_device`: PyTorch's function. `count`: the hooks' function that counts
+// a device's allocations and frees, or null if the allocator counts them. `address`: their function
+// that returns a tensor's address. `object_bytes`: the size of an `object`. Returns 1 on success.
 VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* parameter,
                                                PyObject* current_device, PyObject* count,
                                                PyObject* address, int devices,
@@ -555,11 +555,11 @@ VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* param
   return s.saved != nullptr ? 1 : 0;
 }
 
-// A null `clock` selects the clock of the allocator's entries. Returns 1 if the file could be
+// If `clock` is null, uses the clock of the allocator's entries. Returns 1 if the file was
 // created.
 VRAMSCOPE_EXPORTED int vramscope_marks_begin(const char* path, uint64_t (*clock)()) {
   return MarksFile::The().Begin(path, clock) ? 1 : 0;
 }
-// Returns 1 if there was no room for a mark; after that, no more marks are written.
+// Returns 1 if there was no room for a mark. No marks are written from then on.
 VRAMSCOPE_EXPORTED int vramscope_marks_failed() { return MarksFile::The().failed() ? 1 : 0; }
 VRAMSCOPE_EXPORTED void vramscope_marks_end() { MarksFile::The().End(); }

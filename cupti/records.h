@@ -1,7 +1,7 @@
 // Activity records in CUPTI's layout. Only the fields that are read or written are declared. Their
-// positions are the same from CUDA 11.7 to 13 (a test compares them with the installed headers).
-// Newer structures are longer, and their other fields are not read. The
-// emulated libcupti writes these structures, which are as long as the longest version.
+// positions are the same from CUDA 11.7 to 13; a test compares them with the installed headers.
+// Newer structures have more fields at the end. The emulated libcupti writes these structures, so
+// they have the length of the longest version.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ enum Kind : uint32_t {
   kSynchronization = 38,
   kExternalCorrelation = 39,
   kMemory2 = 49,
-  // Operands of the kernel, memcpy or memset in the preceding record. Written only by the emulated
-  // libcupti, if records are delivered at once.
+  // Operands of the kernel, memcpy or memset in the record before. Only the emulated libcupti
+  // writes these records, if it delivers records at once.
   kOperands = 0x5653,
 };
 
@@ -160,7 +160,7 @@ struct EnvironmentRecord {
   uint32_t kind, device;
   uint64_t timestamp;
   uint32_t environment_kind;
-  // SM and memory clocks in MHz; degrees Celsius; power and its limit in milliwatts.
+  // SM clock and memory clock in MHz, temperature in Celsius, power and its limit in milliwatts.
   uint32_t data[5];
 };
 static_assert(sizeof(EnvironmentRecord) == 40);

@@ -115,7 +115,7 @@ uint32_t Stacks::Number(const Context& context) {
       if (known_[place].compare_exchange_strong(there, made, std::memory_order_acq_rel))
         return made;
     }
-    // If another thread has inserted the same stack first, the stack added here stays unused.
+    // If another thread has inserted the same stack first, the stack added above stays unused.
     if (Is(stacks_[there - 1], sought)) return there;
   }
 }
@@ -162,7 +162,7 @@ bool Stacks::Write(int fd) {
   std::vector<Context> kept;  // keeps the code objects alive until IncRef() is called
   std::lock_guard lock(writing_);
   std::string text, line;
-  // Stops at a stack that is not complete yet, which the next call writes.
+  // Stops at a stack that is not complete yet. The next call continues there.
   const size_t end = std::min<size_t>(stacks_taken_.load(std::memory_order_relaxed), kMostStacks);
   for (; written_ < end && stacks_[written_].done.load(std::memory_order_acquire) != 0;
        ++written_) {

@@ -33,7 +33,7 @@ class Stacks {
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
 
-  // Returns whether the layout is as assumed: the innermost frame read from `captured` must run
+  // Returns whether the layout is as assumed, so that the innermost frame of `captured` runs
   // `code`.
   static bool Fits(const void* captured, const PyObject* code);
 
@@ -51,7 +51,7 @@ class Stacks {
   struct FrameHash {
     size_t operator()(const Frame& frame) const;
   };
-  // Written by the thread that took the stack's number. Other threads read it when `done` is 1.
+  // The thread that took the stack's number writes it. Other threads read it once `done` is 1.
   struct Stack {
     uint64_t hash;
     uint32_t first, count;       // range in frames_

@@ -1,5 +1,5 @@
 // Writes all of `bytes` to a descriptor, even if signals interrupt it or a call writes only a part.
-// Returns the number of bytes written, less than bytes.size() if the disk is full or fails.
+// Returns how many bytes were written: fewer than bytes.size() if the disk is full or fails.
 //
 //   if (WriteAll(file, text) < text.size()) broken = true;
 //

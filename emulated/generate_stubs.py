@@ -27,8 +27,8 @@ def defined_in(objects):
     return names
 
 
-# The status that a library returns for unsupported calls: its status "not supported" or a similar
-# status.
+# The status that each library returns for unsupported calls: "not supported", or a similar
+# one.
 REFUSALS = [
     ("libcudart.so.*", 801), ("libcuda.so.*", 801), ("libnvidia-ml.so.*", 3),
     ("libcublas*.so.*", 15),  # includes cuBLASLt
@@ -113,7 +113,7 @@ def version_script(node, names, extra):
     if set(by_node) <= {""}:
         return "{ global:\n" + "".join(f"  {n};\n" for n in sorted(by_node.get("", []))) + "local: *; };\n"
     # A version script cannot mix anonymous and named nodes, so names without a version get the
-    # library's node. References without a version accept it.
+    # library's node. The linker accepts it for references without a version.
     if "" in by_node:
         by_node.setdefault(node or sorted(filter(None, by_node))[0], []).extend(by_node.pop(""))
     parts = []

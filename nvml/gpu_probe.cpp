@@ -50,7 +50,7 @@ bool LoadAll(void* library, Driver& d) {
          Load(library, "cuMemGetInfo_v2", d.MemGetInfo);
 }
 
-// The result includes memory of other processes, so it is too large if they use the GPU meanwhile.
+// The result is too large if other processes allocate memory of the GPU meanwhile.
 uint64_t ContextBytes(const Driver& driver, int device) {
   void* context = nullptr;
   if (driver.DevicePrimaryCtxRetain(&context, device) != 0) return 0;

@@ -72,8 +72,8 @@ std::optional<uint64_t> Sampler::OfThisProcess(void* handle) const {
   }
   if (error != 0) return std::nullopt;
   processes.resize(std::min<size_t>(count, processes.size()));
-  // This process has a context on the GPU. A single entry must therefore be this process, even if
-  // its pid differs, as in a container.
+  // This process has a context on the GPU, so a single entry must be this process, even if the
+  // entry has another pid, as in a container.
   const auto ours = processes.size() == 1
                         ? processes.begin()
                         : std::find_if(processes.begin(), processes.end(), [](const Process& p) {

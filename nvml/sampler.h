@@ -23,7 +23,7 @@ struct GpuMemory {
   uint8_t device = 0;  // CUDA's index in this process
   uint64_t total = 0;  // size of the GPU's memory
   uint64_t used = 0;   // memory used by all processes
-  // The memory that driver and firmware reserve. nullopt: the library is old and adds it to `used`.
+  // The memory that driver and firmware reserve. An old library returns none and adds it to `used`.
   std::optional<uint64_t> driver;
   // The part of `used` that belongs to this process. It is unknown under WSL, and if several
   // processes in a container use the GPU, because NVML then reports other pids.
@@ -34,7 +34,7 @@ class Sampler {
  public:
   // Returns why NVML is not available, or "" if it is. The first call needs some milliseconds.
   std::string Open();
-  // Returns one element for each GPU, without figures that NVML does not return. Takes tens to
+  // Returns one element for each GPU. Figures that NVML does not return are missing. Takes tens to
   // hundreds of microseconds per GPU.
   std::vector<GpuMemory> Now();
 

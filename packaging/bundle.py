@@ -85,8 +85,8 @@ NEWER = {"arc4random_buf": "GLIBC_2.36"}
 
 
 def use_newer(target, up):
-    """Links a library that needs a function in NEWER to libvramscope-newer.so, which is used where
-    the C library lacks the function."""
+    """Links a library that needs a function in NEWER to libvramscope-newer.so, whose function is
+    used if the C library has none."""
     asked = run("objdump", "-T", str(target))
     names = [name for name, version in NEWER.items() if re.search(r"%s\)?\s+%s$" % (re.escape(version), name), asked, re.M)]
     if not names:
@@ -101,8 +101,8 @@ def use_newer(target, up):
 
 
 def search_first(target, *folders):
-    """Sets DT_RPATH, which precedes LD_LIBRARY_PATH, unlike DT_RUNPATH. On clusters, modules put
-    other versions of these libraries on LD_LIBRARY_PATH."""
+    """Sets DT_RPATH. Unlike DT_RUNPATH, it is searched before LD_LIBRARY_PATH, on which the
+    environment modules of clusters put other versions of these libraries."""
     run("patchelf", "--force-rpath", "--set-rpath", ":".join(folders), str(target))
 
 
@@ -204,8 +204,8 @@ def add_fonts(tree, packages):
 
 def add_certificates(tree, packages):
     """Adds certificates for `vramscope setup` on a computer that has none (ui/setup/network.cpp).
-    They come from the package instead of /etc/ssl/certs, where the owner of the build computer may
-    have added authorities that users must not trust."""
+    They come from the package and not from /etc/ssl/certs, because the owner of the build computer
+    may have added authorities there that users must not trust."""
     listed = sorted(line for line in run("dpkg", "-L", "ca-certificates").splitlines() if line.endswith(".crt"))
     if len(listed) < 50:
         raise SystemExit("bundle: ca-certificates has %d certificates: is it installed?" % len(listed))
@@ -216,7 +216,7 @@ def add_certificates(tree, packages):
 
 def check(tree):
     """Checks that each file finds its libraries in the tree or by the rules above, and that it
-    needs no glibc that is too new."""
+    needs no glibc newer than allowed."""
     wrong = []
     own = tree / "lib/vramscope"
     for path in sorted(tree.rglob("*")):
@@ -276,8 +276,8 @@ def add_common_licenses(doc):
 
 
 def add_linked(tree, names):
-    """Adds packages to the tree's SPDX document that are not linked into a file of the tree, but
-    statically into the AppImage's runtime."""
+    """Adds packages to the tree's SPDX document: those that are linked statically into the
+    AppImage's runtime. No file of the tree contains them."""
     doc = tree / "share/doc/vramscope"
     path = doc / "vramscope.spdx.json"
     document = json.loads(path.read_text())

@@ -68,8 +68,8 @@ class Elf:
         del self._data
 
     def drop_version(self, path, file, version):
-        """Removes the requirement of a version of the library `file` from `path`, the file from
-        which this object was read. No symbol may still use the version's entry. The entry is
+        """Removes a version of the library `file` from the versions that `path` requires (`path` is
+        the file from which this object was read). No symbol may still use the version. Its entry is
         overwritten with the oldest version that the file needs of the same library."""
         oldest = min((name for library, name in self.version_entries if library == file and name != version),
                      key=lambda name: [int(part) for part in name.split("_")[-1].split(".")])

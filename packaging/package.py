@@ -76,8 +76,8 @@ def wheel(tree, dist, name):
         if path.is_file() and "__pycache__" not in path.parts:
             contents["vramscope/" + str(path.relative_to(python))] = (path.read_bytes(), 0o644)
     # Wheels cannot contain links, so each link becomes a copy of its target. Nothing is installed
-    # into the environment's share/ (.data/data), because shells do not search that folder of
-    # virtual environments, and because pip would not remove its folders.
+    # into the environment's share/ (.data/data): shells do not search the share/ of a virtual
+    # environment, and pip would not remove folders there.
     for path in sorted(tree.rglob("*")):
         if path.is_file():
             contents["vramscope/_bundle/" + str(path.relative_to(tree))] = (path.read_bytes(), mode_of(path))

@@ -33,8 +33,8 @@ namespace {
 constexpr int kUsage = 2, kInternalFailure = 4;
 constexpr size_t kPiece = 1 << 20;
 
-// The text "vramscope-image " OFFSET SHA256. package.py overwrites its zeros in the built file, so
-// `volatile` keeps the compiler from treating it as a constant.
+// The text "vramscope-image ", the image's offset and its SHA-256. package.py replaces the zeros in
+// the built file, so `volatile` keeps the compiler from treating them as constants.
 constexpr size_t kMark = 16, kOffset = 20, kDigest = 64;
 __attribute__((used)) volatile char kImage[] =
     "vramscope-image 00000000000000000000 "
@@ -59,7 +59,7 @@ int Fail(const char* format, ...) {
   return kInternalFailure;
 }
 
-// Joins folder and name. Returns whether the path fits into `to`.
+// Writes "folder/name" to `to`. Returns false if the path is too long.
 bool Join(char (&to)[PATH_MAX], const char* folder, const char* name) {
   return snprintf(to, sizeof to, "%s/%s", folder, name) < int{sizeof to};
 }
@@ -75,7 +75,7 @@ size_t ImageOffset() {
   return strtoull(digits, nullptr, 10);
 }
 
-// Writes one entry of the image. vramscope's image contains only folders, files and links; any
+// Writes one entry of the image. vramscope's image contains only folders, files and links. Any
 // other entry is an error.
 bool CopyFile(sqfs* image, sqfs_inode* inode, const char* path, char* piece) {
   const int out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -42,7 +42,7 @@ struct Options {
   std::optional<run::Assumption> context_said;
 };
 
-// Parses the size of a CUDA context. The name of a GPU stands for the size of its CUDA context.
+// Parses the size of a CUDA context. Instead of a size, the text may name a GPU.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
   const absl::StatusOr<run::DeviceProfile> device =
@@ -77,8 +77,8 @@ absl::Status Append(const std::string& path, const std::string& text) {
   return close(fd) == 0 || !status.ok() ? status : failed();
 }
 
-// Prints the verdict and returns the exit status. Also judges the host's memory if it has a budget.
-// `whole` is the trace with all processes and devices. `more` is added to the JSON.
+// Prints the verdict and returns the exit status. If there is a budget for host memory, judges that
+// as well. `whole` is the trace with all processes and devices. `more` is added to the JSON.
 ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string& what,
              const Options& options, const Json& more = Json::object()) {
   std::optional<JudgedHost> host;
@@ -218,8 +218,8 @@ ExitCode Execute(const Context& context, Options& options) {
   return JudgeAndSay("", result.trace->info.model.name, result.trace, *result.trace, options);
 }
 
-// Reports options that have no effect without the FILE, RUN or PROGRAM to which they belong.
-// `--device` is the number of a device in a FILE, but for a RUN or a program it names a GPU.
+// Reports options that have no effect with this kind of input. With a FILE, `--device` is the
+// number of a device; with a RUN or a program, it is the name of a GPU.
 ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& options) {
   std::vector<const char*> names(std::begin(kProgramOptionNames), std::end(kProgramOptionNames));
   if (options.program.from.empty()) names.push_back("--output");

@@ -45,7 +45,7 @@ run::Assumption ContextOf(const trace::Trace& trace) {
   return assumed;
 }
 
-// Returns why the trace can't be compared with a budget, or OK.
+// Returns OK, or an error that says why the trace can't be compared with a budget.
 absl::Status Comparable(const trace::Trace& trace) {
   if (trace.segments.size() > 0) return absl::OkStatus();
   // A plan or a recording without allocations needs only its context, unless its first allocation
@@ -167,7 +167,7 @@ std::string VerdictText(const Judged& judged) {
       "after it is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
   // A plan continues after it has reached its limit. With a higher limit, the allocator would have
-  // kept more memory cached, so the plan would need another amount.
+  // kept more memory cached, so the plan would have needed more.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
     text += i18n::Format(
         ". With {} of GPU memory, this plan needs {}; with another size, it may need more or less. "

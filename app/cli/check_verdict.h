@@ -28,7 +28,7 @@ struct Judged {
   // The first allocation that failed, and the GPU memory needed for it to succeed.
   struct RanOut {
     uint64_t reserved = 0, asked = 0;
-    // All GPU memory that the run then needs, including reserved memory and the CUDA context.
+    // All GPU memory that the run needs at that allocation, with the CUDA context.
     uint64_t needed = 0;
   };
   std::shared_ptr<const trace::Trace> trace;  // trace of one device
@@ -43,9 +43,9 @@ struct Judged {
   uint64_t over() const { return needed > budget ? needed - budget : 0; }
 };
 
-// Compares the budget with the reserved memory plus the CUDA context. If `context` is given, it
-// replaces the size from the trace (or, if the trace has none, from the default GPU).
-// Returns kFailedPrecondition if the trace can't be compared with a budget.
+// Compares the budget with the reserved memory plus the CUDA context. `context` overrides the size
+// of the context; by default, the size comes from the trace or else from the default GPU. Returns
+// kFailedPrecondition if the trace can't be compared with a budget.
 absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t budget,
                              const std::optional<run::Assumption>& context);
 
@@ -65,7 +65,7 @@ Json JudgedJson(const JudgedHost& host);
 std::string VerdictText(const Judged& judged);  // one line
 std::string JudgedText(const Judged& judged);   // includes what is allocated at the peak
 Json JudgedJson(const Judged& judged);
-// Returns a section in English about `what` for the summary of a CI job. `host` may be null.
+// Returns a section in English, titled `what`, for the summary of a CI job. `host` may be null.
 std::string JudgedMarkdown(const Judged& judged, const JudgedHost* host, const std::string& what);
 
 }  // namespace vramscope::cli

@@ -38,7 +38,7 @@ using Json = nlohmann::ordered_json;  // keys keep the order in which they are w
 // Returns 3 if an input is unusable or needs too much memory, and 4 for any other error.
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// "vramscope: error: ..." on stderr; returns ExitCodeOf(status).
+// Prints "vramscope: error: ..." on stderr and returns ExitCodeOf(status).
 ExitCode ReportError(const absl::Status& status);
 // Prints "vramscope: ..." on stderr. All messages are printed through this function, which escapes
 // control characters, because a message may quote a file.
@@ -64,7 +64,7 @@ class CapturedOutput {
   std::vector<std::string> notes;
 };
 
-// Returns the error for too little host memory. `what`: the name of the file being read, or "".
+// Returns the error for too little host memory. `what` is the name of the file being read, or "".
 absl::Status OutOfMemory(const std::string& what);
 
 // Prints one JSON object on stdout. Returns kInternalFailure if writing fails.
@@ -92,16 +92,16 @@ const std::vector<CommandEntry>& AllCommands();
 // `app` and `context` must outlive the command.
 void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context);
 
-// A check of an option's value: a number from `least` to `most`. Unlike CLI::Range, it refuses
+// Returns a check that a value is a number from `least` to `most`. Unlike CLI::Range, it refuses
 // "nan".
 std::function<std::string(const std::string&)> NumberBetween(double least, double most);
 
-// Makes an empty value of the app's own options an error; AddCommand() does so for a command's
-// options. Otherwise `--device "$GPU"` would select the default GPU if the variable is not
+// Refuses empty values of the app's own options; AddCommand() refuses those of a command's
+// options. Without this, `--device "$GPU"` would select the default GPU if the variable is not
 // set.
 void RefuseEmptyValues(CLI::App& app);
 // Splits "--name=" into "--name" and "", because CLI11 would take the next argument as the value.
-// Arguments after "--" stay unchanged. Returns the arguments in CLI11's order, the last first.
+// Arguments after "--" stay unchanged. Returns the arguments in reverse order, as CLI11 expects.
 std::vector<std::string> ForParser(std::vector<std::string> arguments);
 
 }  // namespace vramscope::cli

@@ -9,7 +9,7 @@
 
 namespace vramscope::cli {
 
-// `what`: bash, zsh, fish or man. `app` must have all of its commands.
+// `what` is bash, zsh, fish or man. `app` must have all of its commands.
 std::string Describe(const CLI::App& app, std::string_view what);
 
 }  // namespace vramscope::cli

@@ -27,7 +27,7 @@ struct Options {
   bool json = false, file = false;
 };
 
-// A condition on a figure, such as ">=16GiB". `sign` is the comparison; "" means ">=".
+// A condition on a figure of a GPU, such as ">=16GiB". `sign` is the comparison; "" means ">=".
 struct Bound {
   std::string sign;
   double value = 0;
@@ -104,7 +104,7 @@ absl::StatusOr<std::vector<run::Device>> Chosen(const Options& options) {
            (!capability || capability->Holds(d.compute_capability)) &&
            (options.family.empty() || run::HasWords(FamilyText(d), {options.family}));
   };
-  // A single word may name a GPU, a MIG slice or a device file, or may be a list of figures.
+  // A single word may name a GPU, a MIG slice or a device file, or may list the figures of a GPU.
   if (options.words.size() == 1) {
     const std::string& word = options.words.front();
     const absl::StatusOr<std::string> text = run::DeviceTextOf(word);

@@ -11,7 +11,7 @@
 namespace vramscope::cli {
 
 Json DeviceMemoryJson(const trace::Trace& trace, const explain::DeviceMemory& memory);
-// Returns a heading, a line for each part of the memory, and the sum; "" if no part is known.
+// Returns a heading, a line for each part of the memory, and the sum, or "" if no part is known.
 std::string DeviceMemoryText(const explain::DeviceMemory& memory);
 // Returns null if the driver's allocations were not recorded.
 Json HostMemoryJson(const trace::Trace& trace);

@@ -82,7 +82,7 @@ DeviceDiff TotalsOf(analysis::DevicePair of) {
   return d;
 }
 
-// Pairs of traces: A and B for each device. There are no totals over several devices.
+// The traces of each device in A and B. There are no totals of several devices.
 struct Pairs {
   std::vector<analysis::DevicePair> pairs;
   size_t shown = 0;  // the device of B whose `peak` is shown
@@ -101,7 +101,7 @@ absl::StatusOr<Pairs> OpenPairs(const Options& options) {
   return out;
 }
 
-// Returns the figures of the shown device. If there are several devices, adds a list of all.
+// Returns the figures of the shown device. With several devices, also lists those of each.
 template <class Of, class ToJson>
 Json DevicesJson(const std::vector<Of>& devices, size_t shown, bool equal, ToJson json_of) {
   Json json = json_of(devices[shown]);

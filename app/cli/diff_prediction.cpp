@@ -108,8 +108,8 @@ std::string SideText(std::string_view which, const Prediction::Side& side) {
   return text;
 }
 
-// Shortens the name by cutting out a part after its middle. The middle names what a kernel computes
-// for an element; the part after it names only how the kernel iterates over the elements.
+// Replaces a part after the middle of a kernel's name with "...". The middle says what the kernel
+// computes for an element; the part after it says only how the kernel iterates over the elements.
 std::string Shortened(const std::string& name, size_t width) {
   if (name.size() <= width) return name;
   const size_t front = width * 3 / 4, back = width - front - 3;
@@ -140,8 +140,8 @@ std::string KernelsText(const Prediction& p, size_t top) {
                                                static_cast<double>(k.measured_ns)),
                name});
   };
-  // Leaves out kernels that take less than a thousandth of the total. The JSON has all kernels with
-  // their full names.
+  // Leaves out kernels that take less than a thousandth of the total time. The JSON has all kernels
+  // with their full names.
   constexpr int64_t kLeast = 1000;
   constexpr size_t kWidth = 76;
   size_t shown = 0;

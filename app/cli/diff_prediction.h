@@ -16,8 +16,8 @@ namespace vramscope::cli {
 // reordered)".
 std::string EqualRequestsText(const analysis::RequestDiff& diff);
 
-// `pairs`: A is the plan. `shown`: the device whose figures are at the top level of the JSON, for
-// scripts that expect one device.
+// In each pair, A is the plan. The figures of `shown` are at the top level of the JSON, for scripts
+// that expect one device.
 ExitCode DiffPrediction(const std::vector<analysis::DevicePair>& pairs, size_t shown,
                         std::optional<int32_t> step, size_t top, bool json);
 

@@ -24,11 +24,11 @@ bool OnEmulatedPlatform();
 // that they use one clock, and that the recorded allocations match the calls.
 std::vector<Finding> CheckCupti();
 
-// Compares NVML's figures of the GPU's memory before and after an allocation by this process.
+// Allocates GPU memory, and checks that NVML's figures of used memory grow accordingly.
 std::vector<Finding> CheckNvml();
 
 // Runs emulated/python/vramscope/doctor.py with the hooks, once as a plan for `device` and once on
-// the real GPU. `python`: "" selects the first interpreter that has PyTorch for CUDA.
+// the real GPU. If `python` is "", uses the first interpreter that has PyTorch for CUDA.
 std::vector<Finding> CheckPyTorch(const std::string& python,
                                   const std::optional<run::DeviceProfile>& device);
 

@@ -90,9 +90,9 @@ ExitCode Execute(const Options& options) {
   if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
-    // Allocations that are older than the recording are included only if there are no
-    // others. This is so for a snapshot without history and for a recording without
-    // allocator events.
+    // Allocations from before the recording are included only if the trace has no
+    // others, as in a snapshot without history or a recording without allocator
+    // events.
     pages.sites =
         explain::UseOfSites(trace, pages.call_sites, {.older = !replay::HasHistory(trace)});
     pages.order = *explain::ParseSiteOrder(options.sort);

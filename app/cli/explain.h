@@ -18,9 +18,9 @@ namespace vramscope::cli {
 struct ExplainPages {
   std::optional<std::vector<explain::Finding>> findings;
   std::optional<explain::Fragmentation> fragmentation;
-  // The evidence (recorded, made, modelled) of the blocks that are live at the explained event.
+  // How many live bytes at the explained event are recorded, made or modelled (EvidenceKind).
   std::vector<explain::EvidenceShare> evidence;
-  // Segments at the explained event; empty if the caller did not request them.
+  // Segments at the explained event. They are missing unless the caller requested them.
   std::vector<explain::SegmentView> segments;
   explain::HeldGraph held_graph;  // shown on the leaks page
   std::optional<explain::Reclaim> reclaim;

@@ -135,7 +135,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   return text + "\n" + by.Text() + More(f.pinned_by.size(), top, MoreSites) + "\n";
 }
 
-// Draws a segment as forty characters, which show how full the parts of the segment are.
+// Draws a segment as forty characters. Each shows how full a fortieth of the segment is.
 std::string Strip(const explain::SegmentView& s) {
   constexpr size_t kCells = 40;
   if (s.pieces.empty()) return "";

@@ -32,16 +32,16 @@ struct Options {
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
 
-  // Whether the window's canvas draws the output. Otherwise an exporter writes it: an SVG without a
-  // size is a plot of memory only, as in notebooks.
+  // Returns whether the window's canvas draws the output. An SVG without a size is drawn by an
+  // exporter, because it shows only the curve of memory, as in notebooks.
   bool drawn() const {
     return format == "png" || format == "pdf" || (format == "svg" && !size.empty());
   }
   bool made_otherwise() const { return !size.empty() || scale != 1 || theme != "light"; }
 };
 
-// Formats that are not in profiler/exporters: images, which the window's canvas draws, and `.trace`
-// itself.
+// The formats that profiler/exporters does not write. The window's canvas draws images, and the
+// trace library writes `.trace`.
 const ExporterEntry kImages = {.place = 60,
                                .name = TEXT_MARK("png or pdf"),
                                .help = TEXT_MARK("the timeline as the window draws it"),
@@ -89,14 +89,14 @@ ExporterEntry FormatOf(const Options& options) {
   return found == all.end() ? kTrace : *found;
 }
 
-// Returns the names of the formats that use one part of the request, such as "html, svg, png, pdf".
+// Returns the formats that use a given part of the request, for example "html, svg, png, pdf".
 std::string NamesWith(bool ExporterEntry::*use) {
   std::vector<ExporterEntry> with = Formats();
   std::erase_if(with, [&](const ExporterEntry& format) { return !(format.*use); });
   return fmt::format("{}", fmt::join(NamesOf(with), ", "));
 }
 
-// Returns what ran or, if that is unknown, the file's name.
+// Returns the program or model that ran or, if it is unknown, the file's name.
 std::string TitleOf(const trace::Trace& trace, const std::string& file) {
   if (!trace.info.title.empty()) return program::ShortCommand(trace.info.title);
   if (!trace.info.model.name.empty()) return trace.info.model.name;

@@ -1,6 +1,6 @@
-// `fit [RUN] --budget SIZE`: finds the techniques with which the run fits, and tries those that do
-// not change the training results first. `waterfall [RUN]`: the steps from the baseline to this
-// run, with a bar for each technique.
+// `fit [RUN] --budget SIZE`: finds the techniques with which the run fits. Techniques that do not
+// change the training results are tried first. `waterfall [RUN]`: shows how each technique of this
+// run changes its memory, with a bar for each.
 #include "profiler/fit/fit.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ struct Options {
   bool json = false;
 };
 
-// Plans lists of runs. The workers keep running from one list to the next.
+// Plans lists of runs. The same worker processes plan one list after another.
 class Plans {
  public:
   absl::StatusOr<std::vector<fit::Planned>> operator()(const std::vector<run::RunConfig>& configs) {

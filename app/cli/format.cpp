@@ -15,7 +15,7 @@
 namespace vramscope::cli {
 namespace {
 
-// Returns the first character of the text and its length in bytes; length 0 if it is not UTF-8.
+// Returns the first character and its length in bytes. A length of 0 means that it is not UTF-8.
 std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -30,20 +30,20 @@ std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return {0, 0};
     character = character << 6 | (byte(i) & 0x3f);
   }
-  // a value below this has a shorter encoding, so the text is invalid
+  // a character below the least one for its length has a shorter encoding, so the text is invalid
   constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = character >= 0xd800 && character <= 0xdfff;
   if (character < kLeast[length] || character > 0x10ffff || surrogate) return {0, 0};
   return {character, length};
 }
 
-// Whether the character controls the terminal, separates lines or changes the writing direction.
+// Returns true for characters that control the terminal, end a line or change text direction.
 bool SteersTerminal(uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2066 && c <= 0x2069);
 }
 
-// Whether a character needs two terminal columns: class W or F in Unicode's EastAsianWidth.txt.
+// Returns whether a character takes two terminal columns (W or F in Unicode's EastAsianWidth.txt).
 bool IsWide(uint32_t c) {
   constexpr std::pair<uint32_t, uint32_t> kWide[] = {
       {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
@@ -54,7 +54,7 @@ bool IsWide(uint32_t c) {
       kWide, [&](const auto& range) { return c >= range.first && c <= range.second; });
 }
 
-// Whether a line may not begin with this character.
+// Returns true for characters that must not begin a line.
 bool ClosesText(uint32_t c) {
   constexpr uint32_t kClosing[] = {0x3001, 0x3002, 0x300b, 0x300d, 0x201d, 0x2019,
                                    0xff01, 0xff09, 0xff0c, 0xff1a, 0xff1b, 0xff1f};

@@ -33,8 +33,8 @@ class Table {
   // On a terminal, cuts the widest column of names so that rows fit. Elsewhere, nothing is cut.
   std::string Text() const { return Text(TerminalWidth()); }
   std::string Text(size_t width) const;  // 0: no limit
-  // Return the two parts of Text(): the underlined titles, and the rows. Rows from several tables
-  // align if every column except the last has the same `least` in all of these tables.
+  // Return the two parts of Text(): the underlined titles, and the rows. The columns of several
+  // tables align if `least` of each column except the last is the same in all tables.
   std::string Head(size_t width = TerminalWidth()) const;
   std::string Rows(size_t width = TerminalWidth()) const;
 

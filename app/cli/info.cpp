@@ -47,8 +47,8 @@ std::string_view KindOf(const trace::Trace& trace) {
   return "recording";
 }
 
-// Texts with placeholders from profiler/importers/snapshot.cpp, for translation: a .trace contains
-// the finished English text. Texts for other kinds of file have no placeholders.
+// Formats from profiler/importers/snapshot.cpp. A .trace contains the finished English text, which
+// is translated with them. The texts of other importers have no placeholders.
 constexpr std::string_view kSources[] = {
     TEXT_MARK("CUDA memory snapshot ({})"),
     TEXT_MARK("CUDA memory snapshot (a list of segments; {})"),
@@ -60,7 +60,7 @@ std::string SourceText(const std::string& source) {
   return Printable(i18n::Shown(source));
 }
 
-// Counts the allocator's events, except those that stand for allocations before the recording.
+// Counts the allocator's events, except those that the importer added for older allocations.
 uint64_t CountEntries(const trace::Trace& trace) {
   const auto begin =
       trace.events.kind.begin() + (trace.recording_begin == trace::kNoEvent
@@ -68,7 +68,7 @@ uint64_t CountEntries(const trace::Trace& trace) {
                                        : static_cast<ptrdiff_t>(trace.recording_begin));
   auto count =
       static_cast<uint64_t>(std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
-  // Segment events that the importer added for changes of a total are not entries of the file.
+  // Segment events that the importer made from totals of reserved memory do not count.
   const trace::OtherEventTable& other = trace.other_events;
   for (uint32_t row = 0; row < other.size(); ++row) {
     const trace::EventIndex event = other.event[row];
@@ -108,7 +108,7 @@ Json ValuesJson(const trace::Trace& trace, const trace::PackedColumn<trace::Stri
   return json;
 }
 
-// Returns for example "12 entries, 3 different: 'x' (10), ..."; "" if there are none.
+// Returns for example "12 entries, 3 different: 'x' (10), ...", or "" if there are none.
 std::string ValuesText(const trace::Trace& trace,
                        const trace::PackedColumn<trace::StringId>& column) {
   const auto values = Values(trace, column);
@@ -127,7 +127,7 @@ int64_t CountOf(const trace::Trace& trace, ActivityKind kind) {
   return std::ranges::count(trace.activities.kind, kind);
 }
 
-// Counts the streams, over all devices, on which memory was allocated or work was done.
+// Counts the streams of all devices on which memory was allocated or work ran.
 size_t CountStreams(const trace::Trace& trace) {
   std::set<std::pair<uint8_t, uint32_t>> streams;
   std::pair<uint8_t, uint32_t> last;
@@ -144,7 +144,7 @@ size_t CountStreams(const trace::Trace& trace) {
   return streams.size();
 }
 
-// Returns the copied bytes by direction. All memory that is not on a device counts as the host's.
+// Returns the copied bytes for each direction. Memory outside devices counts as host memory.
 Json CopiedJson(const trace::Trace& trace) {
   uint64_t to_device = 0, to_host = 0, within = 0, peer = 0;
   const trace::ActivityTable& a = trace.activities;
@@ -192,7 +192,7 @@ std::vector<std::string> DeviceNames(const trace::Trace& trace) {
   return names;
 }
 
-// How often one rule of the importer was used, in allocations and bytes.
+// How many allocations and bytes one rule of the importer has given a category.
 struct RuleUse {
   uint64_t allocations = 0, bytes = 0;  // allocations whose initial category the rule set
   uint64_t retags = 0, phases = 0, steps = 0;
@@ -230,7 +230,7 @@ std::string RuleText(uint8_t rule) {
   return name.empty() ? i18n::Format("rule {}", rule) : i18n::Text(name);
 }
 
-// Counts the steps; with several processes, the steps of the process that has the most.
+// Counts the steps. With several processes, counts those of the process with the most steps.
 size_t CountSteps(const trace::Trace& trace) {
   const bool several = trace::ProcessesOf(trace).size() > 1;
   std::map<uint8_t, size_t> steps;
@@ -249,7 +249,7 @@ uint32_t CountOlder(const trace::Trace& trace) {
       std::lower_bound(events.begin(), events.end(), trace.recording_begin) - events.begin());
 }
 
-// Returns the time span with all activities, because kernels may end long after the last event.
+// Returns the end of the last event or activity. Kernels may end long after the last event.
 int64_t TimeSpan(const trace::Trace& trace) {
   int64_t end = trace.end_ns();
   for (const int64_t ns : trace.activities.end_ns) end = std::max(end, ns);
@@ -264,7 +264,7 @@ analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   return highest;
 }
 
-// The use of one GPU's memory at its peak.
+// How one GPU's memory is used at its peak.
 struct GpuAtPeak {
   std::shared_ptr<const trace::Trace> trace;
   explain::DeviceMemory memory;

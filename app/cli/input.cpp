@@ -200,7 +200,7 @@ void AddTop(CLI::App& command, size_t& top) {
 
 namespace {
 
-// `input` is the opened stream; if it is empty, this function opens the path.
+// Reads `input` if it holds an open stream. Otherwise, this function opens the path.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& path,
                                                             const RangeOptions& range,
                                                             OpenInput input) {

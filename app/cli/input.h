@@ -79,9 +79,9 @@ class OpenedFiles {
   std::map<std::string, std::shared_ptr<const trace::Trace>> traces_;
 };
 
-// The trace of a single device. If there are several devices, DeviceToShow() selects the device
-// that analysis::DeviceToShow returns, and prints a note on stderr. A trace of one device stays
-// whole.
+// The trace of the device to show. DeviceToShow() leaves a trace of one device unchanged. If there
+// are several, it selects the one that analysis::DeviceToShow returns, and prints a note on
+// stderr.
 struct ShownDevice {
   std::shared_ptr<const trace::Trace> trace;
   std::optional<uint8_t> of_several;

@@ -78,7 +78,7 @@ class Facts {
             {"op", std::string(trace_->String(t.op[id.value]))},
             {"module", std::string(trace_->String(t.module[id.value]))}};
   }
-  // Returns the blocks by address, or null if the trace does not record which blocks kernels use.
+  // Returns the blocks that the kernel used, or null if the trace does not record them.
   Json BlocksToJson(uint32_t row) const {
     if (!index_.operands().any()) return nullptr;
     Json json = Json::array();
@@ -102,7 +102,7 @@ class Facts {
             {"first_written", of(touches.writes.first)},
             {"last_written", of(touches.writes.last)}};
   }
-  // Returns the operator of this slice and the kernels that it launched; null for kNoRow.
+  // Returns the operator of this slice and the kernels that it launched, or null for kNoRow.
   Json OpToJson(uint32_t slice) const {
     if (slice == kNoRow) return nullptr;
     const trace::SliceTable& s = trace_->slices;

@@ -21,7 +21,7 @@ struct Arguments {
   bool json = false, help = false;
 };
 
-// Reads the arguments before "--" and removes --lang from argv, so that it may stand anywhere.
+// Reads the arguments before "--". Removes --lang from argv wherever it stands.
 Arguments Take(int& argc, char** argv) {
   constexpr std::string_view kLanguage = "--lang";
   Arguments out;
@@ -56,7 +56,7 @@ std::optional<ui::Language> language_of_results;  // used by TranslateLate()
 // CLI11's default groups.
 constexpr const char* kOptions = TEXT_MARK("Options");
 constexpr const char* kSubcommands = TEXT_MARK("Subcommands");
-// CLI11's descriptions, listed so that the catalogue contains them. They are translated, too.
+// Descriptions of CLI11's own options, listed here so that the catalogue contains them.
 [[maybe_unused]] constexpr const char* kDescriptions[] = {
     TEXT_MARK("Print this help message and exit"),
     TEXT_MARK("Display program version information and exit")};

@@ -13,16 +13,16 @@
 namespace vramscope::cli {
 
 // Reads the language from `--lang NAME`, or without it from LC_ALL, LC_MESSAGES and LANG. Output
-// for programs (--json, `mcp`, `describe`, `selfcheck`) is translated only with --help. Moves the
-// value of --lang from argv to `language`, which stays empty without --lang. Returns false after
-// reporting an unknown name.
+// that programs read (--json, `mcp`, `describe`, `selfcheck`) is not translated, but its --help is.
+// Moves the value of --lang from argv to `language`, which stays empty without --lang. Returns
+// false after reporting an unknown name.
 bool TranslateOutput(int& argc, char** argv, std::string& language);
 
 // Begins to translate output, except with --json. `selfcheck` first compares the English output of
 // other commands, and then calls this for its own output.
 void TranslateLate();
 
-// Returns the translation of a help text; "" for an empty text.
+// Returns the translation of a help text, or "" for an empty text.
 std::string Translated(const std::string& english);
 
 // Translates the text of an error in the arguments, which CLI11 writes in English.

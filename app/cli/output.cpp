@@ -25,8 +25,8 @@ absl::Status StdoutFailed() {
       i18n::Format("cannot write to standard output: {}", i18n::ErrnoText(errno)));
 }
 
-// Makes the error of a failed write an internal failure, because the input did not cause it. Also
-// translates the message, which was created in English like the file.
+// Turns the error of a failed write into an internal failure, because the input did not cause it.
+// Also translates the message. Like the text in the file, the message was created in English.
 absl::Status NotTaken(const absl::Status& status) {
   if (status.ok()) return status;
   return absl::Status(absl::IsResourceExhausted(status) || absl::IsUnavailable(status)

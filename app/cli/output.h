@@ -1,6 +1,6 @@
-// Writes outputs as docs/commands.md says: to standard output (`-`), or to a file completely or not
-// at all. A path that cannot be written (no such folder, no permission) is bad
-// input. A failed write (a full or broken disk) is an internal failure, as on standard output.
+// Writes outputs as docs/commands.md says. `-` is standard output. A file is written completely or
+// not at all. A path that cannot be written (no such folder, no permission) is bad input. A failed
+// write (for example to a full disk) is an internal failure.
 #pragma once
 
 #include <absl/status/status.h>
@@ -14,10 +14,10 @@
 
 namespace vramscope::cli {
 
-// Returns true, and prints an error on stderr, if writing to `output` would replace one of
-// `inputs`, even through a link. "-" is a redirected standard output or input, and "" is no
-// file. An input may be a word of a command: in "--config=FILE", FILE is an input, too.
-// Call it before reading anything, and return kUsage if it returns true.
+// Returns true and prints an error if writing to `output` would replace one of `inputs`, even
+// through a link. "-" stands for a redirected standard output or input, and "" for no file. Inputs
+// may be words of a command: in "--config=FILE", FILE is an input, too. Call it before reading
+// anything, and return kUsage if it returns true.
 bool WouldReplaceInput(const std::string& output, const std::vector<std::string>& inputs);
 
 // Returns an error if writing to `output` would fail because of a missing folder or permission.

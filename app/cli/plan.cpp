@@ -99,7 +99,7 @@ void DeclarePlan(CLI::App* command, Context& context) {
     if (!context.has_program && !options->program.from.empty()) {
       context.exit_code = RunProgram({}, options->program, options->output, true);
     } else if (!context.has_program) {
-      // These options are only for programs; the embedded loop has settings for the same purposes.
+      // These options are only for programs. The embedded loop has settings instead.
       for (const char* name : kProgramOptionNames) {
         if (command->count(name) == 0) continue;
         NoteError(

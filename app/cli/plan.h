@@ -10,7 +10,7 @@
 namespace vramscope::cli {
 
 struct RunOutput {
-  // empty: no trace is written; "-": the trace is the only output on standard output
+  // no trace is written if it is empty; with "-", standard output has only the trace
   std::string trace_path;
   bool json = false;
 };

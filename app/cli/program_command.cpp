@@ -188,8 +188,8 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     } else {
       std::string text = SummaryText(*most.device, most.summary);
       if (all.size() > 1) {
-        // Runs are labelled with the rank, or with the process id if a rank has several processes.
-        // In the trace, each process has its own devices, even if processes used the same GPU.
+        // Labels runs with the rank, or with the process id if a rank has several processes. In the
+        // trace, each process has devices of its own, even if several processes used the same GPU.
         std::set<uint32_t> ranks;
         for (const Shown& shown : all) ranks.insert(shown.run->about.rank);
         const bool by_rank = ranks.size() == all.size();
@@ -218,7 +218,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
   return verdict == kDone && !SayUnapplied(about.toggles) ? kNo : verdict;
 }
 
-// Reports how much GPU memory a program without Python used; what used it is unknown.
+// Reports how much GPU memory a program without Python used. What used the memory is unknown.
 ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                          const RunOutput& output) {
   const program::Unwatched& most = *std::max_element(
@@ -293,8 +293,8 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
   return made;
 }
 
-// The emulated GPU's context has a fixed size. If the user sets another size, the size of the
-// GPU is changed instead, so that the allocator gets the GPU's memory minus the user's
+// The emulated GPU's context has a fixed size. If the user sets another size, the emulated GPU's
+// memory is made larger or smaller, so that the allocator gets as much memory as with that
 // context.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
   // If the context alone fills the GPU, the allocator gets this many bytes, which are too few for
@@ -309,7 +309,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
                       const RunOutput& output, bool planned, const SeenProgram& use,
                       bool all_toggles = false, const std::function<void()>& unwritten = {}) {
-  // If the connection broke, the data received until then is used, as after a killed program.
+  // If the connection broke, the data received before is used, as if the program had been killed.
   const absl::Status broken =
       absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
   if (!broken.ok()) outcome.started = absl::OkStatus();
@@ -457,7 +457,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
           "instead of -- PROGRAM: read a folder that --keep wrote, even if that run was killed")
       ->excludes("--keep")
       ->type_name("FOLDER");
-  // The window passes this option, and reads the folder of --keep while the program
+  // The window passes --outcome. It reads the folder of --keep while the program
   // runs.
   command.add_option("--outcome", options.outcome)->group("");
 }

@@ -37,7 +37,7 @@ struct ProgramOptions {
   bool watch = false;                 // plan again whenever a file is saved
   std::string keep;                   // folder for the output of the hooks
   std::string from;                   // a folder with the output of the hooks: nothing is started
-  // The file for program::OutcomeJson. If it is set, no trace is read, written or summarized.
+  // The file to which program::OutcomeJson is written; if set, no trace is read or written.
   std::string outcome;
   uint64_t memory_bytes = 0;  // memory of the planned GPU; 0: as in the device table
   std::optional<uint64_t>
@@ -51,11 +51,11 @@ inline constexpr const char* kProgramOptionNames[] = {
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 
-// Returns the exit status of an ended program: kDone, kNo, or a failure that it has reported.
+// Returns the exit status for a program that has ended: kDone, kNo, or an error after printing it.
 ExitCode Verdict(const program::Program& seen, const program::Outcome& outcome, bool out_of_memory);
 
-// Returns kDone if writing the output would not replace the program, a file among its arguments or
-// the file of the GPU. Otherwise reports an error and returns its exit status.
+// Reports an error and returns its exit status if writing the output would replace the program, a
+// file among its arguments or the file of the GPU. Otherwise returns kDone.
 ExitCode CheckOutputOf(const std::vector<std::string>& program, const ProgramOptions& options,
                        const std::string& output);
 

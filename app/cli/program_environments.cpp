@@ -71,7 +71,7 @@ std::string OnPath(const std::string& name) {
   return "";
 }
 
-// Returns the Python interpreter that a command starts; "" if it starts none.
+// Returns the Python interpreter that a command starts, or "" if it starts none.
 std::string PythonOf(const std::string& program) {
   if (IsPython(program)) return program;
   std::array<char, 256> begin{};
@@ -93,8 +93,8 @@ std::string CacheFolder() {
   return home == nullptr || home[0] != '/' ? "" : fmt::format("{}/.cache", home);
 }
 
-// Returns the lines in which pip lists conflicting requirements. pip does not print them with its
-// errors. Returns nothing if there are no such lines.
+// Returns the lines in which pip lists conflicting requirements, if any. pip prints these lines to
+// standard output, not with its errors.
 std::vector<std::string> ConflictLines(const std::string& out) {
   const size_t begin = out.find("The conflict is caused by:");
   if (begin == std::string::npos) return {};
@@ -154,7 +154,7 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
 absl::Status Pip(const std::string& python, std::vector<std::string> words) {
   words.insert(words.begin(),
                {"-m", "pip", "install", "--no-input", "--disable-pip-version-check"});
-  // These variables override the user's settings of the folder into which pip installs.
+  // If the user has set a folder into which pip installs, these variables override it.
   const std::vector<std::string> environment = {"PIP_USER=0", "PIP_REQUIRE_VIRTUALENV=0",
                                                 "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"};
   const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
@@ -163,7 +163,7 @@ absl::Status Pip(const std::string& python, std::vector<std::string> words) {
   return outcome->status == 0 ? absl::OkStatus() : PipFailed(python, *outcome);
 }
 
-// Returns whether the text can be a package's name or version, unlike an option or a path.
+// Returns true if the text can be a package's name or version. An option or a path can't.
 bool IsWord(std::string_view text) {
   return !text.empty() && std::isalnum(static_cast<unsigned char>(text[0])) != 0 &&
          std::ranges::all_of(text, [](char c) {
@@ -282,7 +282,7 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
     return absl::PermissionDeniedError(
         i18n::Format("{}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
   // The environment is made in a scratch folder beside its final folder and then renamed, so that
-  // no incomplete environment is ever found. The scratch folder of a killed process is removed.
+  // no incomplete environment is ever used. Scratch folders of killed processes are removed.
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
       program::ScratchFolder::Make(parent_);
   if (!scratch.ok()) return scratch.status();
@@ -305,7 +305,7 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
     if (!done.ok()) return done;
   }
   if (std::rename(packages.c_str(), folder.c_str()) == 0) return absl::OkStatus();
-  // Another process has made the same environment meanwhile.
+  // Meanwhile, another process has made the same environment.
   if ((errno == EEXIST || errno == ENOTEMPTY) && fs::is_directory(folder, error))
     return absl::OkStatus();
   return absl::InternalError(fmt::format("{}: {}", folder, i18n::ErrnoText(errno)));

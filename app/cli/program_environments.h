@@ -41,7 +41,7 @@ class ProgramEnvironments {
 
   std::string python_, parent_;
   std::string key_;  // identifies the interpreter and its packages
-  // "torch==2.9.0+cu130", ...: packages that must not change
+  // packages that must not change, such as "torch==2.9.0+cu130"
   std::vector<std::string> torch_;
 };
 

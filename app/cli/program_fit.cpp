@@ -101,7 +101,7 @@ class ProgramFit {
     return !program::WhyExcluded(all_, switches_[a].name, switches_[b].name).empty();
   }
 
-  // Finds the toggles that, according to the program's first plan, apply to it.
+  // Finds the toggles that apply to the program. Its first plan reports them.
   void FindSwitches() {
     for (const ToggleReport& report : start_.toggles) {
       const Toggle* const toggle = program::FindToggle(all_, report.name);
@@ -122,8 +122,8 @@ class ProgramFit {
     }
   }
 
-  // Estimates what the toggle may save of this program's peak. Returns nullopt if the toggle does
-  // not declare what it reduces.
+  // Estimates how many bytes of this program's peak the toggle may save. Returns nullopt if the
+  // toggle does not declare what it reduces.
   std::optional<uint64_t> Expected(const Toggle& toggle, double share) const {
     if (toggle.reduces.empty() || start_.categories.empty()) return std::nullopt;
     if (!toggle.reduces_in.empty() && toggle.reduces_in != start_.peak_phase) return 0;
@@ -291,7 +291,7 @@ class ProgramFit {
         others.push_back(i);
     return others;
   }
-  // Returns what a toggle did in the plan with only that toggle; "" if the figures show an effect.
+  // Returns what a toggle did when planned alone, or "" if the figures show that it had an effect.
   std::string OutcomeOf(const SwitchProposal& single) {
     const ProgramPlan plan = PlanOf(single);
     for (const ToggleReport& report : plan.toggles)
@@ -423,8 +423,8 @@ class ProgramVary {
     return absl::OkStatus();
   }
 
-  // Given one range and a budget, searches for the largest value that fits. It lies between the
-  // last row that fits and the first row that does not fit.
+  // If there is one range and a budget, searches for the largest value that fits. The search is
+  // between the last row that fits and the first row that does not fit.
   absl::Status FindLargest() {
     if (variations_.size() != 1 || !variations_[0].is_range || !budget_) return absl::OkStatus();
     const auto first_not = std::ranges::find_if(rows_, [&](const Row& row) { return !Fits(row); });

@@ -20,8 +20,8 @@ namespace vramscope::cli {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
-// The memory of the planned GPU. It is large, because a program that runs out of memory does not
-// show how much memory it needs.
+// The memory of the planned GPU. It is large, because the need of a program that runs out of memory
+// would stay unknown.
 constexpr uint64_t kRoom = uint64_t{512} << 30;
 constexpr char kModules[] = "/first/modules.json";  // within the scratch folder
 constexpr auto kImportsWithin = std::chrono::seconds(120);
@@ -172,9 +172,9 @@ absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
   const std::vector<std::string> from_start = more;
   more.insert(more.end(), warm.begin(), warm.end());
   absl::StatusOr<ProgramPlan> plan = Run(question, more);
-  // PyTorch reads the settings of its allocator at the first use of CUDA, after the server's
-  // imports. If a version of PyTorch reads them when it is imported, the plan reports that they had
-  // no effect.
+  // PyTorch reads its allocator's settings at the first use of CUDA, after the server's
+  // imports. Some versions read them on import; then the plan reports that the settings had no
+  // effect.
   const bool reads_environment =
       std::ranges::any_of(question.toggles, [&](const std::string& toggle) {
         return reads_environment_.contains(toggle.substr(0, toggle.find('=')));

@@ -36,14 +36,14 @@ struct ProgramQuestion {
 };
 
 struct ProgramPlan {
-  // contains an error if no plan was made, or if the plan does not match the question
+  // has an error if there is no plan, or if it does not match the question
   fit::Planned planned;
   std::map<std::string, uint64_t> categories;  // bytes of each category at the peak
   std::string peak_phase;                      // "backward"
   std::string device, model;
   std::vector<program::ToggleReport> toggles;  // reports of all toggles
   Json assumptions = Json::array();
-  // why the plan did not start from the warm process; "" if it did, or if none was used
+  // why the plan was not forked from the warm process; "" if it was, or if there is no warm process
   std::string cold;
   double seconds = 0;
 };
@@ -51,8 +51,8 @@ struct ProgramPlan {
 class ProgramPlans {
  public:
   // Plans on a GPU with enough memory for any program. If the program may fit into `budget` (0:
-  // none) after its cached memory is released, it is also planned on a GPU of the budget's size.
-  // `all`: the catalogue of toggles.
+  // none) once cached memory is released, it is also planned on a GPU of the budget's size. `all`
+  // is the catalogue of toggles.
   ProgramPlans(const ProgramOptions& options, uint64_t budget,
                const std::vector<program::Toggle>& all);
   ProgramPlans(const ProgramPlans&) = delete;
@@ -67,19 +67,19 @@ class ProgramPlans {
   absl::StatusOr<std::vector<ProgramPlan>> All(const std::vector<ProgramQuestion>& questions);
 
   std::function<void(size_t done, size_t all)> progress = {};  // called several times a second
-  // All() calls these when a plan begins, and when it is complete, but not for a plan that it had
-  // already made.
+  // All() calls these when a plan begins and when it is complete. It does not call them for a plan
+  // that it had made before.
   std::function<void(const ProgramQuestion&)> began = {};
   std::function<void(const ProgramQuestion&, const ProgramPlan&)> arrived = {};
   int plans() const { return plans_; }  // number of plans made, also on smaller GPUs
-  // Returns why plans did not start from the warm process. "" if all except the first did, or if
-  // there was only one plan.
+  // Returns why plans were not forked from the warm process, or "" if all except the first were
+  // forked from it or if there was only one plan.
   const std::string& cold() const { return cold_; }
-  // Returns the host memory that the warm process uses; 0 if there is no warm process.
+  // Returns the host memory that the warm process uses, or 0 if there is no warm process.
   uint64_t ServerBytes() const { return server_.ResidentBytes(); }
 
  private:
-  // `first`: the folder for the output of the first plan, which is kept; "": nothing is kept.
+  // Keeps the output of the first plan in the folder `first`, or keeps nothing if it is "".
   absl::StatusOr<ProgramPlan> One(const ProgramQuestion& question, const std::string& first);
   absl::StatusOr<ProgramPlan> Run(const ProgramQuestion& question,
                                   const std::vector<std::string>& more);
@@ -101,8 +101,8 @@ class ProgramPlans {
   ProgramServer server_;
 };
 
-// Returns the arguments of `plan --json --all-toggles` that all plans of a program share. Arguments
-// for the GPU's memory, the toggles and the warm process are not among them.
+// Returns the arguments that all plans of a program share, after `plan --json --all-toggles`. The
+// GPU's memory, the toggles and the warm process differ, so they are not among them.
 std::vector<std::string> PlanWords(const ProgramOptions& options);
 
 // Parses the JSON that `plan --json --all-toggles` prints.
@@ -110,7 +110,7 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json);
 
 Json FiguresJson(const fit::Planned& planned);
 
-// The figures by which plans are compared.
+// The figures that are compared between two plans.
 struct PlanFigures {
   uint64_t peak = 0, reserved = 0, needed = 0;
   std::map<std::string, uint64_t> categories;

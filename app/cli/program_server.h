@@ -26,9 +26,9 @@ class ProgramServer {
   ProgramServer(const ProgramServer&) = delete;
   ProgramServer& operator=(const ProgramServer&) = delete;
 
-  // Ends the previous warm process. `words`: arguments of `plan` before "--". `modules`: the
-  // modules.json of a plan's --keep folder, which lists the imports. Starts nothing if the file
-  // says why a warm process is impossible.
+  // Replaces the warm process. `words`: the arguments of `plan` before "--". `modules`:
+  // modules.json from the --keep folder of a plan, which lists the imports. If the file gives a
+  // reason against a warm process, starts none.
   void Start(std::vector<std::string> words, const std::vector<std::string>& command,
              const std::string& modules);
   void Stop();
@@ -48,8 +48,8 @@ class ProgramServer {
   std::thread server_;
 };
 
-// Reads the imports that a plan reported. If it reported none, returns nothing and stores the
-// reason in `why_not`.
+// Reads the imports that a plan reported. If the plan reported none, returns nothing and stores the
+// plan's reason in `why_not`.
 std::vector<std::string> ReadModules(const std::string& path, std::string* why_not);
 
 }  // namespace vramscope::cli

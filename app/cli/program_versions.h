@@ -22,7 +22,7 @@ struct PackageVersions {
 // Returns kInvalidArgument with a message that shows the allowed forms.
 absl::StatusOr<PackageVersions> ParsePackageVersions(std::string_view text);
 
-// Returns kNo if some versions could not be planned but others were.
+// Returns kNo if only some of the versions could be planned.
 ExitCode PlanVersions(const std::vector<std::string>& command, const ProgramOptions& options,
                       const std::string& with, const RunOutput& output);
 

@@ -77,8 +77,8 @@ class ProgramWatch {
     while (!g_ended) {
       if (const absl::Status planned = Plan(saved); !planned.ok()) return ReportError(planned);
       while (!g_ended && !files_.Any()) std::this_thread::sleep_for(kLook);
-      // Waits until all files are saved: an editor may save several files, and each in several
-      // steps.
+      // Waits until saving has ended. An editor may save several files, and may save each in
+      // several steps.
       saved = files_.Take();
       while (!g_ended) {
         std::this_thread::sleep_for(kLook);
@@ -255,8 +255,8 @@ class ProgramWatch {
     const std::set<std::string> known(server_.modules().begin(), server_.modules().end());
     const bool lacks =
         std::ranges::any_of(told, [&](const std::string& name) { return !known.contains(name); });
-    // If the plan did not use the warm process, a restart of that process may help. It is not
-    // restarted twice for the same reason.
+    // If the plan did not use the warm process, restarting that process may help. For each reason,
+    // it is restarted only once.
     const bool refused = !cold_.empty() && cold_ != restarted_for_;
     if (server_.started() && !lacks && !refused) return;
     restarted_for_ = cold_;
@@ -335,8 +335,8 @@ ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOpti
     for (const std::string& toggle : options.toggles) {
       const program::Toggle* const one =
           program::FindToggle(*all, toggle.substr(0, toggle.find('=')));
-      // Toggles that set environment variables need a new import, because PyTorch may read them
-      // then.
+      // Toggles that set environment variables need a new process: PyTorch may read them on
+      // import.
       may_serve = may_serve && (one == nullptr || !one->before_torch);
     }
   }

@@ -9,8 +9,8 @@
 
 namespace vramscope::cli {
 
-// Prints a bar for each toggle of `options`, in the given order. `output`: the SVG file; "": no
-// file; "-": standard output.
+// Prints a bar for each toggle of `options`, in the given order. `output` is the SVG file to write;
+// "" means no file, and "-" means standard output.
 ExitCode WaterfallOfProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                             const std::string& output, bool json);
 

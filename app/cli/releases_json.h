@@ -1,4 +1,4 @@
-// Formats as JSON why memory was released to the device, and which GPU size this indicates.
+// Formats as JSON why memory was released to the device, and the GPU size that follows from it.
 #pragma once
 
 #include "app/cli/command.h"

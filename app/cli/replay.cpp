@@ -42,12 +42,12 @@ struct Results {
   std::optional<replay::Baseline> base;     // replayed under the recorded settings
   std::optional<replay::Replayed> what_if;  // replayed under the requested settings
   replay::Releases releases;
-  // Returns the replay with which the what-if is compared. Both start from the same state.
+  // Returns the replay to compare with `what_if`. Both replays start from the same state.
   const replay::Replayed& own() const {
     return what_if->older_unchanged ? base->own : base->of_settings();
   }
-  // Returns whether the exit status is kNo: with the recorded settings if a decision differs, with
-  // other settings if the run still runs out of memory.
+  // Returns whether the exit status is kNo. With recorded settings, it is kNo if a decision
+  // differs. With other settings, it is kNo if the run runs out of memory.
   bool no() const {
     return what_if.has_value() ? what_if->out_of_memory > 0 : exact->differences > 0;
   }
@@ -292,7 +292,7 @@ std::string Text(const Results& results) {
   return text;
 }
 
-// Returns the figures of the shown device. If there are several devices, adds a list of all.
+// Returns the figures of the shown device. With several devices, also lists those of each.
 Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   const auto of = std::ranges::find_if(
       devices, [&shown](const Results& r) { return shown && r.device == *shown; });

@@ -112,7 +112,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
                   : result.state == reproduce::State::kPartly ? i18n::Text("partly run")
                                                               : i18n::Text("not run");
   json["lacks"] = result.lacks;
-  // Adds the planned configuration, including values that were solved for.
+  // Adds the planned configuration, including the values that a search found.
   json["config"] = Json::object();
   for (const reproduce::ExperimentRun& run : e.runs) {
     Json settings = Json::object();
@@ -123,7 +123,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
       json["compared_with"][run.name] = std::move(settings);
     }
   }
-  // The top level has the numbers of the main figure. A list has the numbers of all figures.
+  // The keys at the top level are those of the main figure. The list contains all figures.
   const FigureResult* head = result.headline();
   json["figure"] = head == nullptr ? Json() : Json(head->figure->name);
   json["unit"] = head == nullptr ? Json() : Json(head->figure->unit);
@@ -139,7 +139,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
   return json;
 }
 
-// Returns one line per reason, because one missing model family excludes many experiments.
+// Returns one line for each reason, because many experiments may not run for the same reason.
 std::string NotRunText(const std::vector<Result>& results) {
   std::vector<std::pair<std::string, std::string>> reasons;
   for (const Result& result : results) {
@@ -232,8 +232,8 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   return text;
 }
 
-// Returns the GPU of --device and --gpu-memory in the form of the device table; "" stands for the
-// GPU of the publication.
+// Returns the GPU of --device and --gpu-memory in the form of the device table, or "" for the GPU
+// of the publication.
 absl::StatusOr<std::string> DeviceOf(const Options& options) {
   if (options.device.empty()) return std::string();
   absl::StatusOr<std::string> text = run::DeviceTextOf(options.device);

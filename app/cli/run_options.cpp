@@ -106,7 +106,7 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
   if (!status.ok()) return status;
   absl::StatusOr<run::RunConfig> config = builder.Build();
   if (!config.ok()) return config;
-  // Refuses here what the worker would refuse, before it is started.
+  // Checks the run before the worker starts, with the worker's own rules.
   status = run::CheckRun(*config).status();
   if (!status.ok()) return options.model.empty() ? status : Prefixed(options.model, status);
   return config;

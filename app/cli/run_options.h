@@ -31,7 +31,7 @@ struct RunOptions {
   }
 };
 
-// kElsewhere omits --device and --gpu-memory. It is for commands in which they have another
+// kElsewhere leaves out --device and --gpu-memory, for commands that give them another
 // meaning.
 enum class DeviceOptions { kHere, kElsewhere };
 void AddRunOptions(CLI::App& command, RunOptions& options,
@@ -44,8 +44,8 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
 // Returns the value of --budget. If it is not given, returns the memory of the GPU that --device or
 // --gpu-memory names.
 absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& options);
-// Reports an error of BudgetOf(). Returns kUsage for a wrong --budget. For a wrong setting of the
-// run, such as an unknown GPU, returns kBadInput, as all commands do.
+// Reports an error of BudgetOf(). Returns kUsage for a wrong --budget. Returns kBadInput for a
+// wrong setting of the run, such as an unknown GPU.
 ExitCode ReportBudgetError(const std::string& budget, const RunOptions& options,
                            const absl::Status& status);
 // Parses the value of --budget and returns bytes. A number without a unit, such as "24", is refused

@@ -145,7 +145,7 @@ ExitCode Remove(bool environments_alone, bool json) {
   return PrintText(text.empty() ? i18n::Text("nothing to remove\n") : text);
 }
 
-// Asks for confirmation, which needs a terminal.
+// Asks whether to download. Fails without a terminal unless --yes is given.
 ExitCode Ask(const Options& options) {
   const std::string what =
       i18n::Format("LibTorch {}: {} to download, {} on the disk, into {}", setup::TorchVersion(),

@@ -13,8 +13,8 @@
 namespace vramscope::cli {
 
 // While an object exists, SIGINT and SIGTERM make fd() readable and do not end the program. The
-// signals are blocked, not handled, because the worker inherits the mask of blocked signals. So the
-// worker survives the terminal's Ctrl-C and receives the cancellation.
+// signals are blocked instead of handled. The worker inherits the blocked signals, so it survives
+// the terminal's Ctrl-C and receives the cancellation.
 class SignalCatcher {
  public:
   SignalCatcher() {

@@ -43,7 +43,7 @@ std::string SettingsText(const run::RunConfig& c) {
     text += i18n::Format(", {} rank {} on {}", c.Is("lora.kind", "dora") ? "DoRA" : "LoRA",
                          c.Get("lora.rank"), c.Get("lora.targets"));
   }
-  // The settings that the text mentions in words; all other settings are printed as key=value.
+  // The settings that the text describes in words. All other settings are printed as key=value.
   constexpr std::string_view kSaid[] = {"precision",      "attention",          "optimizer.name",
                                         "optimizer.impl", "checkpointing.mode", "checkpointing.k",
                                         "lora.rank",      "lora.targets",       "lora.kind",
@@ -68,7 +68,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   const std::string parts =
       i18n::Format("{} + {} CUDA context, of {}", UseText(summary.most_used),
                    FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
-  // Names failed allocations, because no other figure includes them.
+  // Mentions failed allocations, because no figure includes them.
   const auto& kinds = trace.events.kind;
   const auto first = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   const auto refused = std::count(first, kinds.end(), trace::EventKind::kOutOfMemory);
@@ -342,7 +342,7 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
 
 std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   const trace::TraceInfo& info = trace.info;
-  // A program without a module has no model.
+  // If the program called no module, there is no model to name.
   const std::string name =
       info.model.name.empty() ? program::ShortCommand(info.title) : info.model.name;
   std::string text =
@@ -395,7 +395,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
     text += i18n::Format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
                          losses.back());
   }
-  // A run on the CPU does not show whether it would fit into a GPU.
+  // A run on the CPU does not show whether the same run fits into a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)
     text += "  " + FitText(trace, summary) + "\n";
   return text + AssumptionsText(trace::AssumptionsOf(trace));

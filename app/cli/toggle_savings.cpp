@@ -109,7 +109,7 @@ class Savings {
     return on == plan.toggles.end() ? nullptr : &*on;
   }
 
-  // Returns the keys that are known from the plan of the unchanged program.
+  // Returns the part of the JSON that comes from the plan of the unchanged program.
   Json Known() const {
     Json json;
     json["device"] = start_.device;
@@ -167,7 +167,7 @@ class Savings {
         run::FormatBytes(start_.planned.reserved), run::FormatBytes(start_.planned.needed()));
   }
 
-  // Returns columns that are wide enough for any row, because rows may be printed one by one.
+  // Makes the columns wide enough for any row, because rows may be printed one by one.
   Table Columns() const {
     constexpr size_t kNeeds = sizeof("+1023.99 MiB") - 1, kTime = sizeof("99.99 x") - 1;
     size_t widest = 0;

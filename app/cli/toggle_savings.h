@@ -1,5 +1,5 @@
-// `toggles --savings -- PROGRAM`: plans a program without toggles and with each single toggle, and
-// prints what each saves.
+// `toggles --savings -- PROGRAM`: plans a program without toggles and with one toggle at a time,
+// and prints what each toggle saves.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class SavingsForm : uint8_t {
               // kJson
 };
 
-// Plans each toggle in `options` or, if there is none, each toggle that applies, one at a time.
+// Plans the toggles in `options` one at a time. If there is none, plans each toggle that applies.
 ExitCode ToggleSavings(const std::vector<std::string>& command, const ProgramOptions& options,
                        SavingsForm form);
 

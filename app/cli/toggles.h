@@ -18,27 +18,27 @@ std::string ShortPlace(const std::string& where);
 std::string NameOf(const program::ToggleReport& report);
 // Returns "applied at one place", "already on: the weights are already bfloat16", or similar.
 std::string OutcomeText(const program::ToggleReport& report);
-// Returns what an applied toggle did to the peak: "the peak is the same: 1.09 GiB allocated, 1.20
-// GiB reserved", or both figures with their changes.
+// Returns how an applied toggle changed the peak: "the peak is the same: 1.09 GiB allocated, 1.20
+// GiB reserved", or the two new figures with their changes.
 std::string EffectText(const fit::Planned& without, const fit::Planned& with);
 Json EffectJson(const fit::Planned& without, const fit::Planned& with);
 
-// Returns two tables with reasons. One lists the toggles that are already on in the program, the
-// other lists all other toggles that do not apply or were not applied.
+// Returns two tables of toggles with reasons. The first lists the toggles that the program already
+// uses. The second lists the others that do not apply or were not applied.
 std::string ReasonsText(const std::vector<program::ToggleReport>& reports);
 
-// Returns the reports of the toggles that are on, or of all toggles if `all`.
+// Returns the reports of the toggles that are on. If `all`, returns the reports of all toggles.
 Json TogglesJson(const std::vector<program::ToggleReport>& reports, bool all);
 // Returns the effects of the toggles that are on, the lines to add to the program, and the command
 // that shows what they save. "" if no toggle is on.
 std::string TogglesText(const std::vector<program::ToggleReport>& reports);
 
-// Returns the lines to add for the toggles that were applied, each after its place in the
-// program.
+// Returns the lines to add for the applied toggles, with the place in the program before
+// each.
 std::string LinesText(const std::vector<program::ToggleReport>& reports);
 
 // Reports on stderr which of the chosen toggles changed nothing, and why. Returns true if the run
-// has the settings of all chosen toggles, whether from the toggles or from the program.
+// has the settings of all chosen toggles, even if the program set them.
 bool SayUnapplied(const std::vector<program::ToggleReport>& reports);
 
 }  // namespace vramscope::cli

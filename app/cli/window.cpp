@@ -44,7 +44,7 @@ bool SentToOpenWindow(const std::vector<std::string>& files) {
   return ui::SendToOpenWindow(paths);
 }
 #endif
-// Prints the shipped plan of this run, and what can be done on this computer.
+// Prints the plan that is shipped for this run, and what this computer can do.
 ExitCode ShowSample(const run::RunConfig& config) {
   const std::string folder = setup::SamplesFolder();
   const setup::Samples samples = setup::Samples::In(folder);

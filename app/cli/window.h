@@ -1,4 +1,4 @@
-// `vramscope [FILE...]`: opens the window; without a display, prints the same information as text.
+// `vramscope [FILE...]`: opens the window or, without a display, prints the same as text.
 #pragma once
 
 #include <string>

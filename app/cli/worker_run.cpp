@@ -30,8 +30,8 @@ std::string NoWorker() {
       "./vramscope, or set $VRAMSCOPE_WORKER");
 }
 
-// Checks whether the worker can be started. If $VRAMSCOPE_WORKER names the worker, LibTorch is not
-// searched for, because that worker finds it itself.
+// Checks whether the worker can be started. A worker that $VRAMSCOPE_WORKER names finds LibTorch by
+// itself, so LibTorch is not searched for here.
 absl::Status CheckWorker(const QString& program) {
   if (program.isEmpty()) return absl::UnavailableError(NoWorker());
   if (qEnvironmentVariableIsSet("VRAMSCOPE_WORKER")) return absl::OkStatus();
@@ -170,8 +170,8 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
             result.trace = std::move(trace);
             result.status = StatusOf(*worker->client, error);
             result.worker_seconds = worker->client->lastSeconds();
-            // Handles the result after the client's signal has returned. fill() assigns jobs first,
-            // so that no worker waits, and a second time because `finished` may add jobs.
+            // Handles the result after the client's signal has returned. The first fill() keeps
+            // workers busy. The second one is needed because `finished` may add jobs.
             QTimer::singleShot(0, &scope, [&, id, result = std::move(result)]() mutable {
               fill();
               --unseen;

@@ -22,7 +22,7 @@ struct WorkerRun {
   double seconds = 0;                         // wall time, including the start of the worker
   double worker_seconds = 0;                  // wall time of the run only
 };
-// `arguments`: additional arguments for the worker.
+// `arguments` are additional arguments for the worker.
 WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::string>& arguments = {});
 
 // Plans many runs, two at a time if there are enough processors. The workers are started once and
@@ -42,8 +42,8 @@ class Planner {
     double share = 0;
     std::string text;
   };
-  // Calls `next` until it returns no job and none is running; `finished` may add jobs. Returns
-  // kCancelled after Ctrl-C, kUnavailable without a worker. A failed run is no error of Drain().
+  // Runs the jobs that `next` returns until there are no more; `finished` may add jobs. Returns
+  // kCancelled after Ctrl-C, kUnavailable without a worker, and OK even if runs failed.
   absl::Status Drain(const std::function<std::optional<Job>()>& next,
                      const std::function<void(size_t id, const WorkerRun&)>& finished,
                      const std::function<Progress()>& progress);

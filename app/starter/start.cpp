@@ -1,11 +1,11 @@
 // This is bin/vramscope of an installed tree that has its own Qt (packaging/). It executes
 // lib/vramscope/vramscope.
 //
-// Some libraries (OpenGL, X11, Wayland, fontconfig, ...) must be the computer's own if it has them,
-// because its graphics driver was built with them. For computers without a desktop, the tree
-// has a copy of each: lib/vramscope/fallback/NAME/NAME. The loader has no folders that it searches
-// last. So this program finds out which libraries are missing, and adds their folders to
-// LD_LIBRARY_PATH. vramscope restores that variable at its start (profiler/base/install_paths.h).
+// If the computer has its own OpenGL, X11, Wayland, fontconfig and the like, these must be used,
+// because its graphics driver was built with them. For computers without them, the tree has a copy
+// of each: lib/vramscope/fallback/NAME/NAME. The loader cannot be told to search a folder last. So
+// this program finds out which libraries are missing, and adds their folders to LD_LIBRARY_PATH.
+// vramscope restores that variable at its start (profiler/base/install_paths.h).
 //
 // This program needs only the C library, even an old version, so that it can report that the C
 // library is too old for vramscope.
@@ -46,7 +46,7 @@ void ReadCache() {
   close(file);
 }
 
-// An entry of the cache in glibc's format (since 2.2). There are also entries for libraries of
+// An entry of the cache in glibc's format (since 2.2). The cache also has entries for libraries of
 // other architectures.
 struct CacheEntry {
   int32_t kind;

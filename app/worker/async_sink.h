@@ -1,5 +1,5 @@
-// An EventSink that passes everything on to another sink, in order, on its own thread. A run thus
-// does not wait for encoding, compression and the pipe.
+// An EventSink that passes everything on to another sink, in order, on its own thread. Thus the run
+// need not wait for encoding, compression and the pipe.
 //
 //   AsyncSink sink(writer);
 //   run(config, sink);

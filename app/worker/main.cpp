@@ -67,8 +67,8 @@ int main(int argc, char** argv) {
   options.input = STDIN_FILENO;
   options.output = output;
   options.version = vramscope::base::Version();
-  // The libraries of the emulated GPU and of a real GPU have the same names, so a process can serve
-  // only one of the two.
+  // The emulated and the real CUDA libraries have the same names, so a process can load only one of
+  // the two.
   if (backend == "cuda") options.backends.push_back(Backend::kCuda);
   if (backend.empty() || backend == "plan") options.backends.push_back(Backend::kPlan);
   if (backend.empty() || backend == "cpu") options.backends.push_back(Backend::kCpu);

@@ -1,6 +1,6 @@
 // vramscope-worker: chooses the CUDA libraries of the process, then executes vramscope-worker-loop.
-// Even LibTorch's CPU library needs libcudart, so the choice must be made before LibTorch is
-// loaded. This program does not load LibTorch, because that takes a quarter of a second. It also
+// Even LibTorch's CPU library needs libcudart, so this is done before LibTorch is loaded. This
+// program itself does not link LibTorch, because loading it takes a quarter of a second. It also
 // chooses LibTorch's folder (profiler/setup/find_libtorch.h). The loader searches that folder
 // before the folder of the build tree in the loop's rpath.
 //
@@ -28,7 +28,7 @@ namespace {
 
 namespace setup = vramscope::setup;
 
-// Returns the value of `name`, given as "--name value" or "--name=value"; "" if it is not given.
+// Returns the value of `name`, given as "--name value" or "--name=value", or "" if it is not given.
 std::string_view Option(int argc, char** argv, std::string_view name) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];

@@ -31,7 +31,7 @@ namespace {
 constexpr int kExitOk = 0;
 constexpr int kExitBadInput = 3;
 constexpr uint32_t kProtocol = 1;
-// Only a faulty client requests more runs at once. The oldest waiting runs are dropped with an
+// Only a faulty client lets more runs wait. Beyond this, the oldest waiting runs end with an
 // error.
 constexpr size_t kMaxWaiting = 64;
 

@@ -14,12 +14,12 @@
 
 #define VRAMSCOPE_NEWER extern "C" __attribute__((visibility("hidden")))
 
-// New in 2.32. 0 means that there may be other threads. That value is always safe.
+// New in 2.32. The value 0 means that there may be other threads, so it is always safe.
 VRAMSCOPE_NEWER char __libc_single_threaded;
 char __libc_single_threaded = 0;
 
-// New in 2.36. libstdc++'s std::random_device calls it if the compiler was built with such a C
-// library.
+// New in 2.36. Called by std::random_device if libstdc++ was built with glibc 2.36 or
+// later.
 VRAMSCOPE_NEWER uint32_t arc4random() {
   uint32_t value = 0;
   if (getentropy(&value, sizeof value) != 0) abort();  // like the C library's own function

@@ -9,7 +9,7 @@ using Initialize = void (*)(int, char**, char**);
 extern Initialize __init_array_start[] __attribute__((visibility("hidden")));
 extern Initialize __init_array_end[] __attribute__((visibility("hidden")));
 
-// Identifies the program to the C library when it registers functions for its exit.
+// Identifies the program to the C library when the program registers functions to run at its exit.
 __attribute__((visibility("hidden"))) void* __dso_handle = nullptr;
 
 __attribute__((visibility("hidden"))) void VramscopeInitialize(int argc, char** argv,

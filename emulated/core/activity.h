@@ -14,7 +14,7 @@ struct Dim {
 enum class ActivityKind { kKernel, kCopy, kFill };
 enum class Place { kUnknown, kPageable, kPinned, kDevice, kManaged };
 
-// The API call. A library's call counts as the launch of one kernel.
+// The API call. A library call counts as the launch of one kernel.
 enum class Call {
   kLaunchKernel,
   kDriverLaunchKernel,
@@ -40,7 +40,7 @@ enum class Call {
   kEventSynchronize,
 };
 
-// What the work does with memory whose address it received.
+// How a kernel, memcpy or memset uses the memory at an address.
 enum class Use : uint8_t { kUnknown = 0, kRead = 1, kWritten = 2, kBoth = 3 };
 struct Operand {
   uint64_t address = 0;
@@ -68,7 +68,7 @@ struct Activity {
   // address occurs once.
   const Operand* operands = nullptr;
   uint32_t operand_count = 0;
-  // The result of CountRequests when the work was submitted (for a graph: captured).
+  // The result of CountRequests when the work was submitted or, in a graph, captured.
   uint64_t requests = 0;
 };
 
@@ -90,15 +90,15 @@ struct Synchronization {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
-// The times of a move of the clock that is repeated (vramscope_emulated_repeat): first the interval
-// of the work, then the interval of the host's call. For a wait, both intervals are equal.
+// The times of a repeated move of the clock (vramscope_emulated_repeat): the begin and end of the
+// work, then those of the host's call. For a wait, both intervals are equal.
 struct RepeatedMove {
   int64_t start_ns = 0, end_ns = 0;
   int64_t call_begin_ns = 0, call_end_ns = 0;
 };
 
-// Called from any thread, without locks held, until the process ends. `handle` is the stream as the
-// program knows it: 0 for a default stream, kAllStreamHandles for a wait for the device.
+// Called from any thread, without locks held, until the process ends. `handle` is the program's
+// handle of the stream: 0 for a default stream, kAllStreamHandles for a wait for the device.
 struct Listener {
   void (*work)(const Activity& activity, uint64_t handle) = nullptr;
   void (*memory)(const MemoryActivity& activity) = nullptr;

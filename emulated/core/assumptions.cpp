@@ -13,7 +13,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Returns the log, which is opened at the first call; null if logging is off.
+// Returns the log, which is opened at the first call, or null if logging is off.
 std::FILE* LogFile() {
   static std::FILE* file = []() -> std::FILE* {
     const std::string& path = ThePlatform().settings.log;

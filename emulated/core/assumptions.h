@@ -3,8 +3,8 @@
 //
 //   Assume("cuDNN workspace of a convolution", "cudnnGetConvolutionForwardWorkspaceSize", 0);
 //
-// Thread-safe. Calls with the same `what` and `where` share one entry. It has the number of all
-// calls, and the bytes of the first call.
+// Thread-safe. Calls with the same `what` and `where` share one entry. The entry has the number of
+// all calls, but the bytes of the first call.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Stub {
   const char* library;
   const char* function;
   int64_t answer;  // the status that it returns; 0: success
-  // For each of the first parameters: the size of the result to which it points; 0: none.
+  // The size of the result to which each of the first parameters points, or 0 if it points to none.
   uint8_t output_bytes[8] = {};
 };
 // Records a call of the stub.

@@ -8,7 +8,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Returns the memory clock that gives the GPU's bandwidth with two transfers per clock.
+// Returns the memory clock. With two transfers per clock, it yields the GPU's bandwidth.
 int MemoryClockKhz(const Gpu& gpu) {
   if (gpu.bus_bits <= 0) {
     return 0;

@@ -3,7 +3,7 @@
 //
 //   int sms = AttributeOf(device, Attribute::kMultiprocessors);
 //
-// Attributes that are not listed are 0, which means that the GPU lacks the feature.
+// All other attributes are 0, which means that the GPU lacks the feature.
 #pragma once
 
 #include "emulated/core/api.h"
@@ -85,12 +85,12 @@ enum class Attribute : int {
 
 // Returns how two different devices access each other's memory.
 VRAMSCOPE_EMULATED_API Peers PeersOf(int device, int peer);
-// `attribute`: cudaDeviceP2PAttr and CUdevice_P2PAttribute. Returns kInvalidValue for other
-// attributes, kInvalidDevice for unknown devices.
+// `attribute` has the numbers of cudaDeviceP2PAttr and CUdevice_P2PAttribute. Returns kInvalidValue
+// for other numbers, and kInvalidDevice for unknown devices.
 VRAMSCOPE_EMULATED_API Result PeerAttributeOf(int device, int peer, int attribute, int* value);
 
 VRAMSCOPE_EMULATED_API int AttributeOf(int device, Attribute attribute);
-// Writes 16 bytes, which differ between devices and are the same in every process.
+// Writes a UUID of 16 bytes. It differs between devices, and is the same in every process.
 VRAMSCOPE_EMULATED_API void FillUuid(int device, unsigned char* uuid);
 
 }  // namespace vramscope::emulated

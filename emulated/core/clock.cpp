@@ -15,7 +15,7 @@ struct Thread {
   bool submits = false;
   int questions = 0;  // queries in a row that returned "not ready"
   int64_t ahead = 0;  // offset to the shared clock, for a thread that only queries
-  // The latest time for which a thread that only queries has waited. It is valid only while
+  // The latest time for which this thread has waited if it only queries. It is valid only while
   // `resets` equals the clock's number of resets.
   int64_t waited = 0;
   uint64_t resets = 0;

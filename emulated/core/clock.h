@@ -4,8 +4,8 @@
 //
 // All threads that put work on streams share one clock: autograd's thread continues where the main
 // thread stopped. A thread that only queries (NCCL's watchdog, the thread that pins memory) reads
-// this clock but never moves it, because its polling rate must not affect the training thread. A
-// query advances time only for the querying thread, so that it does not wait forever.
+// this clock but never moves it, because its polling rate must not affect the training thread. Each
+// query advances only the time of the querying thread, so that its loop ends.
 //
 // Thread-safe.
 #pragma once
@@ -28,7 +28,7 @@ class VRAMSCOPE_EMULATED_API Clock {
   int64_t now() const;
   // Call when this thread puts work on a stream. From then on, this thread moves the clock.
   int64_t Submit(int64_t cost = kSubmitNs);
-  // Call when this thread's query returned "not ready"; the work will be done at `ready`.
+  // Call when this thread's query returned "not ready". The work will be done at `ready`.
   void Asked(int64_t ready);
   // Call when this thread's query found the work done.
   void Answered();

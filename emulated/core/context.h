@@ -1,6 +1,6 @@
 // Tracks the size of a process's CUDA context on a GPU: memory of the driver, kernel code, and
-// memory that libraries allocate for handles. If the device table has the figures (ContextGrowth in
-// gpu.h), the context grows as on a real GPU.
+// memory that libraries allocate for handles. If the device table contains ContextGrowth (gpu.h),
+// the context grows as on a real GPU.
 //
 //   GrowContext(CurrentDevice(), ContextPart::kCublas);  // in cublasCreate
 //
@@ -11,7 +11,7 @@
 
 namespace vramscope::emulated {
 
-// The first kernel, cuFFT plan and communicator grow a context once; each library handle grows it.
+// Kernels, cuFFT plans and communicators grow a context only at first use; every handle grows it.
 enum class ContextPart { kKernels, kCublas, kCudnn, kCusolver, kCufft, kNccl };
 
 VRAMSCOPE_EMULATED_API void GrowContext(int device, ContextPart part);

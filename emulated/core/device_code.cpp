@@ -19,7 +19,7 @@ T At(const void* image, size_t offset) {
   return value;
 }
 
-// Reads within bounds; returns zero beyond them.
+// Reads within bounds, and returns zero beyond them.
 class Reader {
  public:
   explicit Reader(Bytes bytes) : bytes_(bytes) {}
@@ -47,8 +47,8 @@ class Reader {
   Bytes bytes_;
 };
 
-// Unpacks LZ4's block format. Each sequence has a byte with two lengths, then literals, then an
-// offset into the earlier output.
+// Unpacks LZ4's block format. A sequence consists of a byte with two lengths, literals, and an
+// offset back into the output.
 std::optional<std::vector<unsigned char>> UnpackLz4(Bytes in, uint64_t out_bytes) {
   std::vector<unsigned char> out;
   out.reserve(out_bytes);
@@ -254,8 +254,8 @@ const CodeEntry* ChooseEntry(std::span<const CodeEntry> entries, int compute_cap
 }
 
 std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry) {
-  // Refuses compression ratios above 300, which do not occur. Otherwise a damaged length could
-  // cause a huge allocation.
+  // Refuses compression ratios above 300, because real files have none. A damaged length could
+  // otherwise cause a huge allocation.
   if (entry.unpacked_bytes == 0 || entry.unpacked_bytes > kLargestImage ||
       entry.unpacked_bytes / 300 > entry.bytes.size() + 1024) {
     return std::nullopt;
@@ -294,8 +294,8 @@ std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin) {
     if (const auto name = After(section.name, kText)) {
       KernelFacts& facts = kernels[*name];
       facts.read = true;
-      // Older files have the number of registers here, newer files in .nv.info, which is read
-      // below.
+      // Older files store the number of registers here. Newer files store it in .nv.info (read
+      // below).
       if (const int registers = static_cast<int>(section.information >> 24); registers > 0) {
         facts.registers = registers;
       }
@@ -321,7 +321,7 @@ std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin) {
         } else if (number == kParameterBytes) {
           facts->parameter_bytes = half;
         } else if (number == kParameter || number == kParameterV2) {
-          // The second form is used by kernels whose parameters need more than 4 KiB.
+          // Kernels whose parameters take more than 4 KiB use the second form.
           const uint64_t bytes =
               number == kParameter ? value.Get<uint32_t>(8) >> 18 : value.Get<uint16_t>(8);
           const auto index = value.Get<uint16_t>(4);

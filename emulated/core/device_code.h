@@ -6,8 +6,8 @@
 //   ReadKernels(&code);
 //   int registers = code.kernels["_Z6kernelPf"].registers;
 //
-// Pure functions; the formats are known from public descriptions. Images are untrusted: reads stay
-// within the lengths that an image states, and these lengths are limited.
+// Pure functions. The formats are known from public descriptions. Images are not trusted: reads
+// stay within the lengths that an image states, and these lengths have limits.
 #pragma once
 
 #include <cstddef>
@@ -47,12 +47,12 @@ struct DeviceCode {
   std::unordered_map<std::string, KernelFacts> kernels;
 };
 
-// Returns the length of an image in memory from its header; 0 for PTX and unknown formats.
+// Returns the length that the header of an image states, or 0 for PTX and unknown formats.
 VRAMSCOPE_EMULATED_API size_t ImageBytes(const void* image);
 
 std::vector<CodeEntry> EntriesOf(Bytes fat_binary);
 // Returns the entry that a GPU of this compute capability loads: the newest machine code of its
-// generation, otherwise PTX. Null if it can run no entry.
+// generation, or else PTX. Returns null if it can run no entry.
 const CodeEntry* ChooseEntry(std::span<const CodeEntry> entries, int compute_capability);
 // Returns nothing if the entry is damaged or its compression is unknown.
 std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry);

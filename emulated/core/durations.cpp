@@ -27,8 +27,8 @@ double ClocksPerSecond(const Gpu& gpu) {
 }
 
 // Mixed reads and writes reach 0.88 to 0.92 of the memory bandwidth. Data that fits into the L2
-// cache reaches 1.05 to 1.25 of the bandwidth: the previous kernel left it there, and it is written
-// back later.
+// cache reaches 1.05 to 1.25 of it, because the data is already in the cache and is written back
+// later.
 double Moving(const Gpu& gpu, double bytes) {
   constexpr double kOfMemory = 0.9, kOfCache = 1.1;
   const double share = bytes <= static_cast<double>(gpu.l2_bytes) ? kOfCache : kOfMemory;
@@ -44,8 +44,8 @@ constexpr Tile kTiles[] = {{256, 128, 0.82}, {128, 128, 0.74}, {64, 64, 0.62}};
 constexpr Tile kNarrowTiles[] = {
     {256, 128, 0.8}, {192, 128, 0.8}, {128, 128, 0.8}, {128, 96, 0.72}, {64, 64, 0.58}};
 
-// Returns the share of the rate that kernels reach if operands are not aligned to 16 bytes. With
-// 16-bit types aligned to 2 bytes, cuBLAS used kernels for older GPUs, which reached 0.10 to 0.15
+// Returns the share of the rate that kernels reach if operands are not aligned to 16 bytes. For
+// 16-bit types aligned to 2 bytes, cuBLAS chose kernels for older GPUs. These reached 0.10 to 0.15
 // of the peak instead of 0.8. Shares for alignments in between are assumed.
 double ShareOfUnaligned(Precision precision, int alignment) {
   if (precision == Precision::kFp32 || alignment >= 16) return 1;
@@ -64,7 +64,7 @@ int64_t LaunchDuration(const Gpu& gpu, const LaunchWork& work) {
     moving *= std::max(1.0, rounds * multiprocessors / (work.blocks * kMost));
   }
   if (work.serial_threads > 0) {
-    // Throughput of one thread, measured with column sums computed by the threads of one block.
+    // The throughput of one thread. It was measured with one block that computes column sums.
     constexpr double kBytesPerSecond = 64e6;
     const double threads =
         std::min(work.serial_threads, multiprocessors * std::max(gpu.max_threads_per_sm, 1));
@@ -92,14 +92,14 @@ int64_t WorkDuration(const Gpu& gpu, double flops, Precision precision, uint64_t
 // A multiprocessor works on one tile of the result at a time, and all multiprocessors begin their
 // next tile together. So the last round takes as long as the others, even with few tiles left.
 // The fastest of the available tile sizes is used. If even the smallest tiles do not fill the GPU,
-// the sum over k is cut into parts, which another kernel adds up.
+// the sum over k is computed in parts, and another kernel adds up the parts.
 int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product, double flops,
                         Precision precision, uint64_t bytes) {
   const double m = static_cast<double>(product.m), n = static_cast<double>(product.n),
                k = static_cast<double>(product.k), batch = static_cast<double>(product.batch);
   if (m <= 0 || n <= 0 || k <= 0 || batch <= 0) return WorkDuration(gpu, flops, precision, bytes);
   const bool narrow = precision == Precision::kBf16;
-  // The overhead before the first and after the last step of a sum, as a number of steps.
+  // The time before the first and after the last step of a sum, measured in steps.
   const double around = narrow ? 96 : 32;
   const double start = narrow ? 2e-6 : 4e-6;
   const int most_parts = product.most_parts > 0 ? product.most_parts : narrow ? 1 : 4;

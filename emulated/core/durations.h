@@ -1,7 +1,7 @@
-// The durations of work on a GPU, from the rates of the device table and the share of these rates
-// that kernels reach. Pure functions. The constants are shares of a GPU's own rates, or clocks of a
-// multiprocessor. They were measured on an H200 (driver 580.159.04, PyTorch 2.11 with CUDA 13.0)
-// and are used for all GPUs.
+// Computes durations of work on a GPU from the rates in the device table, and from the shares of
+// these rates that kernels reach. Pure functions. The constants are shares of a GPU's own rates, or
+// clocks of a multiprocessor. They were measured on an H200 (driver 580.159.04, PyTorch 2.11 with
+// CUDA 13.0) and are used for all GPUs.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace vramscope::emulated {
 
-// What a launch does, as far as its kernel and parameters show. Unknown values are 0.
+// The work of a launch, as far as its kernel and its parameters show it. Unknown values are 0.
 struct LaunchWork {
   double bytes = 0;  // read and written, counting repeated accesses
-  // The number of blocks if they are so few that they limit the rate, otherwise 0. Each block moves
-  // the same share of the bytes.
+  // The number of blocks if there are so few that they limit the rate, otherwise 0. All blocks move
+  // equally many bytes.
   double blocks = 0;
   // The clocks that all multiprocessors together spend on issuing instructions.
   double clocks = 0;
-  // The number of threads, each of which reads its bytes serially; 0: this limits nothing.
+  // The number of threads that each read many bytes serially, or 0 if that limits nothing.
   double serial_threads = 0;
   double serial_s = 0;  // time of serial steps, added to the other times
   // Tiles of a fused kernel. A tile runs on one multiprocessor, at `share` of its arithmetic rate.

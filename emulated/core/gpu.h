@@ -1,6 +1,6 @@
 // An emulated GPU. Its figures come from the project's device table, and VRAMSCOPE_EMULATED_GPU
-// passes one line for each GPU. ArchitectureOf returns the properties that only depend on the
-// compute capability.
+// passes one line for each GPU. ArchitectureOf returns the properties that depend on the compute
+// capability alone.
 //
 //   std::string problem;
 //   std::optional<Gpu> gpu = ParseGpu("name=NVIDIA L4;memory_bytes=23583457280;...", &problem);
@@ -28,13 +28,13 @@ struct ContextGrowth {
   uint64_t nccl = 0;      // added by the first communicator, without its buffers
 };
 
-// How GPUs of the same model access each other's memory. kNone: only through the host.
+// How GPUs of the same model access each other's memory. kNone means only through the host.
 enum class Peers { kNone = 0, kPcie = 1, kNvlink = 2 };
 
 struct Gpu {
   std::string name;
   uint64_t memory_bytes = 0;  // cudaDeviceProp::totalGlobalMem
-  // The size of the CUDA context: with `growth` its initial size, otherwise its full size.
+  // The size of the CUDA context. With `growth`, this is its initial size; otherwise its full size.
   uint64_t context_bytes = 0;
   ContextGrowth growth = {};
   uint64_t idle_bytes = 0;  // memory in use while no process uses the GPU
@@ -50,7 +50,7 @@ struct Gpu {
   int bus_bits = 0;
   Peers peers = Peers::kPcie;
   bool integrated = false;  // shares the system's memory
-  // Whether error correction is on; if unset, it is on for chips with HBM.
+  // Whether error correction is on. If this is unset, it is on for GPUs with HBM.
   std::optional<bool> ecc;
 
   int major() const { return compute_capability / 10; }

@@ -1,6 +1,6 @@
 // A CUDA graph: its nodes, in the order in which they were captured or added, and their
-// dependencies. Replaying a graph repeats what its nodes did when they were captured: work on the
-// stream, small copies, calls of host functions.
+// dependencies. Replaying a graph repeats its nodes as they were captured: work on the stream,
+// small copies, calls of host functions.
 //
 // Built by one thread at a time; immutable once it is instantiated.
 #pragma once

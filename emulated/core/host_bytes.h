@@ -28,37 +28,37 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   // The limit for all stored bytes. The oldest bytes are dropped first.
   static constexpr uint64_t kBudget = uint64_t{128} << 20;
 
-  // Stores bytes that the host copied to `address`, which need not be backed by real memory.
+  // Stores bytes that the host copied to `address`. There need not be real memory at `address`.
   void Write(uint64_t address, const void* from, uint64_t bytes);
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
-  // Reads zeros from the first unknown byte on, and then returns false. The known bytes before it
-  // are read, because ranks pad their messages to the length of the longest message.
+  // Returns false if a byte is unknown. Then reads the known bytes before it, and zeros from it on,
+  // because ranks pad their messages to the length of the longest message.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
-  // Sets what this thread reads for a single unknown byte, such as a boolean that PyTorch itself
-  // reads back. Initially kFalse.
+  // Sets the value that this thread reads for a single unknown byte, such as a boolean that PyTorch
+  // itself reads back. The default is kFalse.
   enum class Truth : uint8_t { kFalse, kTrue, kTrueOnce };
   static void SetUnknownTruth(Truth truth);
 
-  // Marks bytes as equal to those on a real GPU, or as not equal, for callers that compute values
-  // themselves. Marked bytes stay known after launches, unlike bytes that were only copied in.
+  // For callers that compute values themselves. Marks bytes as equal or as not equal to the bytes
+  // on a real GPU. Marked bytes stay known after launches, unlike bytes that were only copied in.
   void Keep(uint64_t address, uint64_t bytes, bool known);
   bool IsKnown(uint64_t address, uint64_t bytes) const;
   // Returns the number of bytes before the first unknown byte of the range.
   uint64_t KnownPrefix(uint64_t address, uint64_t bytes) const;
-  // Returns the number of nonzero elements; nullopt if any byte is unknown.
+  // Returns the number of nonzero elements, or nullopt if any byte is unknown.
   std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
                                        uint64_t element_bytes) const;
 
-  // Announces a message from another process for the range, which a GPU would receive while the
+  // Announces that another process sends a message into the range. A GPU would receive it while the
   // host continues. `arrive` is called once, without locks held. It is called with true before the
   // bytes are read, and must wait for the message and write it. It is called with false if
   // something else was written into the range. Returns a number for ExpectNoMore.
   using Arrive = std::function<void(bool needed)>;
   uint64_t Expect(uint64_t address, uint64_t bytes, Arrive arrive);
   void ExpectNoMore(uint64_t number);
-  // Waits for all messages, as a synchronisation with the device does.
+  // Waits for all messages, as cudaDeviceSynchronize does.
   void AwaitMessages() const { Due(0, ~uint64_t{0}, true); }
 
   // Call when a library's call wrote to the range, or when the range was freed.
@@ -69,7 +69,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   // Call when an unknown kernel was launched. It may overwrite all bytes that were only copied in.
   void LaunchedUnknown();
 
-  // Returns whether a launch could make any bytes or any expected messages unknown.
+  // Returns whether there are bytes or expected messages that a launch could overwrite.
   bool HasFleeting() const {
     return fleeting_.load(std::memory_order_relaxed) > 0 ||
            expecting_.load(std::memory_order_relaxed) > 0;

@@ -14,20 +14,20 @@ namespace {
 // Medians of recordings on the host of an H200 (tests/golden/gpu/h200, PyTorch 2.11), including the
 // overhead of the recorder in the process.
 //
-// Time from the start of one launch to the start of the next, in the third and fourth step of
-// record_gpt2.trace: within one module of forward 21.2 us (n = 656), from one module to another
-// 60.5 us (302), in backward 25.2 us (1462). In record_resnet50.trace: 31.8, 48.7 and 24.0 us (n =
-// 250, 348 and 864).
+// The time from the start of one launch to the start of the next, in steps three and four. In
+// record_gpt2.trace: 21.2 us within one module of forward (n = 656), 60.5 us from one module to
+// another (302), and 25.2 us in backward (1462). In record_resnet50.trace: 31.8, 48.7 and 24.0 us
+// (n = 250, 348 and 864).
 constexpr int64_t kPythonLaunchNs = 21'000;
 constexpr int64_t kModuleNs = 39'000;
 constexpr int64_t kEngineLaunchNs = 25'000;
-// Time from launch to launch in a step of a foreach optimizer: 8.6 us (n = 110). From operator to
-// operator of an optimizer that loops over its parameters: 9.5 to 12 us.
+// A foreach optimizer takes 8.6 us from one launch to the next (n = 110). An optimizer that loops
+// over its parameters takes 9.5 to 12 us from one operator to the next.
 constexpr int64_t kOptimizerLaunchNs = 10'000;
 // Times from the beginning of a step to its first allocation, in half of the snapshots. Adam and
-// AdamW (3 state tensors per parameter, 24 to 296 parameters, 21 steps): a constant 0.22 to 0.3 ms
-// plus 11.5 us per parameter. SGD with momentum (1 state tensor): 5.4 us per parameter. Setting
-// gradients to None: 2.6 us per parameter (12 programs).
+// AdamW (3 state tensors per parameter, 24 to 296 parameters, 21 steps) take 0.22 to 0.3 ms plus
+// 11.5 us per parameter. SGD with momentum (1 state tensor) takes 5.4 us per parameter, and setting
+// gradients to None takes 2.6 us per parameter (12 programs).
 constexpr int64_t kStepNs = 300'000;
 constexpr int64_t kParameterNs = 2'400, kStateTensorNs = 3'000;
 constexpr int64_t kClearedNs = 2'600;
@@ -98,8 +98,8 @@ void vramscope_emulated_host_works(int64_t ns) {
 }
 
 void vramscope_emulated_first_optimizer_step() {
-  // How much longer the first step takes on the host than the third, because PyTorch imports
-  // modules and kernels are loaded. It is the median of 24 training runs on an H200, with values
+  // How much longer the first step takes on the host than the third step, because PyTorch imports
+  // modules and kernels are loaded. This is the median of 24 training runs on an H200, which range
   // from 15 to 81 ms (tests/golden/gpu/h200/summary.json).
   constexpr int64_t kLongerNs = 49'000'000;
   vramscope_emulated_host_works(kLongerNs);

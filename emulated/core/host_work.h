@@ -1,6 +1,6 @@
-// Models the host time that a program spends between two calls that put work on a stream. If it
-// exceeds the duration of the work, the GPU is idle. The time is not measured: callers report which
-// kind of code a thread runs, and the platform adds the time that such code took in recordings.
+// Models the host time that a program spends between two calls that put work on a stream. If it is
+// longer than the work takes, the GPU is idle. The time is not measured: callers report which kind
+// of code a thread runs, and the platform adds the time that such code took in recordings.
 //
 //   HostRuns(HostThread::kPython);      // by Python's hooks, for the calling thread
 //   clock.Submit(LaunchHostNs());       // by the platform, on the thread that launches
@@ -35,15 +35,15 @@ VRAMSCOPE_EMULATED_API void ForgetHostThreads();
 }  // namespace vramscope::emulated
 
 extern "C" {
-// Python's hooks call these through ctypes. The first function is HostRuns. The others report that
-// a module is called, that an optimizer step begins (`first`: the process's first step), and that
-// gradients are cleared.
+// Python's hooks call these through ctypes. The first function calls HostRuns. The others report
+// that a module is called, that an optimizer step begins (`first`: the first of the process), and
+// that gradients are cleared.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_host_runs(int runs);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_module_called();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_optimizer_step(uint64_t parameters,
                                                               uint64_t state_tensors, int first);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_gradients_cleared(uint64_t parameters);
-// The embedded loop leaves out the host's computations and adds their time with host_works().
+// The embedded loop skips the host's own computations, and adds their time with host_works().
 // first_optimizer_step() reports that a run's first optimizer step begins; Python's hooks call it,
 // too.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_host_works(int64_t ns);

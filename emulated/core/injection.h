@@ -1,5 +1,5 @@
-// Loads the library that CUDA_INJECTION64_PATH names, as the driver does: once, when the process
-// first uses a GPU. Then calls its InitializeInjection.
+// Loads the library in CUDA_INJECTION64_PATH and calls its InitializeInjection. Like the driver,
+// does so only once, when the process first uses a GPU.
 #pragma once
 
 #include "emulated/core/api.h"

@@ -85,8 +85,8 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
   Openings& openings = TheOpenings();
   std::lock_guard lock(openings.mutex);
   Opened& opened = openings.all[{contents.process, contents.start, contents.base}];
-  // Opening the same memory again returns the same address. Fails if the other process has
-  // allocated memory of another size at that address since then.
+  // If the memory was opened before, returns the same address. Fails if the other process has
+  // meanwhile allocated memory of another size there.
   if (opened.times > 0 && opened.bytes != contents.bytes) return Result::kInvalidValue;
   if (opened.times == 0) {
     opened.bytes = contents.bytes;

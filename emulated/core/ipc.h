@@ -1,6 +1,6 @@
 // Shares memory and events of a process with another process of the same run (cudaIpc*). The
-// memory belongs to the process that shares it. The process that opens it gets addresses, but they
-// use no GPU memory.
+// memory belongs to the process that shares it. The process that opens it gets addresses that use
+// no further GPU memory.
 //
 //   IpcHandle handle;
 //   ShareMemory(address, &handle);              // in one process

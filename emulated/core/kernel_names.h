@@ -1,5 +1,5 @@
-// Parses the C++ names of kernels and reads words from launch parameters, for the rules that know
-// PyTorch's kernels. Pure functions.
+// For the rules that know PyTorch's kernels: parses the C++ names of kernels and reads words from
+// launch parameters. Pure functions.
 #pragma once
 
 #include <cstddef>

@@ -37,10 +37,10 @@ struct Kernel {
   const void* image = nullptr;
   uint64_t* unrecognised = nullptr;     // counts its unrecognised launches; null: none
   std::optional<MaskKernelFacts> mask;  // set at the first launch
-  // The image that the last lookup found, for this compute capability.
+  // `known` is the image that the last lookup found. It is for `compute_capability`.
   int compute_capability = 0;
   Image* known = nullptr;
-  // Set at a launch from the rules for the code in `rules_of`.
+  // The rules for the code in `rules_of`. A launch sets them.
   std::optional<OperandRules> operands;
   WorkRules work;
   const Image* rules_of = nullptr;
@@ -49,13 +49,13 @@ struct Kernel {
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void*, Kernel> kernels;
-  // The kernels of each image, used when it is unloaded, because a program unloads thousands of
-  // images with a few kernels each when it ends. Entries may be outdated: a kernel may by now
-  // belong to another image or to none.
+  // The kernels of each image, for unloading it quickly: a program that ends unloads thousands of
+  // images with a few kernels each. Entries may be outdated, because a kernel may since have been
+  // assigned to another image or to none.
   std::unordered_map<const void*, std::vector<const void*>> functions;
   std::map<std::pair<const void*, int>, Image> images;
-  // The number of unrecognised launches by kernel name. It outlives the kernels, because programs
-  // unload their code before they end.
+  // The number of unrecognised launches for each kernel name. It outlives the kernels, because
+  // programs unload their code before they end.
   std::unordered_map<std::string, uint64_t> unrecognised;
 
   Kernel* Find(const void* function) {
@@ -84,7 +84,7 @@ struct Registry {
     const auto it = image->code.kernels.find(kernel->name);
     return it == image->code.kernels.end() ? nullptr : &it->second;
   }
-  // Makes the rules of a kernel, or no rules if its parameters could not be read.
+  // Makes the rules of a kernel. If its parameters could not be read, the kernel gets no rules.
   void MakeRules(Kernel* kernel, int compute_capability) {
     const Image* image = ImageOf(kernel, compute_capability);
     if (kernel->operands && kernel->rules_of == image) return;
@@ -171,7 +171,7 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
   if (mask.kernel == MaskKernel::kDistinct) {
     return DistinctOf(facts, parameters);
   }
-  // The count of a mask of several blocks, which a kSums kernel on the same thread completes.
+  // If several blocks count a mask, a kSums kernel launched by the same thread completes the count.
   thread_local uint64_t begun = 0;
   thread_local bool pending = false;
   if (facts.parameters.size() < 3 || facts.parameters[1] != 8) {
@@ -211,12 +211,12 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
   return counted;
 }
 
-// Returns how many bytes after each of its pointers a launch may have overwritten. Every
-// thread is assumed to write at most 256 bytes. A grid that fills the GPU may loop and write
-// anything.
+// Returns how many bytes after each of its pointers a launch may have overwritten. Every thread is
+// assumed to write at most 256 bytes. If the grid fills the GPU, its threads may loop, so there is
+// no limit.
 //
-// The first parameter of PyTorch's element-wise kernels is the number of elements, of at most 16
-// bytes each.
+// PyTorch's element-wise kernels write as many elements as their first parameter says, each of at
+// most 16 bytes.
 uint64_t ReachOf(const Gpu& gpu, const char* name, const KernelFacts& facts, void** parameters,
                  uint64_t blocks, uint64_t threads) {
   // kBlock is the caching allocator's smallest block.

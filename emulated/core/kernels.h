@@ -46,7 +46,7 @@ struct LibraryWork {
   Precision precision = Precision::kFp32;
   uint64_t bytes = 0;          // bytes read and written
   MatrixProduct product = {};  // the matrix product; m 0: none
-  // The addresses that the call reads, needed only for operands. Null pointers are ignored.
+  // The addresses that the call reads. Only operands need them. Null pointers are ignored.
   std::span<const void* const> reads = {};
   std::span<const Written> writes = {};  // the shadow contents there become unknown
   int64_t duration_ns = -1;              // >= 0: the duration, instead of the roofline estimate
@@ -64,7 +64,7 @@ struct KernelLaunch {
   bool driver = false;  // launched by cuLaunchKernel or similar
 };
 VRAMSCOPE_EMULATED_API Result Launch(const KernelLaunch& launch);
-// Returns the names and launches of the kernels that no rule (work_rules.h) recognises, most
+// Returns the kernels that no rule (work_rules.h) recognises and how often each was launched, most
 // frequent first. They show when PyTorch's kernels have changed.
 VRAMSCOPE_EMULATED_API std::vector<std::pair<std::string, uint64_t>> UnrecognisedLaunches();
 
@@ -78,7 +78,7 @@ struct KernelFacts {
   int local_bytes = 0;
   int constant_bytes = 0;
   int most_threads = 1024;  // limit for a block
-  // The architecture of the machine code, such as 86 on an 8.9 GPU if there is no code for 8.9.
+  // The architecture of the machine code. It is for example 86 on an 8.9 GPU without code for 8.9.
   int architecture = 0;
   int ptx_architecture = 0;
   int parameter_bytes = 0;
@@ -86,8 +86,8 @@ struct KernelFacts {
   bool read = false;                 // the above is from machine code; false: it is assumed
   bool runs = true;                  // there is code that this GPU can run
 };
-// `image` is the fat binary (or cubin) that contains the kernel; null if there is none. Strings are
-// copied.
+// `image` is the fat binary (or cubin) that contains the kernel, or null if there is none. Strings
+// are copied.
 VRAMSCOPE_EMULATED_API void RegisterKernel(const void* function, const char* name,
                                            const void* image);
 VRAMSCOPE_EMULATED_API void ForgetKernel(const void* function);
@@ -109,9 +109,9 @@ VRAMSCOPE_EMULATED_API Result CopyRows(void* to, uint64_t to_pitch, const void* 
                                        void* stream, bool synchronous);
 VRAMSCOPE_EMULATED_API Result Fill(void* to, const void* pattern, uint64_t pattern_bytes,
                                    uint64_t count, void* stream, bool synchronous);
-// Calls a host function at once and in this thread, which is its place in stream order.
+// Calls a host function immediately, on this thread. Its place in stream order is here.
 VRAMSCOPE_EMULATED_API Result CallHost(void* stream, void (*function)(void*), void* argument);
-// Copies the bytes without taking time; for collectives, which have their own duration.
+// Copies bytes in no virtual time. Collectives use it, because they have their own duration.
 VRAMSCOPE_EMULATED_API void CopyBytes(void* to, const void* from, uint64_t bytes);
 
 }  // namespace vramscope::emulated

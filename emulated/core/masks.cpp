@@ -6,8 +6,8 @@
 namespace vramscope::emulated {
 namespace {
 
-// Returns the size of T in NonZeroOp<T>, given the type's letter in a name mangled by the Itanium
-// C++ ABI.
+// Returns the size of T in NonZeroOp<T>. `argument` begins with the type's letter in the mangled
+// name (Itanium C++ ABI).
 uint8_t ElementBytes(const char* argument) {
   switch (*argument) {
     case 'b':

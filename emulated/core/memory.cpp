@@ -47,7 +47,7 @@ uint64_t MapNear(uint64_t wanted, uint64_t bytes) {
   return reinterpret_cast<uint64_t>(at);
 }
 
-// From this size on, looking up the mapping is cheaper than writing zeros.
+// For ranges of at least this size, looking up the mapping is cheaper than writing zeros.
 constexpr uint64_t kLookedUp = uint64_t{4} << 20;
 
 // Returns whether all pages are private and not backed by a file, like memory from malloc.
@@ -85,8 +85,8 @@ Memory::Memory(std::span<const Gpu> gpus, Placement placement, OnFreed on_freed,
   for (const Gpu& gpu : gpus) {
     Device device;
     device.Set(gpu);
-    // The address space is much larger than the memory, so that no allocation fails because the
-    // free addresses are fragmented.
+    // The address space is much larger than the memory, so that fragmented free addresses never
+    // make an allocation fail.
     const uint64_t span = SpanOf(gpu);
     const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
     if (mapped == 0) {
@@ -142,8 +142,8 @@ void Memory::TakeContext(int device) {
 
 bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock) {
   Device& d = devices_[device];
-  // Publishes the use before the check, so that at most one of two concurrent processes gets the
-  // last memory.
+  // Publishes the use before the check. So if two processes ask at the same time, at most one of
+  // them gets the last memory.
   d.used += bytes;
   Publish(device);
   const uint64_t taken = d.used - bytes + used_by_other_processes(device);

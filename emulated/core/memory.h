@@ -1,6 +1,6 @@
 // Manages the memory of the GPUs and pinned host memory. A GPU provides its memory minus the CUDA
-// context. Allocations beyond that fail with "out of memory". GPU memory is only reserved
-// addresses; host memory is used only for the few bytes that are copied, so 80 GB cost nothing.
+// context. Allocations beyond that fail with "out of memory". GPU memory consists only of reserved
+// addresses, so 80 GB cost nothing. Host memory is used only for the few bytes that are copied.
 //
 //   void* at = nullptr;
 //   if (ThePlatform().memory.Allocate(device, bytes, &at) != Result::kSuccess) ...
@@ -46,13 +46,13 @@ class VRAMSCOPE_EMULATED_API Memory {
   Result Allocate(int device, uint64_t bytes, void** address);
   Result Free(void* address);
 
-  // For physical memory without an address, and addresses without memory (cuMemCreate,
-  // cuMemAddressReserve).
+  // For cuMemCreate (physical memory without an address) and cuMemAddressReserve (addresses without
+  // memory).
   Result TakePhysical(int device, uint64_t bytes);
   void GivePhysical(int device, uint64_t bytes);
   Result ReserveAddresses(uint64_t bytes, uint64_t alignment, void** address);
   Result ReleaseAddresses(void* address, uint64_t bytes);
-  // Maps memory of `device` into reserved addresses; -1 unmaps it.
+  // Maps memory of `device` into reserved addresses. If `device` is -1, unmaps memory.
   Result SetMapped(void* address, uint64_t bytes, int device);
 
   // Pinned host memory; cudaHostRegister registers memory allocated elsewhere.
@@ -62,8 +62,8 @@ class VRAMSCOPE_EMULATED_API Memory {
   // AllocateHost(), or is large, private to the process and not backed by a file.
   bool ClearHost(void* address, uint64_t bytes);
   // Returns whether the range is in one allocation of AllocateHost() and was not written to after
-  // it was allocated or cleared. Then its contents are unknown. Returns false if the system does
-  // not tell.
+  // it was allocated or cleared. If so, its contents are unknown. Returns false if the system gives
+  // no information.
   bool IsUntouched(const void* address, uint64_t bytes) const;
   Result FreeHost(void* address);
   Result RegisterHost(void* address, uint64_t bytes);
@@ -71,11 +71,11 @@ class VRAMSCOPE_EMULATED_API Memory {
   // Implements cudaMallocManaged: allocates host memory that every GPU may use.
   Result AllocateManaged(uint64_t bytes, void** address);
 
-  // Makes GPU memory that other processes of the run use unavailable here, and tells them how much
-  // this process uses.
+  // Makes the GPU memory of the run's other processes unavailable in this process, and tells the
+  // others how much this process uses.
   void Share(SharedGpus* processes) { processes_ = processes; }
   uint64_t used_by_other_processes(int device) const;
-  // Call when the process gets its context on the device.
+  // Call when the process creates its context on the device.
   void TakeContext(int device);
 
   // Grows the CUDA context of the process by `bytes`, or by the free memory if that is less.
@@ -89,7 +89,7 @@ class VRAMSCOPE_EMULATED_API Memory {
 
   // With an observer, an allocation that does not fit fails at first, as on a real GPU. The caching
   // allocator then releases cached memory and retries. If the same thread retries, the allocation
-  // succeeds beyond the limit, and the observer is called.
+  // succeeds although it exceeds the limit, and the observer is called.
   using OnOvercommit = void (*)(void* context, int device, uint64_t bytes, uint64_t free);
   void SetOvercommit(OnOvercommit observer, void* context);
 

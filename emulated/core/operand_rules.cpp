@@ -42,7 +42,7 @@ bool BeginsWithItsAddress(std::string_view name) {
          name == "PackedTensorAccessor64";
 }
 
-// Returns whether a kernel only writes, and never reads, through its non-const pointers.
+// Returns whether a kernel uses its non-const pointers only for writing.
 bool OnlyWritesWhatIsNotConst(std::string_view function) {
   constexpr std::string_view kNames[] = {"vectorized_layer_norm_kernel<",
                                          "RowwiseMomentsCUDAKernel<",
@@ -81,8 +81,8 @@ void OperandRules::AllWords(size_t parameter) {
 }
 
 // Recognises kernels over the elements of contiguous tensors. Parameters: the number of elements,
-// the functor, and the tensors' data pointers, the first of which is the result. All other
-// parameters are numbers.
+// the functor, and the tensors' data pointers (the first is the result). All other parameters are
+// numbers.
 bool OperandRules::Elementwise(const std::string& name) {
   constexpr uint16_t kFunction = 1, kTensors = 2;
   const bool is = (Contains(name, "::vectorized_elementwise_kernel<") ||
@@ -110,8 +110,8 @@ bool OperandRules::Strided(const std::string& name) {
   return false;
 }
 
-// Like Strided(), but for kernels that index. The pointers are those of the result, the source and
-// the indices.
+// Like Strided(), but for kernels that index. The pointers are the result, the source and the
+// indices.
 bool OperandRules::Index(const std::string& name) {
   if (!Contains(name, "index_elementwise_kernel<") || sizes_.size() != 2) return false;
   const int tensors = Contains(name, "gpu_index_kernel") || Contains(name, "index_copy_kernel_impl")
@@ -138,7 +138,7 @@ bool OperandRules::Foreach(const std::string& function, const std::vector<std::s
   if (lists.arguments.empty() || functor.arguments.empty()) return false;
   const int count = NumberOf(lists.arguments.back());
   if (count < 1 || count > static_cast<int>(std::size(lists_.uses))) return false;
-  // Bytes per tensor before the block table, and bytes after it.
+  // Bytes per tensor before the block table (`each`), and bytes after the table (`behind`).
   int each = 8 * count + 8, steps = 0, behind = 4;
   if (lists.name == "TensorListScalarListMetadata") {
     const std::string& scalar = lists.arguments.front();
@@ -245,8 +245,8 @@ void OperandRules::Signature(const std::string& function, const std::vector<std:
     words_[may_be_written.front()].use = Use::kWritten;
     return;
   }
-  // If only one pointer may be written to, the kernel writes to it, because every kernel writes
-  // somewhere.
+  // Every kernel writes somewhere. So if there is only one pointer that it can write to, it does
+  // so.
   if (all_known && (may_be_written.size() == 1 || OnlyWritesWhatIsNotConst(function)))
     for (const size_t word : may_be_written) words_[word].use = Use::kWritten;
 }

@@ -7,8 +7,8 @@
 // A parameter whose type is a pointer to const is read. PyTorch's elementwise, reduce, foreach,
 // concatenating and indexing kernels take structures whose fields are not in the kernels' names.
 // Their layouts in torch 2.11 are known here, and used only if sizes and values match them. Stale
-// values from an earlier launch in such a structure are ignored. In all other parameters each word
-// is checked, and its use is unknown.
+// values of an earlier launch in such a structure are ignored. In all other parameters, every word
+// may be an address, and its use is unknown.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class OperandRules {
   // `parameters` must have as many entries as there are sizes.
   void Read(const Dim& grid, void** parameters, std::vector<Operand>* operands) const;
 
-  // Consecutive lists of tensors, each with room for `most` tensors. A table has for each block of
-  // the grid the tensor on which it works.
+  // Consecutive lists of tensors, each with room for `most` tensors. A table says for each block of
+  // the grid on which tensor it works.
   struct Lists {
     int count = 0;  // 0: no lists
     int most = 0;
@@ -39,8 +39,8 @@ class OperandRules {
   };
   static constexpr int kBlocksOfLists = 320;  // maximum number of blocks in a grid
   const Lists& lists() const { return lists_; }
-  // Returns the number of tensors in a launch with strides, or 0 if it has none. Their addresses
-  // follow the offset calculator in the second parameter.
+  // Returns the number of tensors in a launch with strides, or 0 for other launches. The tensors'
+  // addresses follow the offset calculator in the second parameter.
   int StridedTensors(void** parameters) const;
 
  private:

@@ -42,8 +42,8 @@ struct Poller {
 struct Pace {
   std::mutex mutex;
   std::condition_variable back;
-  // The number of threads of paced libraries that have not reached a timed wait, so that it is
-  // unknown whether they poll. GiveTurns waits only for threads of the current generation.
+  // The number of threads of paced libraries that have not reached a timed wait yet. Until then, it
+  // is unknown whether a thread polls. GiveTurns waits only for the current generation of threads.
   int newborn = 0;
   uint64_t generation = 0;
   std::vector<Poller*> pollers;
@@ -106,11 +106,11 @@ class PollingThread {
     }
   }
   bool joined() const { return joined_; }
-  // True after the destructor has run. The main thread may wait even after that, but is not paced.
+  // True after the destructor has run. The main thread may still wait then, but is no longer paced.
   bool ended() const { return ended_; }
 
-  // The times that std::chrono's clocks return at their next call. std::condition_variable detects
-  // a timeout with these clocks, and ignores the result of the wait.
+  // The times that std::chrono's clocks return at their next call. std::condition_variable compares
+  // them with the deadline to detect a timeout, and ignores the result of the wait.
   int64_t steady = 0, system = 0;
   int64_t ahead = 0;  // offset to the last turn's time, for a loop without waits
   int questions = 0;
@@ -183,7 +183,7 @@ int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t 
       poller->waiting = true;
       pace.back.notify_all();
     }
-    // GiveTurns wakes the thread. If it did so just before the wait, the slice limits the
+    // GiveTurns wakes the thread. If that happens just before the wait, the slice limits the
     // delay.
     constexpr int64_t kSliceNs = 20'000'000;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -261,9 +261,9 @@ struct Relocations {
   size_t count = 0;
 };
 
-// Redirects functions that an object imports. They are in its table of lazily bound functions or in
-// its table of functions bound at load time. With `uses`, does so only if the object needs a
-// library of that name.
+// Redirects functions that an object imports, in its table of lazily bound functions and in its
+// table of functions bound at load time. If `uses` is given, the object must need a library of that
+// name.
 void Redirect(const dl_phdr_info& object, const char* uses) {
   const ElfW(Dyn)* dynamic = nullptr;
   std::vector<size_t> needed;  // indexes in `names`
@@ -355,8 +355,8 @@ void PaceWaitsOf(const void* address, const char* uses) {
     const char* uses;
     uintptr_t begin, end;  // range of the object that contains the address
   } wanted = {reinterpret_cast<uintptr_t>(address), uses, 0, 0};
-  // The range is cached, because PyTorch registers thousands of images of one object in succession.
-  // The lock is released during calls of the loader, because the loader may be calling this
+  // Caches the object's range, because PyTorch registers thousands of images of one object in a
+  // row. Releases the lock during calls of the loader, because the loader itself may call this
   // function.
   static std::mutex mutex;
   static Wanted last = {};

@@ -1,8 +1,8 @@
 // Moves polling threads to the virtual clock. PyTorch's NCCL watchdog sleeps 100 ms of wall time,
 // queries whether collectives are done, and releases their tensors. How often it runs while a step
 // is planned depends on the load of the computer, and so does the memory of the next step. On a
-// real GPU it runs 0 to 100 ms after a collective ends, on average 50 ms. In most runs, the tensors
-// are released at that time. So the watchdog's sleep becomes a wait for virtual time:
+// real GPU, it runs 0 to 100 ms after a collective ends (on average 50 ms) and then releases the
+// tensors in most runs. So the watchdog's sleep becomes a wait for virtual time:
 //   - PaceWaitsOf redirects the timed waits of the watchdog's library to a function here. It is
 //     called when a library that needs libnccl registers its kernels, before its threads start.
 //   - The thread that launches work waits until each thread of this library has reached its first
@@ -22,15 +22,15 @@
 
 namespace vramscope::emulated {
 
-// Paces the pollers of the shared object that contains `address`, such as a return address. With
-// `uses`, does so only if the object is linked with a library whose name begins with `uses`.
-// Further calls have no effect.
+// Paces the pollers of the shared object that contains `address`, such as a return address. If
+// `uses` is given, the object must be linked with a library whose name begins with `uses`. Further
+// calls have no effect.
 VRAMSCOPE_EMULATED_API void PaceWaitsOf(const void* address, const char* uses = nullptr);
 
-// Call when work that pollers query was submitted. It ends at `done`.
+// Call when work that pollers query was submitted. The work ends at `done`.
 void ExpectProgress(int64_t done);
 
-// Called by the thread that launches, without locks held. `now` is the clock.
+// The launching thread calls this without locks held. `now` is the time of the clock.
 void GiveTurns(int64_t now);
 
 // Call when the clock is reset to 0 for another run in this process.

@@ -24,7 +24,7 @@ void OnFreed(void* context, uint64_t address, uint64_t bytes) {
 
 void AtExit() { WriteReport(ThePlatform()); }
 
-// Objects of this class are never destroyed, because another thread may be calling them.
+// Objects of this class are never destroyed, because another thread may still be calling them.
 class ListenerRecorder final : public Recorder {
  public:
   explicit ListenerRecorder(const Listener& listener) : listener_(listener) {}
@@ -177,7 +177,7 @@ void vramscope_emulated_repeat(int move, int64_t duration_ns, int waits,
 
 void vramscope_emulated_listen(const vramscope::emulated::Listener* listener) {
   using vramscope::emulated::ListenerRecorder;
-  // All recorders are kept, because another thread may still be executing an earlier one.
+  // All recorders are kept, because another thread may still be calling an earlier one.
   static auto* const recorders = new std::deque<ListenerRecorder>();
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -45,8 +45,8 @@ struct Platform {
   Clock clock;
   Streams streams;
 
-  // Call when the device was made current or used, so that it has a context. Call it without locks
-  // held, because the first use loads the library of CUDA_INJECTION64_PATH.
+  // Call after the device was made current or was used, because it then has a context. Call it
+  // without locks held, because the first use loads the library of CUDA_INJECTION64_PATH.
   void MarkUsed(int device) {
     if (IsUsed(device)) return;
     if (used_.fetch_or(uint64_t{1} << device, std::memory_order_relaxed) == 0) LoadInjection();
@@ -66,8 +66,8 @@ VRAMSCOPE_EMULATED_API Platform& ThePlatform();
 VRAMSCOPE_EMULATED_API int CurrentDevice();
 VRAMSCOPE_EMULATED_API Result SetCurrentDevice(int device);
 
-// Looks up a function of the emulated libcuda.so.1, which is in the folder of this library. Returns
-// null if it has no such function.
+// Looks up a function of the emulated libcuda.so.1 in this library's folder. Returns null if
+// libcuda.so.1 has no such function.
 VRAMSCOPE_EMULATED_API void* DriverFunction(const char* name);
 
 }  // namespace vramscope::emulated
@@ -80,7 +80,7 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_keep(uint64_t address, uint64_t b
 // Sets how many elements of the mask at `address` are true (Masks::Say).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_count_true(uint64_t address, uint64_t elements,
                                                           uint64_t count);
-// Limits how many of the keys that this thread counts from now on are distinct; 0: no limit.
+// Limits the number of distinct keys that this thread counts from now on. 0 means no limit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_count_distinct(uint64_t most);
 // Sets how unknown booleans read in this thread: 0 false, 1 true, 2 once true, then false.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_unknown_truth(int truth);
@@ -92,17 +92,17 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_record_operands(uint64_t (*reques
 // SetCallSites (recorder.h).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_record_call_sites(const char* (*site)());
 
-// For a program that plans in its own process (the embedded loop).
-// Replaces the GPU of a device before its first use or after a reset. `text` is a line of
-// VRAMSCOPE_EMULATED_GPU. Returns 0 on success.
+// For a program that plans in its own process (the embedded loop): replaces the GPU of a device
+// before the device is first used or after a reset. `text` is a line of VRAMSCOPE_EMULATED_GPU.
+// Returns 0 on success.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_set_gpu(int device, const char* text);
-// Replaces the GPUs by those in the environment, in a fork that has not used CUDA yet. Returns 0 on
-// success. Returns 1 and changes nothing if the environment has no GPUs or another number of GPUs.
+// In a fork that has not used CUDA, replaces the GPUs by those in the environment. Returns 0 on
+// success. Returns 1 and changes nothing if the environment has no GPUs or another number of them.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_gpus();
 // Memory::SetOvercommit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
     void (*observer)(void* context, int device, uint64_t bytes, uint64_t free), void* context);
-// Streams::SetObserver, Streams::Repeat (`times`: may be null); `move` is a ClockMove.
+// Streams::SetObserver and Streams::Repeat. `move` is a ClockMove, and `times` may be null.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_observe(void (*observer)(void* context, int move,
                                                                         int64_t duration_ns),
                                                        void* context);

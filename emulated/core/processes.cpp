@@ -36,8 +36,8 @@ uint64_t StartOfProcess(pid_t process) {
 
 namespace {
 
-// Returns the process id and the low bits of the start time in one word, so that a slot can be
-// claimed atomically. Returns 0 if the process has ended.
+// Returns the process id and the low bits of the start time in one word, or 0 if the process has
+// ended. One word suffices to claim a slot atomically.
 uint64_t WhoIs(pid_t process) {
   const uint64_t start = StartOfProcess(process);
   return start == 0 ? 0 : start << 32 | static_cast<uint32_t>(process);

@@ -1,5 +1,5 @@
-// Records for the processes of one run on this computer which of them are running, and how much
-// memory each uses on the emulated GPUs, so that the sum stays within a GPU's memory.
+// Records which processes of a run are running on this computer, and how much memory of the
+// emulated GPUs each uses, so that the sum stays within a GPU's memory.
 //
 //   SharedGpus gpus(folder);                   // the run's folder; "": this process is alone
 //   gpus.Hold(device, bytes);                 // this process's share from now on
@@ -19,8 +19,8 @@
 
 namespace vramscope::emulated {
 
-// The start time of a process in clock ticks since the computer was booted; 0 if it has ended.
-// It distinguishes processes that had the same id one after the other.
+// Returns a process's start in clock ticks after the computer's boot, or 0 if the process has
+// ended. It distinguishes processes that have the same id one after another.
 VRAMSCOPE_EMULATED_API uint64_t StartOfProcess(pid_t process);
 
 class VRAMSCOPE_EMULATED_API SharedGpus {

@@ -27,16 +27,16 @@ VRAMSCOPE_EMULATED_API Recorder* TheRecorder();
 
 // Returns how often the program's own allocator has allocated or freed memory of a device.
 using CountRequests = uint64_t (*)(int device);
-// From now on, work is reported with its operands or, if `requests` is null, without. The thread
-// rules of SetRecorder apply.
+// From now on, work is reported with its operands or, if `requests` is null, without them. The
+// thread rules of SetRecorder apply.
 VRAMSCOPE_EMULATED_API void SetOperandsEnabled(CountRequests requests);
 VRAMSCOPE_EMULATED_API CountRequests OperandsEnabled();
 
 // Returns the line of Python code that the calling thread runs, such as "/home/me/train.py:88
 // main", or null if it runs no Python. The text is valid until the process ends.
 using CallSite = const char* (*)();
-// From now on, the result of `site` (unless null) is recorded with host allocations. It may take
-// the interpreter's lock, so call it without locks held. The thread rules of SetRecorder apply.
+// From now on, host allocations are recorded with the result of `site` (null: without). `site` may
+// take the interpreter's lock, so call it with no lock held. The thread rules of SetRecorder apply.
 VRAMSCOPE_EMULATED_API void SetCallSites(CallSite site);
 VRAMSCOPE_EMULATED_API CallSite CallSites();
 

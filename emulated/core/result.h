@@ -36,7 +36,7 @@ enum class Result : int {
   kUnknown = 999,
 };
 
-// Return for example "cudaErrorInvalidValue" and "invalid argument"; null for undefined numbers.
+// Return for example "cudaErrorInvalidValue" and "invalid argument", or null for other numbers.
 VRAMSCOPE_EMULATED_API const char* NameOf(Result result);
 VRAMSCOPE_EMULATED_API const char* TextOf(Result result);
 

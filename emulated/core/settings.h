@@ -25,7 +25,7 @@ struct Settings {
   std::string rooms;
 };
 
-// Reports errors in the environment on standard error. If there is an error, there are no GPUs.
+// Reports errors in the environment on standard error. With an error, the result has no GPUs.
 Settings SettingsFromEnvironment();
 
 }  // namespace vramscope::emulated

@@ -36,8 +36,8 @@ struct StreamFacts {
   uint64_t id = 0;     // small number; the default stream of device d is d + 1
 };
 
-// The cause of a move of the clock, for callers that repeat the move later. kWork: work on the
-// current device's default stream. kWait: a wait for that stream. kOther: events and other streams.
+// Why the clock moved, for callers that repeat the move later. kWork: work on the current device's
+// default stream. kWait: a wait for that stream. kOther: events and other streams.
 enum class ClockMove { kWork = 0, kWait = 1, kOther = 2 };
 
 // cudaStreamCaptureMode.
@@ -53,7 +53,7 @@ struct CaptureFacts {
 
 class VRAMSCOPE_EMULATED_API Streams {
  public:
-  // How many launches a stream queues before the host waits for the oldest, as observed with a real
+  // How many launches a stream queues before the host waits for the oldest, as with a real
   // driver.
   static constexpr size_t kDepth = 1024;
 
@@ -79,8 +79,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result SynchronizeEvent(void* event);
   Result Elapsed(void* first, void* second, float* milliseconds) const;
 
-  // Captures work. During a capture by this thread (or, depending on the mode, by any thread) some
-  // calls are refused. These calls must check Permitted().
+  // Captures work. During a capture by this thread (or by any thread, depending on the mode), some
+  // calls must fail. These calls check Permitted().
   Result BeginCapture(void* stream, CaptureMode mode, void* into_graph);
   Result EndCapture(void* stream, void** graph);
   Result CaptureOf(void* stream, CaptureFacts* facts) const;
@@ -104,12 +104,12 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result CloneGraph(void* graph, void** clone);
   Result LaunchGraph(void* executable, void* stream);
 
-  // Sets the observer, which is called for every move of the clock; null removes it. Locks are held
-  // during the call, so it may query the clock, but no other part of the platform.
+  // Sets the observer, which is called whenever the clock moves. Null removes it. Locks are held
+  // during the call, so the observer may use the clock, but no other part of the platform.
   using Observer = void (*)(void* context, int move, int64_t duration_ns);
   void SetObserver(Observer observer, void* context);
-  // Repeats a kWork or kWait on the current device without calling the observer. `waits` is true if
-  // the call returns only when the work is done.
+  // Repeats a move kWork or kWait on the current device without calling the observer. `waits` is
+  // true if the call returns only when the work is done.
   RepeatedMove Repeat(ClockMove move, int64_t duration_ns, bool waits);
 
   // Sets the clock to 0 and drops pending work, as in a new process. Handles stay valid.

@@ -79,8 +79,8 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, 
   activity.operand_count = static_cast<uint32_t>(operands.size());
   Interval when;
   bool captured = false;
-  // Uses the shared clock, which this thread moves from now on. If it only queried until now, its
-  // own time may be ahead of that clock.
+  // Uses the shared clock, which this thread moves from now on. A thread that only queried so far
+  // may have a time of its own that is ahead of the shared clock.
   activity.call_begin_ns = platform.clock.Submit(0);
   const Result result = platform.streams.Enqueue(handle, std::move(work), &when, &captured);
   if (result != Result::kSuccess || captured) {
@@ -154,7 +154,7 @@ void CopyBytes(void* to, const void* from, uint64_t bytes) {
   const bool from_device = platform.memory.DeviceOf(from) >= 0;
   const uint64_t target = reinterpret_cast<uint64_t>(to);
   const uint64_t source = reinterpret_cast<uint64_t>(from);
-  // A range of unknown bytes stays unknown, so nothing has to be written or copied.
+  // A large range of unknown bytes is not copied, because its copy is unknown as well.
   constexpr uint64_t kLarge = uint64_t{64} << 10;
   if (to_device && from_device) {
     platform.host_bytes.Move(target, source, bytes);

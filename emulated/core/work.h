@@ -7,7 +7,7 @@
 
 namespace vramscope::emulated {
 
-// If a recorder wants operands, stores those that are GPU addresses, each address once.
+// If a recorder requested operands, stores each operand that is a GPU address, only once.
 void Keep(std::vector<Operand> operands, int device, Node* work);
 
 // Submits work. Its effect is applied now or, if the stream is being captured, when the graph is

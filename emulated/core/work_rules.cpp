@@ -19,7 +19,7 @@ constexpr double kClocksOfMoments = 0.8;  // an element of a running mean and va
 // To transfer an isolated element, the GPU transfers a whole memory sector.
 constexpr double kSector = 32;
 
-// Returns the size of an element of this type, or 0 if this is no element type.
+// Returns the size of an element of this type, or 0 if the type is not that of an element.
 int BytesOf(std::string_view type) {
   type = Trimmed(type);
   if (type.ends_with("const")) type = Trimmed(type.substr(0, type.size() - 5));
@@ -53,7 +53,7 @@ int PointedTo(std::string_view type) {
   return made_of.arguments.empty() ? 0 : BytesOf(made_of.arguments.front());
 }
 
-// The types of the arguments and the result of an element-wise kernel's function, in bytes.
+// The sizes of the arguments and of the result of an element-wise kernel's function.
 struct FunctionTypes {
   std::vector<int> inputs;
   int result = 0;
@@ -90,8 +90,8 @@ uint32_t HalfWordAt(void** parameters, size_t parameter, size_t at) {
   return value;
 }
 
-// Kernels over rows or whole tensors. Each entry has the factors whose product is the number of
-// elements, and how often the elements of each parameter are read or written.
+// Kernels over rows or whole tensors. An entry lists the factors of the number of elements, and for
+// each parameter how often its elements are read or written.
 constexpr int kGrid = -1, kNone = -2;
 struct RowKernel {
   std::string_view name;
@@ -159,8 +159,8 @@ WorkRules::WorkRules(const char* mangled_name, std::vector<uint16_t> parameter_s
     element_bytes_ = reduction.arguments.empty() ? 0 : BytesOf(reduction.arguments.front());
     if (element_bytes_ > 0) kind_ = Kind::kReduction;
   } else if (Contains(function, "::CatArrayBatchedCopy") && types.size() >= 2) {
-    // "CatArrInputTensorMetadata<OpaqueType<4u>, unsigned int, 64, 64>": addresses, offsets, sizes
-    // and numbers of elements of up to 64 tensors.
+    // "CatArrInputTensorMetadata<OpaqueType<4u>, unsigned int, 64, 64>" has the addresses, offsets,
+    // sizes and numbers of elements of up to 64 tensors.
     const std::vector<std::string> of = TemplateOf(types[1]).arguments;
     const Template element = of.empty() ? Template{} : TemplateOf(of[0]);
     if (of.size() < 3 || of[1] != "unsigned int" || element.arguments.empty()) return;
@@ -208,7 +208,7 @@ bool WorkRules::Elementwise(const std::string& function, const std::vector<std::
   const bool each = static_cast<int>(of.inputs.size()) == tensors_ - 1;
   for (int i = 0; i < tensors_ - 1; ++i)
     element_bytes_ += each && of.inputs[i] > 0 ? of.inputs[i] : of.result;
-  // "LoadWithCast<2>, StoreWithCast<1>": the element sizes are in the parameters.
+  // With "LoadWithCast<2>, StoreWithCast<1>", the element sizes are in the parameters.
   for (size_t i = 3; i < types.size(); ++i)
     if (Contains(types[i], "LoadWithCast<") && i + 1 < types.size() &&
         sizes_[i] >= (tensors_ + 2) / 4 * 4 + 4 * (tensors_ - 1) && sizes_[i + 1] >= 8)
@@ -238,8 +238,8 @@ bool WorkRules::Rows(const std::string& function, const std::vector<std::string>
   return false;
 }
 
-// "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(...)", "flash_fwd_kernel<Flash_fwd_kernel_traits<64,
-// 128, 64, 4, ...>, dropout, causal, ...>": the tiles of queries and keys that a block works on.
+// A block's tiles of queries and keys are in "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(...)" and
+// "flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 64, 4, ...>, dropout, causal, ...>".
 bool WorkRules::Attention(const std::string& name, const std::string& function) {
   const std::string_view text = name;
   if (sizes_.empty()) return false;
@@ -319,8 +319,8 @@ WorkRules::Work WorkRules::OfElementwise(void** parameters) const {
   return LaunchWork{.bytes = elements * bytes, .clocks = elements * clocks};
 }
 
-// The structure contains the number of dimensions; then the size of each of 25 dimensions, with two
-// numbers for divisions by that size; then for each dimension the stride of every tensor in bytes.
+// The structure contains the number of dimensions, then the size of each of 25 dimensions with two
+// numbers for divisions by it, then the stride in bytes of each tensor in each dimension.
 WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   constexpr int kMostDimensions = 25;
   const int tensors = tensors_ > 0 ? tensors_ : operands_.StridedTensors(parameters);
@@ -330,8 +330,8 @@ WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   if (dimensions < 0 || dimensions > kMostDimensions) return std::nullopt;
   LaunchWork work{.clocks = kClocksOfIndex * Number(parameters, 0)};
   for (int tensor = 0; tensor < tensors; ++tensor) {
-    // Along a dimension with stride 0, all elements are the same memory, which is moved once.
-    // Neighbouring elements share a sector if the innermost stride is small enough.
+    // Along a dimension with stride 0, all elements are at the same address, so they are moved
+    // once. Neighbouring elements share a sector if the innermost stride is small enough.
     double elements = 1, apart = 0;
     for (int i = 0; i < dimensions; ++i) {
       const double size = HalfWordAt(parameters, 1, 4 + 12 * i);
@@ -346,9 +346,9 @@ WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   return work;
 }
 
-// The structure describes how the work is divided: the bytes of an element, the number of inputs
-// per result, the number of results, the step between the elements of a thread, the blocks per
-// result, and the block's width, height and threads.
+// The structure says how the work is divided. It contains the bytes of an element, the inputs per
+// result, the number of results, the step between the elements of a thread, the blocks per result,
+// and the block's width, height and threads.
 WorkRules::Work WorkRules::OfReduction(const Dim& block, void** parameters) const {
   for (size_t at = 4; at <= 32 && at + 64 <= sizes_[0]; at += 4) {
     const auto word = [&](int i) {
@@ -389,7 +389,7 @@ WorkRules::Work WorkRules::OfLists(const Dim& grid, void** parameters) const {
     int passes = 0;
     for (int list = 0; list < lists.count; ++list) {
       const auto use = static_cast<int>(lists.uses[list]);
-      // A tensor that is in two lists, as for the square of a gradient, is read once.
+      // A tensor that is in two lists is read once. An example is the square of a gradient.
       bool again = false;
       for (int other = 0; other < list; ++other)
         again = again || (address(other) == address(list) && lists.uses[other] == lists.uses[list]);
@@ -421,7 +421,7 @@ WorkRules::Work WorkRules::OfConcatenation(const Dim& grid, void** parameters) c
 
 // A block processes a tile of queries and loops over all keys, with two products of a head's width.
 // In the backward pass it processes a tile of keys and loops over all queries, with five products.
-// A causal mask halves the work if there are too many tiles to be processed at once.
+// A causal mask halves the work unless all tiles are processed at the same time.
 WorkRules::Work WorkRules::OfAttention(const Dim& grid, void** parameters) const {
   const bool efficient = kind_ == Kind::kEfficientForward || kind_ == Kind::kEfficientBackward;
   const bool backward = kind_ == Kind::kEfficientBackward || kind_ == Kind::kFlashBackward;

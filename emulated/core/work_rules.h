@@ -4,8 +4,8 @@
 //   const WorkRules rules(mangled_name, parameter_sizes, operand_rules);
 //   std::optional<LaunchWork> work = rules.Of(grid, block, parameters);  // of a launch
 //
-// PyTorch's kernels are recognised by their names. The number of elements is read from where torch
-// 2.11 passes it. For unknown kernels, and for parameters that do not match, there is no result.
+// PyTorch's kernels are recognised by their names. The number of elements is in the parameter where
+// torch 2.11 passes it. Unknown kernels, and parameters that do not match, have no result.
 #pragma once
 
 #include <cstdint>

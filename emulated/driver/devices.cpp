@@ -46,7 +46,7 @@ Status cuGetErrorString(Status status, const char** text) {
   *text = TextOf(static_cast<Result>(status));
   return Done(*text != nullptr ? Result::kSuccess : Result::kInvalidValue);
 }
-// NVIDIA's own libraries use these undocumented tables, which the platform does not provide.
+// The platform does not provide these undocumented tables, which only NVIDIA's libraries use.
 Status cuGetExportTable(const void** table, const void*) {
   *table = nullptr;
   return Done(Result::kNotSupported);

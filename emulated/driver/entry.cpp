@@ -1,4 +1,4 @@
-// Implements cuGetProcAddress. It looks up a function by the name that programs use, with the
+// Implements cuGetProcAddress. It looks up a function by its public name. The function has the
 // interface of the CUDA version for which the program was built.
 #include <dlfcn.h>
 
@@ -35,8 +35,8 @@ constexpr Since13 kSince13[] = {
 };
 
 void* Own(const std::string& name) {
-  // Searches from this library's own handle, because a search from the program's handle could find
-  // another function with this name.
+  // Searches only this library, because a search of the whole program could find another function
+  // with this name.
   static void* self = []() -> void* {
     Dl_info here;
     return dladdr(reinterpret_cast<void*>(&Own), &here) == 0
@@ -71,7 +71,7 @@ Status cuGetProcAddress_v2(const char* name, void** function, int version, uint6
   if (name == nullptr || function == nullptr || std::strncmp(name, "cu", 2) != 0) {
     return Done(Result::kInvalidValue);
   }
-  // Programs built for CUDA before 12 look up cuGetProcAddress, too; their version has no status.
+  // Programs for CUDA before 12 also look up cuGetProcAddress. Their version returns no status.
   *function = version < 12000 && std::strcmp(name, "cuGetProcAddress") == 0
                   ? Own("cuGetProcAddress")
                   : Find(name, version);

@@ -13,14 +13,14 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// Physical memory without an address. It is used until its handle is released and it is mapped to
-// no address.
+// Physical memory without an address. It stays in use until its handle is released and all its
+// mappings are gone.
 struct Physical {
   int device = 0;
   uint64_t bytes = 0;
   int holders = 0;
 };
-// A piece of memory, as reported to the recorder.
+// A range of memory, as it is reported to the recorder.
 struct Piece {
   Pointer address = 0;
   uint64_t bytes = 0;
@@ -333,10 +333,10 @@ Status cuMemMap(Pointer pointer, size_t bytes, size_t, uint64_t handle, unsigned
   mappings.mapped[pointer] = {.bytes = bytes, .handle = handle};
   return 0;
 }
-// CUPTI reports an allocation when it becomes accessible, and names the call that makes it
-// accessible. This is so on an H200 with driver 580
-// (tests/golden/gpu/h200/record_gpt2_expandable.trace). CUPTI is assumed to report the same memory
-// when it is unmapped, which does not happen in that recording.
+// On an H200 with driver 580, CUPTI reports an allocation when it becomes accessible, with the
+// call that makes it accessible (tests/golden/gpu/h200/record_gpt2_expandable.trace). It is
+// assumed that CUPTI reports the same memory when it is unmapped, which does not happen in that
+// recording.
 Status cuMemUnmap(Pointer pointer, size_t bytes) {
   const int64_t begin = ThePlatform().clock.now();
   Mappings& mappings = TheMappings();

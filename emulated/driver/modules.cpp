@@ -15,10 +15,10 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// A module or a library, which are the same here. A function, or a kernel of a library, is a name
-// in it.
+// A module or a library; both are treated alike. A function or a library's kernel is a name in
+// it.
 struct Module {
-  // A copy, because the caller may free it; empty if its length is unknown.
+  // A copy of the image, because the caller may free it. It is empty if the length is unknown.
   std::vector<char> image;
   std::unordered_map<std::string, std::unique_ptr<std::string>> functions;
   std::unordered_map<std::string, void*> globals;
@@ -62,8 +62,8 @@ Status UnloadHere(void* module) {
     ForgetKernel(function.get());
     modules.module_of.erase(function.get());
   }
-  // Facts from the image are stored by its address, which may become the address of the next
-  // module's image.
+  // Forgets the kernels, because they are stored by the image's address, which the next image may
+  // get.
   if (const std::vector<char>& image = it->second->image; !image.empty()) {
     ForgetKernels(image.data());
   }
@@ -273,8 +273,8 @@ Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, 
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
 }
 Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchConfiguration* c) {
-  // Limits each dimension, to a value above the largest valid block, so that the product cannot
-  // overflow.
+  // Limits each dimension so that the product cannot overflow. The limit is above the largest valid
+  // block.
   const auto dimension = [](unsigned size) { return std::min(size, 4096u); };
   const auto threads = static_cast<int>(std::min<uint64_t>(
       uint64_t{dimension(c->blockDimX)} * dimension(c->blockDimY) * dimension(c->blockDimZ), 4096));

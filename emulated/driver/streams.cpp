@@ -1,4 +1,4 @@
-// Implements streams and events with the runtime's functions, under the driver's names.
+// Implements the driver's stream and event functions by calling the runtime's functions.
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // Stores descriptors whose attributes are read back as they were set. The handle of a descriptor is
-// an address: of memory allocated here (Create), or of the program's own storage (Adopt, for
-// interfaces in which the program provides it).
+// the address of memory that Create() allocates or, in interfaces where the program provides the
+// memory, of the program's memory (Adopt).
 //
 //   AttributeStore& store = ...;
 //   void* descriptor = store.Create();
@@ -59,7 +59,7 @@ class AttributeStore {
   bool Put(const void* descriptor, int attribute, T value) {
     return Set(descriptor, attribute, &value, sizeof value);
   }
-  // Copies the value that was set, or zeros. *written is the size of the attribute's value.
+  // Copies the value that was set, or zeros. Sets *written to the size of the attribute's value.
   bool Copy(const void* descriptor, int attribute, void* value, size_t bytes,
             size_t* written) const {
     std::lock_guard lock(mutex_);

@@ -13,8 +13,8 @@ namespace {
 
 enum Status : int { kSuccess = 0, kInvalidInput = 3, kInvalidProgram = 4 };
 
-// The size of an empty image. It is longer than any header that a loader reads, and has no magic
-// number.
+// The size of an empty image, which is all zeros. It is longer than any header that a loader
+// reads.
 constexpr size_t kImageBytes = 256;
 [[maybe_unused]] int CopyImage(char* to) {
   if (!to) return kInvalidInput;
@@ -117,8 +117,8 @@ int nvJitLinkVersion(unsigned* major, unsigned* minor) {
   *major = static_cast<unsigned>(cuda.major), *minor = static_cast<unsigned>(cuda.minor);
   return kSuccess;
 }
-// Each release of the toolkit has these functions under its own number; a program calls those that
-// its header names.
+// Every release of the toolkit has these functions with its own number in their names. A program
+// calls those of the release for which it was built.
 #define VRAMSCOPE_LINKER(V)                                                                       \
   int __nvJitLinkCreate_##V(Linker** linker, uint32_t, const char**) { return linker ? (*linker = new Linker, kSuccess) : kInvalidInput; } \
   int __nvJitLinkDestroy_##V(Linker** linker) { if (!linker) return kInvalidInput; delete *linker; *linker = nullptr; return kSuccess; } \

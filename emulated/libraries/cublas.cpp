@@ -60,7 +60,7 @@ int Submit(Handle* handle, const char* name, double flops, uint64_t bytes, const
 }
 
 void Answer(Handle* handle, void* result, uint64_t bytes) {
-  // For a result in GPU memory, the work's `writes` suffice.
+  // If the result is in GPU memory, the work's `writes` already cover it.
   if (!result || ThePlatform().memory.DeviceOf(result) >= 0) return;
   if (handle->stream) ThePlatform().streams.Synchronize(handle->stream);
   std::memset(result, 0, bytes);

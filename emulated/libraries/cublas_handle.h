@@ -50,7 +50,7 @@ struct Matrix {
   }
 };
 
-// Returns the alignment in bytes that all columns have, at most 16.
+// Returns the alignment in bytes that all columns of all matrices have, up to 16.
 inline int AlignmentOf(std::initializer_list<Matrix> matrices) {
   uint64_t bits = 16 * 8;
   for (const Matrix& matrix : matrices)
@@ -62,7 +62,7 @@ inline int AlignmentOf(std::initializer_list<Matrix> matrices) {
 struct Gemm {
   const char* name = "";
   int64_t m = 0, n = 0, k = 0, batch = 1;
-  // The addresses are null for a batch whose list of addresses is in GPU memory.
+  // The addresses are null if a batch has its list of addresses in GPU memory.
   Matrix a, b, c;
   Precision precision = Precision::kFp32;
 };

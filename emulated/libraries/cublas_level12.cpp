@@ -13,7 +13,7 @@ uint64_t VectorBytes(int64_t n, int64_t step, DataType type) {
   const uint64_t distance = static_cast<uint64_t>(step < 0 ? -step : step);
   return Product(Product(Positive(n - 1), distance) + 1, type.bits) / 8;
 }
-// Submits an operation that reads and writes y, and x if it is given, of n elements.
+// Submits an operation that reads and writes n elements of y and, if it is given, of x.
 int Vector(Handle* handle, const char* name, int64_t n, DataType type, void* y, int64_t step_y,
            void* x = nullptr, int64_t step_x = 1) {
   if (n <= 0) return handle ? kSuccess : kNotInitialized;
@@ -125,7 +125,7 @@ VRAMSCOPE_COMPLEX(Z, 16, _v2, int) VRAMSCOPE_COMPLEX(Z, 16, _v2_64, int64_t)
 VRAMSCOPE_MIXED_NAMES(_v2, int) VRAMSCOPE_MIXED_NAMES(_v2_64, int64_t)
 VRAMSCOPE_EX(, int) VRAMSCOPE_EX(_64, int64_t)
 
-// A rotation of two numbers is one operation, in place.
+// Rotating two numbers counts as one operation, whose result replaces them.
 #define X(T, BYTES)                                                                               \
   int cublas##T##rotg_v2(Handle* h, void* a, void* b, void* c, void* s) {                         \
     for (void* result : {a, b, c, s}) Answer(h, result, BYTES);                                   \

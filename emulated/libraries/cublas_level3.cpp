@@ -12,7 +12,7 @@ constexpr DataType kS = DataTypeOf(0), kD = DataTypeOf(1), kC = DataTypeOf(4), k
 
 bool Transposed(int operation) { return operation != 0; }
 
-// Returns the shapes of the matrices from m, n, k and the transpositions, for all products.
+// Computes the shapes of a product's matrices from m, n, k and the transpositions.
 Gemm Describe(const char* name, int ta, int tb, int64_t m, int64_t n, int64_t k, DataType a,
               DataType b, DataType c, int64_t lda, int64_t ldb, int64_t ldc, int64_t batch) {
   Gemm gemm;
@@ -44,8 +44,8 @@ int Mixed(Handle* handle, const char* name, int ta, int tb, int64_t m, int64_t n
   gemm.precision = ComputePrecision(compute, gemm.a.type, handle && handle->tf32());
   return Submit(handle, gemm);
 }
-// Submits an operation with a square or triangular operand and a general operand. With a triangular
-// operand, it takes half the operations of a product.
+// Submits an operation with a square or triangular operand and a general operand. A triangular
+// operand halves the number of operations.
 int Structured(Handle* handle, const char* name, double flops, DataType type, int64_t m, int64_t n,
                int64_t inner, void* c, int64_t ldc) {
   const Matrix out{.address = c, .rows = m, .columns = n, .leading = ldc, .type = type};

@@ -1,5 +1,5 @@
-// Implements libcublasLt. Descriptors return what was set. A product is one kernel. It has one
-// algorithm, which needs no workspace and thus always satisfies the program's preference.
+// Implements libcublasLt. Descriptors return what was set. A product is one kernel. There is only
+// one algorithm. It needs no workspace, so it always satisfies the program's preference.
 #include <algorithm>
 #include <cstring>
 
@@ -278,8 +278,8 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
   };
   const uint64_t bytes = Product(moved(a) + moved(b) + moved(c) + moved(out), Positive(batch));
 
-  // Besides D, a product may write results of its epilogue: a mask, pre-activations or the gradient
-  // of the bias.
+  // Besides D, a product may write a result of its epilogue: a mask, pre-activations or the bias's
+  // gradient.
   Written writes[3] = {{d, out.extent_bytes(batch)}, {}, {}};
   size_t count = 1;
   if (void* auxiliary = store.Get<void*>(matmul, kAuxiliaryPointer, nullptr))
@@ -293,8 +293,8 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
   constexpr int kBiasGradients = 16 | 256 | 512;  // DRELU_BGRAD has 16, BGRADA 256, BGRADB 512
   void* const bias = store.Get<void*>(matmul, kBiasPointer, nullptr);
   const bool writes_bias = bias && (epilogue & kBiasGradients);
-  // If C is the same as D, it counts as written but not as read, because with beta 0 it is not
-  // read.
+  // If C and D are the same matrix, it counts only as written, because it is not read if beta is
+  // 0.
   const void* const reads[] = {a.address, b.address, c.address == d ? nullptr : c.address,
                                writes_bias ? nullptr : bias};
   if (writes_bias)

@@ -31,7 +31,7 @@ int Work(Handle* handle, const char* name, double flops, Precision precision, ui
              : ExecutionFailed();
 }
 
-// Without a version in PyTorch's metadata, this is usually the newest version of the major
+// If PyTorch's metadata names no version, returns the version below for this major
 // version.
 Version CudnnVersion() {
   const Version newest = VRAMSCOPE_EMULATED_CUDNN >= 9 ? Version{9, 10, 2} : Version{8, 9, 2};
@@ -80,8 +80,8 @@ int Pass(Handle* handle, const char* name, const Tensor* in, const Tensor* out, 
               Bytes(in) + Bytes(out), {{y, Extent(out)}});
 }
 
-// There is one pass for both moments and one for the result. Forward reads x twice, backward reads
-// x and the gradient twice.
+// One pass computes both moments, and another pass the result. Forward reads x twice. Backward
+// reads x and the gradient twice.
 int64_t BatchNorm(const Tensor* tensor, int passes) {
   const Platform& platform = ThePlatform();
   return platform.gpus.empty()
@@ -277,8 +277,8 @@ int cudnnGetBatchNormalizationBackwardExWorkspaceSize(Handle*, int, int, T* x, T
 }
 int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(Handle*, int, int operations, P, T* x,
                                                          size_t* bytes) {
-  // Batch norm stores only mean and variance. With an activation, it also stores one bit per
-  // element.
+  // Batch norm stores only mean and variance or, if it is fused with an activation, also one bit
+  // per element.
   const uint64_t mask = operations != 0 && x ? (x->shape.elements() + 31) / 32 * 4 : 0;
   return AnswerAssumed("cuDNN reserve of batch norm", "cudnnBatchNormalizationForwardTrainingEx",
                        mask, bytes);

@@ -34,7 +34,7 @@ struct CtcDescriptor {
   int type = 0;
   int most_labels = 0;
 };
-// A descriptor whose values nobody reads back.
+// A descriptor with values that are never read back.
 struct PlainDescriptor {
   std::array<uint64_t, 32> unused = {};
 };
@@ -47,7 +47,7 @@ int Capability();  // compute capability, 89 for 8.9
 // Without strides, the tensor is packed. Returns false if it has more dimensions than cuDNN allows.
 bool SetDims(Tensor* tensor, int type, int count, const int* dims, const int* strides);
 
-// Submits one kernel on the handle's stream, with the duration `duration_ns` if that is >= 0.
+// Submits one kernel on the handle's stream. If `duration_ns` is >= 0, it is the kernel's duration.
 // Writes without an address are ignored.
 int Work(Handle* handle, const char* name, double flops, Precision precision, uint64_t bytes,
          std::initializer_list<Written> writes, int64_t duration_ns = -1);

@@ -1,12 +1,12 @@
 // Computes the workspaces of cuDNN's engines for convolutions and attention.
 //
-// Measured on an NVIDIA H200 (132 multiprocessors; driver 580.159.04, cuDNN 9.19, PyTorch 2.11):
-// allocations and kernel names of ResNet-50 (32 images of 224 x 224, fp32 with TF32, channels
-// first; 158 convolutions and gradients), of the patches of ViT-L/16 (fp32 and bf16), and of
-// attention in bf16 and fp16; allocations of 74 convolutions of 8 images (fp32 in both orders and
-// without TF32, bf16). The workspace of an engine follows from the shapes. Which engine cuDNN's
-// heuristics choose does not follow from the shapes alone. Rules model this choice, with exceptions
-// in kSeen.
+// Measured on an NVIDIA H200 (132 multiprocessors; driver 580.159.04, cuDNN 9.19, PyTorch 2.11).
+// Allocations and kernel names were recorded for ResNet-50 (32 images of 224 x 224, fp32 with TF32,
+// channels first; 158 convolutions and gradients), the patches of ViT-L/16 (fp32, bf16), and
+// attention (bf16, fp16). Only allocations were recorded for 74 convolutions of 8 images (fp32 in
+// both orders and without TF32, bf16). The workspace of an engine follows from the shapes, but the
+// engine that cuDNN's heuristics choose does not. Rules model this choice, and kSeen lists
+// exceptions.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -41,7 +41,7 @@ struct Problem {
   uint64_t filter(uint64_t of_channels, uint64_t of_filters) const {
     return Product(Product(of_channels, of_filters), Product(window, bytes_each));
   }
-  // Whether the windows are adjacent and do not overlap, like the patches of a vision transformer.
+  // Returns whether windows touch but do not overlap, like the patches of a vision transformer.
   bool patches() const { return stride > 1 && Product(stride, stride) == window; }
 };
 uint64_t Spatial(const Shape& shape) {
@@ -106,8 +106,8 @@ struct Choice {
 };
 
 // Convolutions for which cuDNN's heuristics choose another engine than the rules below, or split
-// the work differently. `pixels` counts the image's pixels. images = 0 matches any batch. Measured
-// on an H200 with cuDNN 9.19.
+// the work differently. `pixels` is the image's size in pixels. images = 0 matches any batch size.
+// Measured on an H200 with cuDNN 9.19.
 enum class Seen { kTf32, kTf32Last, kNarrow };
 struct SeenChoice {
   Seen as;
@@ -171,8 +171,8 @@ uint64_t Multiprocessors(const Chip& chip) {
   return static_cast<uint64_t>(std::max(chip.sm_count, 1));
 }
 
-// Returns the bytes for partial sums of tiles. If there are fewer tiles than multiprocessors, each
-// tile is split into segments, as many as there are multiprocessors per tile.
+// Returns the bytes for partial sums of tiles. With fewer tiles than multiprocessors, each tile is
+// split into as many segments as there are multiprocessors per tile.
 constexpr uint64_t kCounters = 8;  // in addition to those of the segments
 uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   constexpr uint64_t kDepthOfTile = 32, kLeastIterations = 7;
@@ -183,8 +183,8 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   uint64_t columns = Ceil(of_filter ? elements : positions, tile.tile_columns);
   bool paired = false;
   if (of_filter && tile.tile_rows >= 64 && tile.tile_columns == 64) {
-    // Each tile of this size covers one position of the window. Tiles of 128 rows are processed in
-    // pairs.
+    // A tile of this size covers only one position of the window. Tiles of 128 rows are processed
+    // in pairs.
     columns = Product(Ceil(p.of_group, 64), p.window);
     paired = tile.tile_rows == 128 && !p.pointwise() && columns % 2 != 0;
     columns += paired ? 1 : 0;
@@ -205,8 +205,8 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   uint64_t of_each =
       std::min(sms / tiles, std::max<uint64_t>(Ceil(depth, kDepthOfTile) / kLeastIterations, 1));
   if (of_each < 2) return 0;
-  // There is a counter for each segment for which another segment waits. For a multiple of eight
-  // tiles, fewer counters were measured; the reason is unknown.
+  // Each segment for which another segment waits has a counter. If the number of tiles is a
+  // multiple of eight, there were fewer counters, for an unknown reason.
   const uint64_t counters = tiles * (paired ? of_each + 1 : tiles % 8 == 0 ? of_each - 1 : of_each);
   if (tile.engine == Engine::kSegmentedShared) --of_each;
   return tiles * of_each * bytes_of_tile + (counters + kCounters) * sizeof(int) + kAligned;
@@ -224,17 +224,17 @@ Choice TileOfFilterGradient(const Problem& p, const Chip& chip) {
 
 // With fewer channels than this, a reordered image would mostly consist of padding.
 constexpr uint64_t kFew = 8;
-// In products with more multiplications, the multiprocessors fetch tiles with a counter.
+// From this number of multiplications on, multiprocessors use a counter to fetch tiles.
 constexpr uint64_t kLarge = uint64_t{1} << 34;
-// Products with fewer multiplications use kernels that need no reordering.
+// Below this number of multiplications, kernels need no reordered operands.
 constexpr uint64_t kSmall = uint64_t{1} << 27;
 
 Choice Tf32Choice(const Problem& p, const Chip& chip) {
   const bool counted = p.strided || p.multiplications() >= kLarge;
   if (p.grouped) return {p.kind == kForward && p.of_group > 1 ? Engine::kReordered : Engine::kNone};
   if (const Choice* seen = SeenFor(p)) return *seen;
-  // Kernels read four pixels at a time. If the number of pixels is no multiple, the image is
-  // reordered.
+  // Kernels read four pixels at a time. If the number of pixels is not a multiple of four, the
+  // image is reordered.
   const bool product = p.pointwise() && !p.strided && p.pixels % 4 == 0;
   const Choice as_product = {p.channels >= p.filters ? Engine::kProductOfBatch : Engine::kProduct};
   const uint64_t operands = p.image(p.channels) + p.out(p.filters);
@@ -259,9 +259,9 @@ Choice Tf32Choice(const Problem& p, const Chip& chip) {
   return {Engine::kReordered};
 }
 
-// Returns for how many parts of the image the filter's gradient is summed separately. The number
-// falls with the number of 64 x 128 tiles and grows with the number of positions. The curve was
-// fitted to 8,192 positions (13 parts), 100,352 (54) and 401,408 (120).
+// The filter's gradient is summed in parts, one for each part of the image. Returns the number of
+// parts. It falls with the number of 64 x 128 tiles and grows with the number of positions. The
+// curve was fitted to 8,192 positions (13 parts), 100,352 (54) and 401,408 (120).
 uint64_t PartsOf(const Problem& p, uint64_t channels) {
   constexpr uint64_t kBlocks = 240, kLeastPositions = 4096;
   if (p.positions() < kLeastPositions) return 1;
@@ -290,7 +290,7 @@ uint64_t WinogradBytes(const Problem& p) {
   return Product(36 * sizeof(float),
                  Product(p.channels, p.filters) + Product(p.tiles, p.channels + p.filters));
 }
-// The workspace contains half spectra of 32 x 32 for all filters, and for 16 tiles at a time.
+// The workspace contains half spectra of 32 x 32 values for all filters and for 16 tiles.
 uint64_t FourierBytes(const Problem& p) {
   constexpr uint64_t kSpectrum = 32 * 17 * 2 * sizeof(float), kTilesAtATime = 16;
   return Product(kSpectrum,
@@ -328,8 +328,8 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
   return reordered;
 }
 
-// TF32, channels last. Engines read the operands without reordering if the number of channels is a
-// multiple of the channels that are read at a time.
+// TF32, channels last. Engines read a few channels at a time. If the number of channels is a
+// multiple of that, the operands are not reordered.
 uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   constexpr uint64_t kCounter = kAligned + sizeof(int);
   const uint64_t image = p.image(p.channels), out = p.out(p.filters);

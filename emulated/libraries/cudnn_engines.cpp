@@ -15,7 +15,7 @@ constexpr int kGraphOperations = 801;
 constexpr int kTensorType = 901, kTensorDims = 902, kTensorStrides = 903, kTensorId = 906,
               kTensorVirtual = 907;
 
-// The attributes of operations that contain the tensors to which they write.
+// The attributes that name the tensors to which an operation writes.
 constexpr int kWritten[] = {705,  710,  715,  753,  756,  773,  774,  788,  789,  790,  791,  792,
                             793,  1522, 1611, 1626, 1627, 1628, 1629, 1630, 1711, 1712, 1720, 1803,
                             1904, 1951, 2003, 2004, 2011, 2012, 2013, 2107, 2108, 2109, 2201, 2251,
@@ -87,8 +87,8 @@ double FlopsOf(const Descriptor& operation) {
   }
 }
 
-// Returns the attention that a graph computes. It is either one operation (forward, from cuDNN 9.13
-// on) or several products and reductions.
+// Returns the attention that a graph computes. The graph has one operation for it (forward, since
+// cuDNN 9.13) or several products and reductions.
 std::optional<Attention> AttentionOf(const Descriptor& graph) {
   int products = 0;
   Attention made;
@@ -122,8 +122,8 @@ std::string NameOf(const char* what, const Workspace& workspace) {
          (workspace.measured ? ", by rules measured on an H200 (cuDNN 9.19)" : "");
 }
 
-// The numbers of queries and keys are those of the first product, or of the attention operation. A
-// comparison of row and column numbers means that the mask is causal.
+// Takes the numbers of queries and keys from the first product or from the attention operation. If
+// row and column numbers are compared, the mask is causal.
 AttentionWork DescribeAttention(const Descriptor& graph, const GraphWork& work) {
   constexpr int kPointwiseMode = 0, kComparesOrder = 303, kNumbers = 501, kRandom = 33;
   AttentionWork attention{.flops = work.flops, .precision = work.precision, .bytes = work.bytes};
@@ -207,8 +207,8 @@ std::vector<Engine> EnginesOf(const Descriptor& graph) {
                          : convolution.kind == ConvolutionKind::kBackwardData
                              ? "cuDNN workspace of a convolution's input gradient"
                              : "cuDNN workspace of a convolution's filter gradient";
-      // Programs select engines by their numerical notes. If a program forbids TF32, the plain
-      // engine remains.
+      // Programs select engines by their numerical notes. A program that forbids TF32 gets the
+      // plain engine.
       const Workspace fast = ConvolutionWorkspace(convolution, chip, true),
                       plain = ConvolutionWorkspace(convolution, chip, false);
       return {{fast.bytes, true, NameOf(what, fast)}, {plain.bytes, false, NameOf(what, plain)}};

@@ -155,14 +155,14 @@ class Answer {
   int Bytes(const Value& value) const {
     const auto has = static_cast<int64_t>(value.bytes.size() / SizeOf(value.type));
     if (count_) *count_ = has;
-    // The value may have been set with another type, so only the bytes that fit are copied.
+    // Copies only the bytes that fit, because the value may have been set with another type.
     if (out_ && wanted_ > 0 && has > 0)
       std::memcpy(out_, value.bytes.data(),
                   std::min(value.bytes.size(), static_cast<size_t>(wanted_) * SizeOf(type_)));
     return kSuccess;
   }
-  // The program passes its own descriptors, which become copies of the requested descriptors.
-  // `links` is passed by value, because one of the program's descriptors may contain the links.
+  // Copies the requested descriptors into the descriptors that the program passes. `links` is
+  // passed by value, because one of the program's descriptors may contain the original.
   int Descriptors(std::vector<Link> links) const {
     if (count_) *count_ = static_cast<int64_t>(links.size());
     if (!out_) return kSuccess;

@@ -1,5 +1,5 @@
-// A store of descriptors for cuDNN's graph interface. Attributes are returned as they were set, a
-// graph has the engines of cudnn_engines.h, and a descriptor keeps the linked descriptors alive.
+// A store of descriptors for cuDNN's graph interface. Attributes are read back as they were set. A
+// graph has the engines of cudnn_engines.h. A descriptor keeps the descriptors that it links alive.
 #pragma once
 
 #include <cstdint>

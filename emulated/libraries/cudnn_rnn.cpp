@@ -43,8 +43,8 @@ int Run(Handle* handle, const char* name, double passes, const RnnDescriptor* rn
               writes);
 }
 
-// The older interface passes a tensor descriptor for each time step. The first step has the largest
-// batch.
+// In the older interface, each time step has its own tensor descriptor. The first step has the
+// largest batch.
 int64_t BatchOf(Tensor* const* x) {
   return x && x[0] && x[0]->shape.count > 0 ? x[0]->shape.dims[0] : 0;
 }

@@ -76,8 +76,8 @@ bool Shape::channels_last() const {
   if (count < 3 || count > kMostDims) return false;
   if (strides[1] != 1) return false;
   if (dims[1] > 1) return true;
-  // With one channel, both orders have the same layout in memory. The strides show which order is
-  // meant.
+  // With one channel, both orders have the same layout in memory. The strides tell them
+  // apart.
   return strides[0] >= strides[count - 1] && strides[count - 1] == dims[1] && dims[count - 1] != 1;
 }
 
@@ -135,8 +135,8 @@ uint64_t RecurrentWorkspace(const Recurrent& r, int64_t steps, int64_t batch) {
   return Aligned(Product(gates + states, TypeBits(r.type)) / 8);
 }
 uint64_t RecurrentReserve(const Recurrent& r, int64_t steps, int64_t batch) {
-  // An LSTM keeps four gates, the cell state and the output; a GRU three gates, the hidden product
-  // and the output.
+  // An LSTM keeps four gates, the cell state and the output. A GRU keeps three gates, the hidden
+  // product and the output.
   const int kept = r.cell == kLstm ? 6 : r.cell == kGru ? 5 : 2;
   const uint64_t position = Times(steps, batch);
   return Aligned(Product(Product(position, Times(kept, r.hidden, r.directions)),

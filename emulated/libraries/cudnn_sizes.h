@@ -38,17 +38,17 @@ struct Workspace {
   uint64_t bytes = 0;
   bool measured = false;  // the rule was measured on a GPU of this generation, for similar shapes
 };
-// Returns the workspace of the engine on tensor cores (for 16 bits, and for TF32 from compute
-// capability 8.0 on), or without `tensor_cores` of the plain engine. See cudnn_engine_sizes.cpp.
+// Returns the workspace of the engine for tensor cores (16 bits, or TF32 since compute capability
+// 8.0) or, without `tensor_cores`, of the plain engine. See cudnn_engine_sizes.cpp.
 Workspace ConvolutionWorkspace(const Convolution& convolution, const Chip& chip, bool tensor_cores);
 
 // ---- attention
 struct Attention {
   bool backward = false;
-  // Batch, heads, length, width. If a shape is empty, it is unknown, and heads do not share keys.
+  // Batch, heads, length, width. If a shape is empty, it is unknown, and no heads share keys.
   Shape query, key, value;
 };
-// Does not include memory that cudnn-frontend allocates, which is part of the program.
+// Does not include what cudnn-frontend allocates, because the program contains cudnn-frontend.
 Workspace AttentionWorkspace(const Attention& attention, const Chip& chip);
 
 // ---- recurrent networks
@@ -73,7 +73,7 @@ struct Parameter {
   int64_t rows = 0, columns = 0;                // 0: no such matrix
   int64_t bias = 0;                             // elements; 0: none
 };
-// `linear`: 0..gates-1 for the input, gates..2*gates-1 for the state, 2*gates for the projection.
+// `linear` is 0..gates-1 for the input, gates..2*gates-1 for the state, 2*gates for the projection.
 Parameter RecurrentParameter(const Recurrent& recurrent, int pseudo_layer, int linear);
 // Assumed: the products with the input for all time steps of one layer, and two states.
 uint64_t RecurrentWorkspace(const Recurrent& recurrent, int64_t steps, int64_t batch);
@@ -86,7 +86,7 @@ double RecurrentFlops(const Recurrent& recurrent, int64_t steps, int64_t batch);
 uint64_t CtcWorkspace(int64_t steps, int64_t batch, int64_t most_labels);
 // Assumed: a generator state of 48 bytes for each of 512 threads of a multiprocessor.
 uint64_t DropoutStates(int sm_count);
-// Assumed for channels last: partial sums of both moments for at most 128 blocks. None for channels
+// Assumed for channels last: partial sums of both moments for at most 128 blocks. 0 for channels
 // first.
 uint64_t BatchNormWorkspace(const Shape& x);
 

@@ -41,7 +41,7 @@ int64_t ConvolutionDuration(const Gpu& gpu, const Convolution& c, Precision prec
       std::llround(flops / (2.0 * static_cast<double>(product.m) * static_cast<double>(product.n) *
                             static_cast<double>(groups))),
       1);
-  // Sums over all pixels are split into enough parts to fill the GPU.
+  // Sums over all pixels are split into parts, so that they fill the GPU.
   constexpr int kMostParts = 64;
   if (c.kind == ConvolutionKind::kBackwardFilter) product.most_parts = kMostParts;
   const uint64_t bytes = c.image.bytes() + c.filter.bytes() + c.out.bytes();
@@ -71,8 +71,8 @@ int64_t AttentionDuration(const Gpu& gpu, const AttentionWork& attention) {
 }
 
 int64_t BatchNormDuration(const Gpu& gpu, uint64_t bytes, int passes) {
-  // The share of a copy's bandwidth, measured with ResNet-50 in fp32 and channels first, with one
-  // block per channel.
+  // The share of a copy's bandwidth that is reached. Measured with ResNet-50 in fp32 and channels
+  // first, with one block per channel.
   constexpr double kShare = 0.45;
   return LaunchDuration(gpu, {.bytes = static_cast<double>(bytes) * passes / kShare});
 }

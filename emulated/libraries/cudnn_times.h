@@ -10,8 +10,8 @@ namespace vramscope::emulated::cudnn {
 
 // A convolution is timed as a matrix product (implicit GEMM). In forward, a row is an output pixel,
 // a column is an output channel, and the sum runs over the filter window and the input channels.
-// Assumed: tensor cores need channels last, so other layouts are transposed before and after,
-// unless the window has one element.
+// It is assumed that tensor cores need channels last. Other layouts are transposed before and
+// after, unless the window has one element.
 int64_t ConvolutionDuration(const Gpu& gpu, const Convolution& convolution, Precision precision);
 
 struct AttentionWork {

@@ -1,6 +1,6 @@
 // Implements libcufft. Plans store their sizes, and a transform is one kernel. The size of the work
-// area is assumed. It is 0 for a one-dimensional transform in one kernel (powers of two up to
-// 4096), otherwise the size of the complex data, which NVIDIA's documentation gives as an estimate.
+// area is assumed. It is 0 for one-dimensional transforms in one kernel (powers of two up to 4096).
+// Otherwise it is the size of the complex data, as NVIDIA's documentation estimates.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -69,7 +69,7 @@ bool Fill(Transform* t, int rank, const I* n, int64_t batch) {
   }
   return true;
 }
-// Sets the types from a number of the older interface.
+// Sets the types of input and output from a cufftType number.
 bool FillType(Transform* t, int type) {
   switch (type) {
     case 0x29:

@@ -36,7 +36,7 @@ inline uint64_t InputBytes(const Transform& t) {
 inline uint64_t OutputBytes(const Transform& t) {
   return (t.real_out ? Product(Points(t), t.bits / 2) : Product(ComplexPoints(t), t.bits)) / 8;
 }
-// Returns the usual count, 5 n log2 n, or half of it for real data.
+// Returns 5 n log2 n, the usual count of operations, or half of it for real data.
 inline double Flops(const Transform& t) {
   double points = 1;
   for (int i = 0; i < t.rank; ++i)

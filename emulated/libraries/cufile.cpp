@@ -1,5 +1,5 @@
-// Implements libcufile. It really reads and writes files. Bytes that are read into GPU memory
-// become known, and unknown bytes of GPU memory are written as zeros.
+// Implements libcufile. It really reads and writes files. Bytes that it reads into GPU memory
+// become known. It writes unknown bytes of GPU memory as zeros.
 #include <sys/types.h>
 #include <unistd.h>
 

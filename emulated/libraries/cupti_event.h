@@ -25,8 +25,8 @@ struct Event {
   uint32_t value = 0;          // kEnvironment: MHz; kOperands: index of the first operand
 };
 
-// Converts the host's clock to the program's clock with a linear function. Both were sampled when
-// the clock was registered and when records are delivered.
+// A linear function from the host's clock to the program's clock. Both clocks are sampled when the
+// program registers its clock and when records are delivered.
 struct Scale {
   int64_t host = 0;
   uint64_t program = 0;
@@ -38,7 +38,7 @@ struct Scale {
   }
 };
 
-// Returns the id that records have for a stream. `stream`: StreamFacts::id.
+// Returns the id that a stream has in records. `stream` is StreamFacts::id.
 uint32_t RecordsStreamId(uint64_t stream);
 // Returns the size of a record, or 0 if the kind is not supported.
 size_t SizeOf(uint32_t kind);

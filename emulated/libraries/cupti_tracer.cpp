@@ -19,8 +19,8 @@ int64_t Now() {
 }
 
 thread_local uint32_t t_launch = 0;  // graph launch whose activities this thread reports
-// The correlation of this thread's last call that made memory accessible, for its further
-// allocations.
+// The correlation of the last call with which this thread made memory accessible. The call may
+// cover several allocations.
 thread_local uint32_t t_access = 0;
 
 }  // namespace
@@ -57,7 +57,7 @@ void Tracer::OnWork(const Activity& activity) {
     work.start = activity.start_ns;
     work.end = activity.end_ns;
   } else {
-    // Work starts after the stream's previous work, delayed by waits for other streams.
+    // Work starts after the stream's previous work and after its waits for other streams.
     Stream& stream = streams_[activity.stream];
     const int64_t idle = std::max<int64_t>(
         activity.start_ns - std::max(stream.virtual_end, ThePlatform().clock.now()), 0);
@@ -109,8 +109,8 @@ void Tracer::OnMemory(const MemoryActivity& memory) {
   Add(lock, event);
 }
 
-// With the real clock, the host really waits, because a profiler drops records that end after it
-// has stopped.
+// With the real clock, the host really waits. Otherwise records would end after the profiler has
+// stopped, and it would drop them.
 void Tracer::OnSynchronize(const Synchronization& synchronization) {
   constexpr int64_t kLongest = 20'000'000'000;
   Lock lock(mutex_);
@@ -221,7 +221,7 @@ Event Tracer::NewCall(Call call, int64_t start, int64_t end) {
   event.callback = facts.callback;
   event.correlation = ++correlation_;
   event.start = start;
-  // The virtual clock starts at 0, but begin and end 0 would mean that CUPTI could not measure
+  // The virtual clock starts at 0, but a begin and an end of 0 mean that CUPTI could not measure
   // them.
   event.end = virtual_ ? std::max<int64_t>(end, 1) : end;
   event.thread =
@@ -285,7 +285,7 @@ void Tracer::Ask(Lock& lock) {
       buffer_ = buffer, size_ = size, most_ = most, used_ = count_ = 0;
       return;
     }
-    // Another thread has already got a buffer, so this buffer is returned to the program.
+    // Meanwhile, another thread has got a buffer, so this one is returned to the program.
     const CompleteFunction complete = complete_;
     lock.unlock();
     if (complete && buffer) complete(nullptr, 0, buffer, size, 0);

@@ -1,5 +1,5 @@
-// The main part of the emulated libcupti: collects what the platform's core reports until it is
-// written to the program's buffers.
+// The main part of the emulated libcupti. It collects what the platform's core reports, and writes
+// it to the program's buffers later.
 //
 // A profiler normally measures operators with the host's real clock. So records have begin times of
 // the real clock and durations of the virtual clock, and a synchronisation really waits. A program
@@ -37,7 +37,7 @@ class Tracer : public Recorder {
   bool Flush();
   uint64_t Timestamp();
   size_t TakeDropped();
-  // Returns false if there is a subscriber, because a process can have only one profiler.
+  // Returns false if there already is a subscriber, because a process can have only one.
   bool Subscribe();
   void Unsubscribe();
 
@@ -79,7 +79,7 @@ class Tracer : public Recorder {
 
 Tracer& TheTracer();
 
-// Returns the external ids that the program has pushed in this thread, by kind.
+// Returns the external ids of each kind that the program has pushed on this thread.
 std::map<uint32_t, std::vector<uint64_t>>& ExternalIds();
 
 }  // namespace vramscope::emulated::cupti

@@ -39,7 +39,7 @@ int Work(Handle* handle, const char* name, DataType type, double flops, uint64_t
                                 .writes = std::span(&written, written.address ? 1 : 0)});
   return result == Result::kSuccess ? kSuccess : kExecutionFailed;
 }
-// The duration follows from the bytes, because memory bandwidth limits sparse products in practice.
+// The duration depends on the bytes, because memory bandwidth limits sparse products in practice.
 int Product2(Handle* handle, const char* name, const Matrix* sparse, const Matrix* dense,
              const Matrix* out) {
   if (!sparse || !out) return kInvalidValue;

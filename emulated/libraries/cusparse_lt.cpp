@@ -1,6 +1,6 @@
 // Implements libcusparseLt: products with matrices in which two of four elements are nonzero. The
-// program provides the memory for descriptors. Its size differs between versions, so the contents
-// are stored elsewhere.
+// program provides the memory for descriptors. The size of this memory differs between versions, so
+// the contents of descriptors are stored elsewhere.
 #include <algorithm>
 #include <cstring>
 

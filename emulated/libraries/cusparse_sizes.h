@@ -25,7 +25,7 @@ inline uint64_t ValueBytes(const Matrix& m) {
       m.sparse ? Positive(m.nonzeros) : Product(Positive(m.rows), Positive(m.columns));
   return Product(Product(elements, Positive(m.batch)), DataTypeOf(m.type).bits) / 8;
 }
-// Returns the size of partial sums for rows that thread blocks may share; 0 for the coordinate
+// Returns the bytes of partial sums for rows that blocks may share, or 0 for the coordinate
 // format.
 inline uint64_t SpmvBuffer(const Matrix& a) {
   return a.offset_bytes ? Product(Positive(a.rows) / 128 + 1, 8) : 0;
@@ -39,8 +39,8 @@ inline uint64_t SortBuffer(int64_t nonzeros) { return Product(Positive(nonzeros)
 inline uint64_t SpgemmBuffer(const Matrix& a, const Matrix& b) {
   return Product(Positive(a.nonzeros) + Positive(b.nonzeros), 8) + 256;
 }
-// Assumes that the elements are at random positions. Then each element of `a` is multiplied with a
-// row of `b` of average length. The result cannot have more elements than a full matrix.
+// Assumes that the elements are at random positions, so that each element of `a` is multiplied with
+// a row of `b` of average length. The result has at most as many elements as a full matrix.
 inline int64_t SpgemmNonzeros(const Matrix& a, const Matrix& b) {
   const uint64_t row =
       Positive(b.rows) ? (Positive(b.nonzeros) + Positive(b.rows) - 1) / Positive(b.rows) : 0;

@@ -66,7 +66,7 @@ constexpr DataType DataTypeOf(int number) {
   }
 }
 
-// Returns the precision whose rate a product of a's type has with cuBLAS's compute type (64..78).
+// Returns the precision that determines a product's rate. `compute_type` is cuBLAS's (64..78).
 constexpr Precision ComputePrecision(int compute_type, const DataType& a, bool tf32_allowed) {
   if (a.precision == Precision::kBf16) return Precision::kBf16;
   if (a.fp64) return Precision::kFp32;
@@ -81,8 +81,8 @@ constexpr Precision ComputePrecision(int compute_type, const DataType& a, bool t
   }
 }
 
-// Returns a * b, or the maximum instead of an overflow. Untrusted sizes thus cause at most a very
-// long duration.
+// Returns a * b, or the largest number if it would overflow. So untrusted sizes can only cause very
+// long durations.
 constexpr uint64_t Product(uint64_t a, uint64_t b) {
   uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX / 4 : product;

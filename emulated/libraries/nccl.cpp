@@ -13,7 +13,7 @@ using namespace vramscope::emulated::nccl;
 
 namespace {
 
-// Splits a communicator by color; ranks are ordered by key.
+// Splits a communicator by color, and orders the ranks by key.
 int Split(Comm* parent, int color, int key, Comm** child) {
   constexpr int kNoColor = -1;
   if (!parent || !child) return kInvalidArgument;

@@ -14,12 +14,12 @@ constexpr uint64_t kGranule = uint64_t{2} << 20;
 
 uint64_t Pieces(uint64_t bytes) { return RoundUp(bytes, kGranule); }
 
-// Returns the size of three arrays per channel (its peers twice, and the ring's ranks) and of two
-// arrays for the communicator. For the 64 channels of a single rank these are 388 MiB, as measured
-// on an H200 (NCCL 2.28.9).
+// Returns the size of three arrays for each channel (its peers twice, and the ring's ranks) and of
+// two arrays for the communicator. For the 64 channels of a single rank these are 388 MiB, as
+// measured on an H200 (NCCL 2.28.9).
 uint64_t ChannelsBytes(int channels) { return (uint64_t{3} * channels + 2) * kGranule; }
 
-// The receiver has the buffers of all three protocols. The sender has only its counters.
+// The receiver has the buffers of all three protocols. The sender has only counters.
 uint64_t ConnectionBytes(const MemorySettings& settings) {
   constexpr uint64_t kLl = uint64_t{8} * 512 * 8 * 16, kLl128 = uint64_t{120} * 640 * 8 * 8;
   constexpr uint64_t kCounters = 4096;

@@ -1,7 +1,7 @@
 // Computes the memory that an NCCL communicator needs on each GPU, with the rules of NCCL's public
 // source (2.28: init.cc, channel.cc, transport/p2p.cc). NCCL searches the computer's links for the
-// best number of channels. This code has no search, and uses the numbers that NCCL reports for each
-// kind of board. Example:
+// best number of channels. This code does not search, and uses the numbers that NCCL reports for
+// each kind of board. Example:
 //
 //   const CommunicatorMemory memory = MemoryOfCommunicator(8, Peers::kNvlink, {});
 //   // between memory.least and memory.most; a plan takes memory.most

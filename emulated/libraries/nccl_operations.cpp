@@ -40,9 +40,9 @@ std::string Describe(const Comm& comm, int rank) {
   return "rank " + std::to_string(rank) + " of " + std::to_string(comm.ranks);
 }
 
-// Receives for which the host does not wait. On a GPU they wait on their stream, and the host
-// continues, for example with a send that another rank needs first. A receive is completed when its
-// bytes are needed, at the next operation of its communicator, or while this rank waits for
+// A receive for which the host does not wait. On a GPU, it would wait on its stream while the host
+// continues, for example with a send that another rank needs first. The receive is completed when
+// its bytes are needed, at the next operation of its communicator, or while this rank waits for
 // something else.
 struct Deferred {
   uint64_t number = 0, expected = 0;
@@ -73,8 +73,8 @@ bool HasDeferred(const Comm* comm) {
                      [&](const Deferred& one) { return one.progress.comm() == comm; });
 }
 
-// Receives the messages that have arrived, so that their senders can continue. Does not hold the
-// lock while it does so, because writing the bytes may call Overwrite().
+// Receives the messages that have arrived, so that their senders can continue. Releases the lock
+// before that, because writing the bytes may call Overwrite().
 void LookAtDeferred() {
   std::vector<Deferred> all;
   {
@@ -244,8 +244,8 @@ bool IsAlone() {
   return text && *text && std::strcmp(text, "0") != 0;
 }
 
-// Reports the buffers as if NCCL had called cudaMalloc. The address of the Comm object serves as
-// the buffers' address.
+// Reports the buffers as if NCCL had called cudaMalloc. The buffers' reported address is that of
+// the Comm object.
 void TellBuffers(const Comm& comm, bool taken) {
   Recorder* recorder = TheRecorder();
   if (recorder == nullptr) return;
@@ -293,7 +293,7 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
       return kSystemError;
     }
   }
-  // PyTorch's caching allocator does not know these buffers.
+  // These buffers are outside PyTorch's caching allocator.
   const CommunicatorMemory memory = MemoryOfCommunicator(
       ranks, ThePlatform().gpus[made->device].peers, MemorySettingsFromEnvironment());
   const uint64_t bytes = memory.most, kernels = KernelBytes(made->device);

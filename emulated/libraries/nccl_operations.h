@@ -28,8 +28,8 @@ enum Status : int {
 struct Comm {
   UniqueId id = {};
   int ranks = 1, rank = 0, device = 0;
-  // Null if this process stands for all ranks (VRAMSCOPE_EMULATED_ALONE=1). All ranks are then
-  // assumed to have the same values.
+  // Null if this process alone represents all ranks (VRAMSCOPE_EMULATED_ALONE=1). Then all ranks
+  // are assumed to have the same values.
   std::unique_ptr<Rendezvous> room;
   bool met = false;     // all ranks have been seen
   uint64_t number = 0;  // number of the last round of a collective
@@ -74,14 +74,14 @@ struct Operation {
   void* stream = nullptr;
 };
 
-// Runs the operation or, between GroupStart and GroupEnd of this thread, stores it. Does not wait
+// Runs the operation. Between this thread's GroupStart and GroupEnd, only stores it. Does not wait
 // for receives into device memory.
 int Enqueue(const Operation& operation);
 void GroupStart();
 int GroupEnd();
 // Waits for the receives for which Enqueue did not wait.
 int CompleteReceives(Comm* comm);
-// Exchanges 16 bytes of each rank (a split's color and key); empty on failure.
+// Exchanges 16 bytes of each rank (a split's color and key). Returns nothing on failure.
 std::vector<std::array<int64_t, 2>> ExchangeNumbers(Comm* comm, std::array<int64_t, 2> numbers);
 
 int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank);

@@ -12,8 +12,8 @@
 namespace vramscope::emulated::nccl {
 namespace {
 
-// Ranks exchange the values of collectives, and of messages of bytes, up to this size. They do so
-// in rounds of Rendezvous::kMostBytes.
+// The largest collective or message of bytes whose values ranks exchange. They exchange values in
+// rounds of Rendezvous::kMostBytes.
 constexpr uint64_t kMostExchanged = uint64_t{4} << 20;
 
 const char* NameOf(Kind kind) {
@@ -75,8 +75,8 @@ Sizes SizesOf(const Operation& o) {
   return {};
 }
 
-// Assumed: 300 GB/s links in each direction between GPUs with the memory bandwidth of data centre
-// GPUs, PCIe between others, and rings with the bus bandwidth that NCCL's documentation defines.
+// It is assumed that data centre GPUs (by their memory bandwidth) have links of 300 GB/s in each
+// direction, that others use PCIe, and that rings reach the bus bandwidth of NCCL's documentation.
 constexpr double kFastLink = 300e9, kSlowLink = 20e9, kDataCentreMemory = 1.2e12;
 constexpr int64_t kLatencyNs = 12'000;
 
@@ -118,7 +118,7 @@ void WriteKnown(void* address, std::span<const std::byte> from) {
 // The known bytes that a rank sent.
 using Brought = std::vector<std::byte>;
 
-// Writes the part of this rank's result that follows from known values.
+// Writes the part of this rank's result that can be computed from known values.
 void Combine(const Operation& o, const std::vector<Brought>& brought) {
   const Comm& comm = *o.comm;
   const auto ranks = static_cast<size_t>(comm.ranks), rank = static_cast<size_t>(comm.rank);

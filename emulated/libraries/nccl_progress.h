@@ -16,21 +16,21 @@ struct Sizes {
   uint64_t sent = 0, received = 0;
 };
 
-// An operation in progress; its values are exchanged in rounds.
+// An operation in progress. Its values are exchanged in rounds.
 class Progress {
  public:
   explicit Progress(const Operation& operation);
 
-  // Submits the operation's kernel to its stream; returns a status.
+  // Submits the operation's kernel to its stream. Returns a status.
   int Submit();
 
-  // A key of operations that run in order: the collectives of a communicator, or the messages to or
-  // from a rank.
+  // Operations with the same key run in order: a communicator's collectives, or its messages with
+  // one rank.
   std::pair<const Comm*, int> order() const;
   Comm* comm() const { return operation_.comm; }
   const void* to() const { return operation_.receive; }
   uint64_t received_bytes() const { return sizes_.received; }
-  // Call if something else was written to the message's place. It is then received but not stored.
+  // Call if something else was written where the message belongs. It is then received, not stored.
   void Discard() { operation_.receive = nullptr; }
 
   // Returns true when done.
@@ -38,17 +38,17 @@ class Progress {
 
   // Names the operation that a rank waits for, for error messages.
   std::string Waiting() const;
-  // Returns a rank that has not joined the operation yet; -1 if unknown.
+  // Returns a rank that has not joined the operation yet, or -1 if unknown.
   int LateRank() const;
 
  private:
-  // Returns whether values are exchanged. All ranks return the same, because they agree on sizes.
+  // Returns whether values are exchanged, which all ranks decide alike from the same sizes.
   bool exchanged() const;
   uint64_t most_sent() const;
   // Reads the known values that this rank sends.
   void Own();
-  // Returns up to which size messages are exchanged. Messages of bytes may be objects, whose values
-  // the receiver needs, so they may have several parts.
+  // Returns the size of the largest message whose values are exchanged. Messages of bytes may have
+  // several parts, because they may be objects, whose values the receiver needs.
   uint64_t most_in_message() const;
   bool Message(Rendezvous* room);
   // Exchanges the parts of all ranks in rounds. A part shorter than a round is the last part.

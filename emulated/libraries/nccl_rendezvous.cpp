@@ -34,8 +34,8 @@ uint64_t Mix(uint64_t hash, const void* data, size_t bytes) {  // FNV-1a
 }
 
 std::string FolderOfRooms() {
-  // The launcher of all ranks may provide a folder. It then removes the leftovers of ranks that did
-  // not start.
+  // The program that launches all ranks may provide a folder. It then removes what ranks that were
+  // not able to start leave there.
   const char* given = std::getenv("VRAMSCOPE_EMULATED_ROOMS");
   if (given != nullptr && access(given, W_OK | X_OK) == 0) return given;
   const char* const parents[] = {"/dev/shm", std::getenv("TMPDIR"), "/tmp",
@@ -169,7 +169,7 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
   const int file = OpenRoom(room->path_.c_str());
   struct stat facts = {};
   const bool ours = file >= 0 && fstat(file, &facts) == 0;
-  // The file gets its full size before it is used; untouched pages take no memory.
+  // The file gets its full size before it is used. Pages that are never used take no memory.
   const bool sized = ours && (facts.st_size >= static_cast<off_t>(room->bytes_) ||
                               ftruncate(file, static_cast<off_t>(room->bytes_)) == 0);
   void* memory =
@@ -212,7 +212,7 @@ std::string Rendezvous::PrivateFolder(const std::string& parent) {
   return ours ? path : "";
 }
 
-// Removes rooms whose ranks were all killed, because no other process removes them. Keeps rooms of
+// Removes rooms whose ranks were all killed, because nothing else removes them. Keeps the rooms of
 // running ranks, and new rooms that ranks may still join.
 void Rendezvous::RemoveOfKilled(const std::string& folder) {
   constexpr time_t kYoung = 60;

@@ -37,8 +37,8 @@ class Rendezvous {
 
   static std::unique_ptr<Rendezvous> Join(const UniqueId& id, int ranks, int rank,
                                           std::string* problem);
-  // Returns a folder in `parent` that only this user can write to; "" if another user owns it. In a
-  // shared folder, another user could create a room's file first, and the ranks would not meet.
+  // Returns a folder in `parent` that only this user can write to, or "" if another user owns it.
+  // In a shared folder, another user could create the file first, so that ranks would not meet.
   static std::string PrivateFolder(const std::string& parent);
   // Removes what killed ranks have left in a folder. Join calls it once per process.
   static void RemoveOfKilled(const std::string& folder);
@@ -60,20 +60,20 @@ class Rendezvous {
   };
   PartView Part(int rank, uint64_t number) const;
 
-  // For messages. Send returns false if the box is full, Receive if it is empty. There are no boxes
-  // with more than kMostPeers ranks.
+  // For messages. Send returns false if the box is full, and Receive if it is empty. If there are
+  // more than kMostPeers ranks, there are no boxes.
   bool HasBoxes() const;
   bool Send(int to, std::span<const std::byte> message, bool known);
-  // Sets *known to the number of known bytes at the beginning.
+  // Sets *known to how many bytes are known at the beginning of the message.
   bool Receive(int from, std::span<std::byte> message, size_t* known);
 
-  // Returns a rank that is needed but whose process has ended, or -1.
+  // Returns a rank that others wait for but whose process has ended, or -1.
   int EndedRank() const;
   // Returns the first rank that has not published part `number` yet, or -1.
   int LateRank(uint64_t number) const;
-  // Waits until something changes in the room, at most for `most`.
+  // Waits until something changes in the room, but not longer than `most`.
   void WaitForNews(std::chrono::milliseconds most) const;
-  // Wakes the waiting ranks; every change does so automatically.
+  // Wakes the waiting ranks. Changes in the room wake them without this.
   void NotifyAll();
 
   int ranks() const { return ranks_; }

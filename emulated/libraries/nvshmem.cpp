@@ -1,5 +1,5 @@
-// Implements libnvshmem_host for a single process. NVSHMEM's symmetric heap between processes is
-// not emulated, which is reported. Memory is allocated on the GPU.
+// Implements libnvshmem_host for a single process. Memory is allocated on the GPU. The symmetric
+// heap of several processes is not emulated, and its use is reported.
 #include <cstring>
 
 #include "emulated/core/memory.h"

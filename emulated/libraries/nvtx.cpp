@@ -1,6 +1,6 @@
-// Implements libnvToolsExt's ranges and marks. Programs can read back only depths and ids. The tool
-// that NVTX_INJECTION64_PATH names can replace functions, as with the real library, but only those
-// of pushed ranges.
+// Implements libnvToolsExt's ranges and marks. Programs can read back only depths and ids. As with
+// the real library, the tool in NVTX_INJECTION64_PATH can replace functions, but here only those of
+// pushed ranges.
 #include <dlfcn.h>
 #include <stdlib.h>
 

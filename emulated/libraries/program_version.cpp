@@ -142,7 +142,7 @@ Version ProgramVersion(std::string_view package, Version otherwise) {
 }
 
 int DriverVersion() {
-  // A driver supports programs for its own and for older CUDA versions.
+  // A driver supports programs for its own CUDA version and for older ones.
   Version cuda;
   if (!FromEnvironment("cuda", &cuda)) CudaOfVersionFile(Files().version_file, &cuda);
   const int wanted = cuda.major * 1000 + cuda.minor * 10;

@@ -1,7 +1,7 @@
-// The versions of NVIDIA's libraries for which the program was built. PyTorch branches on them (its
-// attention checks cuDNN's), and one library here serves all versions of its soname. So the program
-// determines the version: by the requirements in the package metadata next to libtorch, or else by
-// torch/version.py. Otherwise the newest known version is used. Example:
+// The versions of NVIDIA's libraries for which the program was built. PyTorch checks them (its
+// attention checks cuDNN's), and one library here serves all versions of its soname. So the version
+// comes from the program: from the requirements in the package metadata next to libtorch, or from
+// torch/version.py. Otherwise it is the newest known one. Example:
 //
 //   Version cudnn = ProgramVersion("nvidia-cudnn-cu", {.major = 9, .minor = 10, .patch = 2});
 //   cudnn.major * 10000 + cudnn.minor * 100 + cudnn.patch
@@ -18,7 +18,7 @@ struct Version {
   int major = 0, minor = 0, patch = 0;
 };
 
-// `package` is the beginning of a package's name ("nvidia-nccl-cu"); `otherwise` is returned if no
+// `package` is the beginning of a package's name ("nvidia-nccl-cu"). Returns `otherwise` if no
 // version is found. A version whose major number differs from `otherwise` is ignored, because it
 // cannot belong to this soname.
 Version ProgramVersion(std::string_view package, Version otherwise);

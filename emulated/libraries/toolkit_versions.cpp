@@ -27,8 +27,8 @@ constexpr Toolkit kToolkits[] = {
 const Toolkit& ToolkitOf(int major) {
   const Version none = {major, 99, 0};
   const Version wanted = ProgramCuda(none);
-  // Finds the newest toolkit that is not newer than the wanted version, or else the oldest with its
-  // major version.
+  // Finds the newest toolkit up to the wanted version. If there is none, finds the oldest one with
+  // the wanted major version.
   const Toolkit* best = nullptr;
   for (const Toolkit& toolkit : kToolkits)
     if (toolkit.cuda.major == major && (!best || toolkit.cuda.minor <= wanted.minor))

@@ -5,7 +5,7 @@
 
 namespace vramscope::emulated {
 
-// Returns the toolkit version for which the program was built. `major` is the soname's: 11, 12 or
+// Returns the toolkit version for which the program was built. `major` is that of the soname: 11 to
 // 13.
 Version CudaVersion(int major);
 Version CublasVersion(int major);

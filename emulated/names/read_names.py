@@ -39,7 +39,7 @@ def parse_symbols(text):
 
 
 def read_list(path):
-    """Returns (soname, node, sources, {name: (node, size)}) of a list. They are empty if the file
+    """Returns (soname, node, sources, {name: (node, size)}) of a list, or empty values if the file
     does not exist."""
     soname, node, sources, names = path.name[: -len(".txt")], "", [], {}
     if not path.exists():

@@ -111,7 +111,7 @@ std::string Clock(const Gpu& gpu, int type) {
   return std::to_string(mhz);
 }
 
-// Formats a size of the GPU's memory, or "[N/A]" if the GPU has no memory of its own.
+// Formats `bytes` of the GPU's memory, or returns "[N/A]" if the GPU has no memory of its own.
 std::string Own(const Gpu& gpu, unsigned long long bytes) {
   return gpu.has_memory ? MiB(bytes) : "[N/A]";
 }

@@ -1,6 +1,6 @@
-// Implements the part of libnvidia-ml that is needed by nvidia-smi, by torch.cuda's device counts,
-// and for the line about processes in PyTorch's out-of-memory message. Every function returns 0
-// (success) or one of NVML's error numbers.
+// Implements a part of libnvidia-ml. It serves nvidia-smi, torch.cuda's device counts, and the line
+// about processes in PyTorch's out-of-memory message. Every function returns 0 (success) or one of
+// NVML's error numbers.
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ const Gpu* GpuOf(const void* handle) {
   return device < 0 ? nullptr : &ThePlatform().gpus[device];
 }
 
-// The memory of a process that has used the GPU includes the process's CUDA context.
+// Once a process has used the GPU, its memory includes its CUDA context.
 unsigned long long UsedOf(int device) {
   Platform& platform = ThePlatform();
   const bool used = platform.IsUsed(device);
@@ -302,7 +302,7 @@ int nvmlDeviceGetNvLinkState(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, PciInformation*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkCapability(void*, unsigned, int, unsigned*) { return kNotSupported; }
-// GPUs from Hopper on are registered with the fabric of a board with NVSwitch. Other GPUs have no
+// GPUs since Hopper are registered with the NVSwitch fabric of their board. Other GPUs have no
 // fabric.
 int nvmlDeviceGetGpuFabricInfo(void* handle, FabricInformation* information) {
   const Gpu* gpu = GpuOf(handle);

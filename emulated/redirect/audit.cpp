@@ -78,8 +78,8 @@ bool HasFolder(const char* path, const char* wanted) {
   return false;
 }
 
-// Returns the folder of the hooks next to this file. It is used if RestorePythonPath() in a parent
-// process has overwritten the variable that contains the folder.
+// Returns the folder of the hooks next to this file. It is needed if RestorePythonPath() in a
+// parent process has overwritten the variable with the folder.
 const char* FolderOfHooks() {
   static char hooks[kLongest];
   if (folder[0] == 0 || strlen(folder) + sizeof "python/inject" > sizeof hooks) return nullptr;
@@ -89,8 +89,8 @@ const char* FolderOfHooks() {
 }
 
 // Changes the kernel's array of the environment, which the program's C library will read. The array
-// cannot grow. If it has no PYTHONPATH, this function overwrites the variable that contains the
-// folder, unless there is a preloaded library, which can add an entry.
+// cannot grow. So if it has no PYTHONPATH, this function overwrites the variable with the folder,
+// unless there is a preloaded library, which can add PYTHONPATH.
 void RestorePythonPath() {
   static char restored[8 * kLongest];
   char** own = nullptr;
@@ -147,8 +147,8 @@ bool WithoutHash(const char* name, char* to, unsigned long size) {
   return true;
 }
 
-// Finds the emulated library of that name. With `also_vendored`, a wheel's copy, whose name may
-// contain its full version, matches the library of the same major version.
+// Finds the emulated library of that name. If `also_vendored`, the name may be that of a wheel's
+// copy. It may have a full version, and matches the library of the same major version.
 const char* Ours(const char* name, bool also_vendored) {
   static char found[kLongest];  // safe: the loader holds its lock until it has copied the result
   char plain[256];
@@ -188,9 +188,9 @@ VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
 
 VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned flag) {
   const char* slash = strrchr(name, '/');
-  // Replaces a wheel's copy only if a program opens it by path. If a library is linked to the copy,
-  // its version table contains the copy's name, and the loader ends the process if the library that
-  // it finds has another name.
+  // Replaces a wheel's copy only if a program opens it by path. A library that is linked to the
+  // copy has the copy's name in its version table, and the loader ends the process if it then finds
+  // a library with another name.
   const char* ours =
       Ours(slash != nullptr ? slash + 1 : name, slash != nullptr && flag == LA_SER_ORIG);
   return const_cast<char*>(ours != nullptr ? ours : name);

@@ -12,8 +12,8 @@
 namespace vramscope::isolation {
 namespace {
 
-// Returns whether the lower layer has a file that becomes visible if the upper layer lacks the
-// name.
+// Returns whether the lower layer has this name, so that it becomes visible if the upper layer
+// lacks it.
 bool IsOutside(const Place& place) {
   struct stat status;
   return !place.real && place.in.lower && kernel::Lstat(place.spot.lower(), &status) == 0;
@@ -25,7 +25,7 @@ int MarkRemoved(Place& place) {
   return kernel::MakeLink(kRemovedText, place.spot.upper());
 }
 
-// Replaces a name by a mark in one atomic step, so that the lower file is not visible in between.
+// Replaces a name by a mark in one atomic step, so that the lower file never becomes visible.
 int ReplaceByMark(Place& place) {
   static int counter;
   char part[PATH_MAX + 128];

@@ -9,9 +9,9 @@
 // Shows a program its file system in two layers. The lower layer has the real files and is never
 // written. The upper layer is a folder of changes, with changed files under their full paths.
 //
-// In the upper layer, a symbolic link with a special target stands for a removed name. A folder
-// that hides the lower folder contains an empty file with a special name. Both work on any file
-// system. Only Listing and CopyTree allocate memory. All functions return 0 or -errno.
+// In the upper layer, a symbolic link with a special target marks a removed name, and an empty file
+// with a special name marks a folder that hides the lower folder. Both work on any file system.
+// Only Listing and CopyTree allocate memory. All functions return 0 or -errno.
 namespace vramscope::isolation {
 
 // An absolute path of the program, without links, and its paths in both layers. "" is the root.
@@ -30,7 +30,7 @@ class Spot {
   size_t length() const { return length_; }
   const char* upper() const { return text_; }
   const char* lower() const { return length_ == 0 ? "/" : text_ + prefix_; }
-  // Returns the length of the parent folder of the first `length` characters.
+  // Returns the length of the parent folder of the path's first `length` characters.
   size_t Parent(size_t length) const;
   const char* name() const { return text_ + prefix_ + (length_ == 0 ? 0 : Parent(length_) + 1); }
   // Shortens the spot to its first `length` characters while the object exists.
@@ -90,12 +90,12 @@ struct Place {
 constexpr unsigned kFollow = 1;      // also follows a link at the end
 constexpr unsigned kDescriptor = 2;  // the path may be empty and then means the descriptor itself
 
-// Resolves a path. Returns -ENOENT if a parent folder does not exist. If only the last name does
-// not exist, succeeds, and `place` does not exist.
+// Resolves a path. Returns -ENOENT if a parent folder does not exist. If only the last name is
+// missing, returns 0, and `place` is a place that does not exist.
 int Resolve(int folder, const char* path, unsigned how, Place& place);
 
 // Returns a counter that all processes with these changes share. Bump() increments it for every
-// change that may affect what a path refers to. It is 0 before the first change.
+// change that may affect where a path leads. It is 0 before the first change.
 uint64_t Generation();
 void Bump();
 // For a forked child: drops locks that other threads held.
@@ -103,7 +103,7 @@ void ForgetLocksOfPaths();
 
 // Returns whether the path can be passed to the kernel without checking the layers.
 bool Passes(const char* path, bool writes);
-// Converts a path in the upper layer to the program's path, in place; returns the new length.
+// Converts a path in the upper layer to the program's path, in place. Returns the new length.
 size_t WithoutChanges(char* path, size_t length);
 // Stores the path of an open file or folder as the program sees it. Returns the length or -errno.
 long PathOf(int fd, char* to, size_t size);
@@ -117,7 +117,7 @@ int EnsureFolder(Spot& spot, size_t length);
 int PrepareNew(Place& place);
 // Copies a place to the upper layer. `content` is false if the file will be truncated.
 int CopyUp(Place& place, bool content);
-// Copies a place to the upper layer before a change. Changing the content requires permission to
+// Copies a place to the upper layer before a change. A change of the content requires permission to
 // write. Only the owner may change the status.
 enum class Change { kContent, kStatus };
 int PrepareChange(Place& place, Change change);
@@ -158,7 +158,7 @@ class Listing {
 };
 
 // Copies a folder (both paths as the kernel sees them) with modes, times and links. The target must
-// not exist, unless `into_existing`: then missing entries are added, and existing entries stay.
+// not exist. With `into_existing`, it may exist; missing entries are added, and existing ones stay.
 int CopyTree(const char* from, const char* to, bool into_existing);
 // Removes a folder (its path as the kernel sees it) with its contents.
 int RemoveTree(const char* folder);

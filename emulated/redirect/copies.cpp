@@ -24,7 +24,7 @@ int CopyBytes(int from, int to, off_t size) {
     if (copied <= 0) break;
     size -= copied;
   }
-  // Copies the rest that copy_file_range did not copy, including data that was appended since then.
+  // Copies what copy_file_range has not copied, including data that was appended meanwhile.
   char buffer[16'384];
   for (;;) {
     const long got = kernel::Read(from, buffer, sizeof buffer);

@@ -36,8 +36,8 @@ bool SameName(const char* a, const char* b) {
   return strncmp(a, b, length) == 0 && b[length] == '=';
 }
 
-// Returns whether only the launcher may set the variable. The program can change the other
-// variables, but cannot remove them.
+// Returns whether only the launcher may set the variable. The program can change all others, but
+// cannot remove them.
 bool IsFixed(const char* entry) {
   return Has(entry, "VRAMSCOPE_ISOLATION") || Has(entry, "VRAMSCOPE_NO_NETWORK=");
 }

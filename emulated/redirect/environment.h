@@ -2,15 +2,15 @@
 
 #include <stddef.h>
 
-// Completes the environment that a program passes to child processes: with vramscope's libraries in
-// LD_PRELOAD and LD_AUDIT, and with the launcher's own variables.
+// Adds what a program may have removed from the environment of its child processes: vramscope's
+// libraries in LD_PRELOAD and LD_AUDIT, and the launcher's own variables.
 namespace vramscope::isolation {
 
-// Call before the program runs. Saves the launcher's variables, in place of those saved earlier.
+// Call before the program runs. Saves the launcher's variables, and drops those saved earlier.
 void KeepEnvironment();
 
-// Returns the environment with the missing variables added. `out` needs room for EntriesOf(given)
-// pointers and `text` for kEnvironmentText bytes; returns `given` if nothing is missing.
+// Returns the environment with the missing variables added, or `given` if nothing is missing. `out`
+// needs room for EntriesOf(given) pointers, and `text` for kEnvironmentText bytes.
 constexpr size_t kEnvironmentText = 16'384;
 size_t EntriesOf(char* const* given);
 char* const* Complete(char* const* given, char** out, char* text);

@@ -26,15 +26,15 @@ constexpr unsigned char kCode[] = {0x0f, 0x05, 0xc3};  // syscall; ret
 
 constexpr unsigned kX32 = 0x40000000;
 constexpr long kFileModeAt2 = 452;
-// Calls that fail with ENOSYS, because a filter cannot read structures, operations of a ring, or
+// These calls fail with ENOSYS, because a filter cannot read structures, a ring's operations, or
 // the path of a file handle. Programs have fallbacks for these calls.
 constexpr int kMissingCalls[] = {437 /* openat2 */,      SYS_io_uring_setup,
                                  463 /* setxattrat */,   466 /* removexattrat */,
                                  469 /* file_setattr */, SYS_open_by_handle_at};
 constexpr size_t kMissing = sizeof kMissingCalls / sizeof kMissingCalls[0];
 // FS_IOC_SETFLAGS, its 32-bit variant, FS_IOC_SETVERSION and FS_IOC_FSSETXATTR. They change a
-// file's attributes through a read-only descriptor, which may refer to a real file. So they are
-// refused, as on a file system without attributes.
+// file's attributes through a read-only descriptor, which may be that of a real file. So they fail,
+// as on a file system without attributes.
 constexpr unsigned kRefusedRequests[] = {0x40086602, 0x40046602, 0x40087602, 0x401c5820};
 constexpr size_t kRefused = sizeof kRefusedRequests / sizeof kRefusedRequests[0];
 constexpr int kCallsThatWrite[] = {
@@ -337,7 +337,7 @@ void TrapWrites() {
 
 using namespace vramscope::isolation;  // NOLINT: the functions below are the C library's
 
-// Keeps programs from blocking or handling SIGSYS, because a trapped call would then end them.
+// Keeps programs from blocking or handling SIGSYS. Otherwise a trapped call would end the program.
 
 VRAMSCOPE_FUNCTION(int, sigaction,
                    (int signal, const struct sigaction* action, struct sigaction* before)) {

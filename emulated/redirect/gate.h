@@ -1,12 +1,12 @@
 #pragma once
 
 // Traps system calls that change files without the C library's functions (in Rust's rustix, in the
-// C library itself, in static programs). The kernel passes them to this library (seccomp, SIGSYS),
-// unless they come from a certain page. This library makes its own calls from that page. It has the
-// same address in every process, because a filter applies to all child processes.
+// C library itself, in static programs). The kernel passes such calls to this library (seccomp,
+// SIGSYS), unless they come from one page of code. This library makes its own calls from that page.
+// The page has the same address in every process, because child processes inherit the filter.
 namespace vramscope::isolation {
 
-// Maps the page and sends this library's calls through it. Returns false if it cannot be mapped.
+// Maps the page and makes this library's calls from it. Returns false if it cannot be mapped.
 bool OpenGate();
 // Installs the filter. Call once, in copy mode, after OpenGate. If the kernel refuses the filter,
 // such calls are not trapped.

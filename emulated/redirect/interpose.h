@@ -8,8 +8,8 @@
 
 // Declares what the files of interposed functions (isolation_*.cpp) share.
 
-// Defines a function that has the C library's name. In C++ it has another name, so that it does not
-// conflict with the C library's declaration and attributes.
+// Defines a function with a name of the C library. Its name in C++ is different, so that it does
+// not conflict with the C library's declaration and attributes.
 #define VRAMSCOPE_FUNCTION(result, name, parameters) \
   extern "C" __attribute__((visibility("default")))  \
   result isolated_##name parameters __asm__(#name);  \
@@ -43,7 +43,7 @@ inline bool Copies() { return ModeOfProcess() == Mode::kCopy; }
 // For a forked child: drops locks that other threads held.
 void ForgetLocksOfStreams();
 
-// The path to pass to the kernel for reading: the program's path, or one of the place's paths.
+// The path that the kernel gets for reading: the program's path, or one of the paths of the place.
 struct Where {
   int folder;
   const char* path;

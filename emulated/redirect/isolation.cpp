@@ -1,24 +1,24 @@
 // libvramscope-isolation.so keeps a planned program from changing real files, if no mount namespace
-// does so (VRAMSCOPE_ISOLATION=copy). With overlayfs (VRAMSCOPE_ISOLATION=overlay), it makes it
-// possible to rename folders of the lower layer.
+// does so (VRAMSCOPE_ISOLATION=copy). With overlayfs (VRAMSCOPE_ISOLATION=overlay), it lets the
+// program rename folders of the lower layer.
 //
 // It is loaded twice. Through LD_PRELOAD its functions precede those of the C library in the
-// program's own namespace, with its errno and threads. A library that calls unlink() then calls
-// this library's unlink(). LD_AUDIT alone does not suffice: it does not see function pointers bound
-// at link time and would set the errno of another C library. Through LD_AUDIT it covers only
-// lookups by name in the C library: dlsym with a handle (`ctypes.CDLL("libc.so.6").unlink`) and
-// libraries loaded with RTLD_DEEPBIND are bound to the preloaded functions, and a library that the
-// program wrote is found in the folder of changes. Everything else works without LD_AUDIT. It must
-// be the first library in LD_AUDIT: glibc (2.36) does not call la_symbind of libraries that follow
-// one without that function.
+// program's own namespace, so they use the program's errno and threads. A library that calls
+// unlink() then calls this library's unlink(). LD_AUDIT alone does not suffice: it does not see
+// function pointers bound at link time and would set the errno of another C library. Through
+// LD_AUDIT it covers only lookups by name in the C library. It binds dlsym with a handle
+// (`ctypes.CDLL("libc.so.6").unlink`) and libraries loaded with RTLD_DEEPBIND to the preloaded
+// functions, and finds libraries that the program wrote in the folder of changes. Everything else
+// works without LD_AUDIT. It must be the first library in LD_AUDIT, because glibc (2.36) does not
+// call la_symbind of libraries after one that has no such function.
 //
 // System calls that change files without the C library's functions (Rust's rustix, calls inside the
 // C library) are redirected to the same functions by seccomp and SIGSYS (gate.h, x86-64).
 //
-// Not covered: reads by direct system calls (fts_open, getdents64) see the real files; setuid
-// programs lose their extra rights under seccomp. A static program that changes files is ended by
-// SIGSYS. If the kernel refuses the filter, or on another processor, static programs and direct
-// system calls change real files. This is no protection against programs that try to escape.
+// Limits: Direct system calls that read (fts_open, getdents64) see the real files. Setuid programs
+// lose their extra rights under seccomp. SIGSYS ends static programs that change files. If the
+// kernel refuses the filter, and on other processors, static programs and direct system calls
+// change real files. This is no protection against programs that try to escape.
 //
 // changes.h is the file system as the program sees it (paths.cpp, changes.cpp);
 // isolation_files.cpp, isolation_attributes.cpp, isolation_folders.cpp and isolation_processes.cpp
@@ -50,7 +50,7 @@ void InForkedChild() {
   ForgetLocksOfStreams();
 }
 
-// Ends a program that should be isolated if its isolation does not work.
+// Ends the program if it should be isolated but its isolation does not work.
 void RefuseWithout() {
   const char* mode = getenv("VRAMSCOPE_ISOLATION");
   if (mode == nullptr || strcmp(mode, "copy") != 0 || ModeOfProcess() == Mode::kCopy) return;
@@ -121,7 +121,7 @@ uintptr_t AddressOf(const char* name) {
   return 0;
 }
 
-// Whether this is a library whose functions are interposed.
+// Returns whether this is a library whose functions are interposed.
 bool IsCLibrary(const char* name) {
   return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libpthread.so.", 14) == 0;
 }
@@ -162,8 +162,8 @@ VRAMSCOPE_EXPORTED unsigned la_objopen(struct link_map* map, Lmid_t space, uintp
   return LA_FLG_BINDTO;
 }
 
-// The loader calls this if *either* library requested it. Lookups by this library are not
-// changed.
+// The loader calls this if the library that looks up *or* the one that is found requested it.
+// Lookups by this library are not changed.
 VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_t* from,
                                           uintptr_t* to, unsigned* flags, const char* name) {
   *flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
@@ -172,7 +172,7 @@ VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_
   return ours != 0 ? ours : symbol->st_value;
 }
 
-// The result may be a static variable, because the loader holds its lock until it has copied it.
+// The result may be a static variable, because the loader copies it before it releases its lock.
 VRAMSCOPE_EXPORTED char* la_objsearch(const char* name, uintptr_t*, unsigned) {
   static Place place;
   if (strchr(name, '/') == nullptr || Passes(name, false) ||

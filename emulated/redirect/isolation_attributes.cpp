@@ -25,7 +25,7 @@ long ChangePath(int folder, const char* path, bool follow, Change change, Functi
   return error < 0 ? error : apply(AT_FDCWD, place.visible());
 }
 
-// A descriptor that was opened for reading may refer to the real file, which must not be changed.
+// A descriptor that was opened for reading may be that of the real file, which must not change.
 template <typename ByDescriptor, typename ByPath>
 long ChangeDescriptor(int fd, Change change, ByDescriptor by_descriptor, ByPath by_path) {
   if (!Copies()) return by_descriptor();
@@ -109,7 +109,7 @@ int ChangeTimesOfDescriptor(int fd, const struct timespec* times) {
 
 int ChangeTimesOf(int folder, const char* path, const struct timespec* times, int flags) {
   if (path == nullptr) return ChangeTimesOfDescriptor(folder, times);
-  // To set the times to the current time, write permission is enough.
+  // Setting the times to the current time requires only write permission.
   const Change change = times == nullptr ? Change::kContent : Change::kStatus;
   return AnswerInt(ChangePath(
       folder, path, (flags & AT_SYMLINK_NOFOLLOW) == 0, change, [&](int at, const char* where) {

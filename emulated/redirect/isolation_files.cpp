@@ -18,7 +18,7 @@ namespace {
 
 // --- renames that overlayfs refuses ---
 
-// Stores the path as one string, in which a descriptor stands for the folder.
+// Stores the path as one string, such as "/proc/self/fd/7/name" for a descriptor's folder.
 bool Absolute(int folder, const char* path, char* to, size_t size) {
   const int length = path[0] == '/' || folder == AT_FDCWD
                          ? snprintf(to, size, "%s", path)
@@ -44,8 +44,8 @@ bool IsInReal(const char* path) {
 }
 
 // Renames by copying the source next to the target, renaming the copy and removing the source. A
-// real rename fails with EXDEV in two cases: overlayfs in a user namespace cannot rename a lower
-// folder, and a folder whose entries are separate mounts spans several file systems.
+// real rename fails with EXDEV in two cases. overlayfs in a user namespace cannot rename a lower
+// folder. And a folder whose entries are separate mounts spans several file systems.
 int CopyInsteadOfRename(const char* from, const char* to) {
   static int counter;
   char part[PATH_MAX + 128];
@@ -171,8 +171,8 @@ void ShowAsOne(int fd, struct stat& status) {
   }
 }
 
-// A folder in both layers has the status of the upper folder and the device and inode numbers of
-// the lower folder. A new folder gets a device number with which it does not look like a mount.
+// A folder in both layers gets the upper folder's status with the lower folder's device and inode
+// numbers. A new folder gets a device number that keeps it from looking like a mount.
 int StatDescriptor(int fd, struct stat* status) {
   const int error = kernel::Fstat(fd, status);
   if (error == 0 && S_ISDIR(status->st_mode) && Copies() && Generation() != 0)

@@ -1,5 +1,5 @@
-// Implements working folders, paths without links and folder streams. Also implements the functions
-// for which the C library uses these internally: file streams, temporary names, glob, nftw.
+// Implements working folders, paths without links and folder streams. Also implements functions
+// that use these inside the C library: file streams, temporary names, glob, nftw.
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -52,7 +52,7 @@ Stream* Find(DIR* stream) {
   return nullptr;
 }
 
-// Reads the entries of a folder. Returns false if it is only in the lower layer or not isolated.
+// Reads the entries of a folder. Returns false if the folder is only in the lower layer or real.
 bool ReadStream(DIR* stream, Stream& to) {
   static void* next;
   char path[2 * PATH_MAX];

@@ -36,8 +36,8 @@ struct Start {
   char* const* arguments;
 };
 
-// Reads a script's first line and finds the interpreter. The kernel would not find a changed
-// interpreter, and would pass it the path of the changed script in the folder of changes.
+// Reads a script's first line and finds the interpreter. The kernel would not find an interpreter
+// that was changed, and would pass a changed script by its path in the folder of changes.
 int FindInterpreter(const char* given, char* const* arguments, char** out, Start& start) {
   const int fd = kernel::Open(start.path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -84,7 +84,7 @@ int Prepare(const char* path, char* const* arguments, char** out, Start& start) 
   return FindInterpreter(path, arguments, out, start);
 }
 
-// Not inlined, so that a loop that calls it releases its stack in each iteration.
+// Not inlined, so that its stack is released after each call, even in a loop.
 __attribute__((noinline)) int Execute(const char* path, char* const* arguments,
                                       char* const* environment) {
   char** entries = static_cast<char**>(alloca(EntriesOf(environment) * sizeof(char*)));
@@ -171,7 +171,7 @@ __attribute__((noinline)) int SpawnPath(pid_t* pid, const char* path,
                                             environment);
 }
 
-// A file that this process has opened for a process that it will start.
+// A file that this process has opened for a child process before it starts the child.
 struct Opened {
   const void* actions;
   int fd;
@@ -243,7 +243,7 @@ bool Fill(Socket& to, const char* path) {
   return true;
 }
 
-// Fills in a path that is too long for an address, in a form that begins with a descriptor of its
+// Fills in a path that is too long for an address. It is written relative to a descriptor of its
 // folder.
 int FillByFolder(Socket& to, const char* path) {
   char folder[2 * PATH_MAX], name[256];
@@ -257,7 +257,7 @@ int FillByFolder(Socket& to, const char* path) {
   return -ENAMETOOLONG;
 }
 
-// Determines the address to which a message or a connection really goes.
+// Determines the address to use for a message or a connection.
 int Reach(const struct sockaddr* address, socklen_t size, Socket& to) {
   to.address = address;
   to.size = size;
@@ -285,8 +285,8 @@ int Bind(int fd, const struct sockaddr* address, socklen_t size) {
   if (error < 0) return error == -EEXIST ? -EADDRINUSE : error;
   Socket own;
   if (Fill(own, place.spot.upper())) return bind(own.address, own.size);
-  // If the path is too long for an address, binds to a short name, and makes the socket's name a
-  // hard link to it.
+  // The path is too long for an address, so this binds to a short name, and makes the socket's own
+  // name a hard link to it.
   static int counter;
   char name[PATH_MAX + 128];
   snprintf(name, sizeof name, "%s/%s", Changes(), VRAMSCOPE_ISOLATION_SOCKETS);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Makes system calls without the C library, whose functions are interposed in a program that
-// contains libvramscope-isolation.so. They do not change errno, which is thread-local. All return
-// -errno if the C library would set errno.
+// Makes system calls without the C library, because libvramscope-isolation.so interposes the C
+// library's functions. The functions here do not change errno, which is thread-local. They return
+// -errno where the C library would set errno.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -20,7 +20,7 @@ namespace vramscope::isolation::kernel {
 inline unsigned long gate __attribute__((visibility("hidden"))) = 0;
 
 #if defined(__x86_64__)
-// Calling the gate puts a word onto the stack, so this is compiled without a red zone.
+// The call of the gate pushes a word onto the stack, so this code must have no red zone.
 inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0) {
   register long r10 asm("r10") = d;

@@ -15,7 +15,7 @@ namespace vramscope::isolation {
 inline constexpr char kRemovedText[] = VRAMSCOPE_ISOLATION_PREFIX "-removed";
 inline constexpr long kRemovedSize = sizeof kRemovedText - 1;
 
-// Returns whether a link, which has this size, marks a removed name.
+// Returns whether the link at `path`, which has size `size`, marks a removed name.
 inline bool IsRemovedMark(int folder, const char* path, long size) {
   char text[sizeof kRemovedText];
   return size == kRemovedSize &&

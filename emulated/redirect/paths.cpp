@@ -77,9 +77,9 @@ Known& KnownOf(const char* key, size_t length) {
   return known[(hash ^ (hash >> 32)) % kKnown];
 }
 
-// Returns false if the lock is taken, and the caller then looks up the folder. Waiting could take
-// forever, because this may be a signal handler that has interrupted the lock's holder, or a forked
-// child without the holder.
+// Returns false if the lock is taken, so that the caller looks up the folder itself. Waiting for
+// the lock could take forever: this may be a signal handler that has interrupted the holder, or a
+// forked child in which the holder does not exist.
 bool Find(const char* key, size_t length, uint64_t generation, Spot& spot, Layers& layers) {
   if (length == 0 || length > sizeof Known::key || &State() == &alone || !Lock()) return false;
   const Known& entry = KnownOf(key, length);
@@ -141,7 +141,7 @@ dev_t DeviceOutside(Spot& spot) {
   return status.st_dev;
 }
 
-// Looks up a spot. `in`: the layers that contain its parent folder.
+// Looks up a spot. `in` are the layers that contain the spot's parent folder.
 int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
   found = {};
   found.real = in.real || IsReal(spot.lower());
@@ -210,8 +210,8 @@ bool IsMagic(const Spot& spot) {
 }
 
 // Returns whether the open file still has that path. Returns false for a standard stream that is
-// open for writing, which the mode of the link shows (proc_pid_fd(5)). Only the starter of the
-// program can have opened a real file for writing, and the program must keep that file.
+// open for writing (the link's mode shows this; proc_pid_fd(5)). If such a stream is a real file,
+// the program's starter has opened it, and the program must keep it.
 bool LeadsToPath(const Spot& link, const char* target) {
   const char* name = link.name();
   struct stat open, there;
@@ -266,9 +266,9 @@ int FollowLink(Place& place, const Found& found, Layers& in, Todo& todo, const c
   return 0;
 }
 
-// Follows the names in `todo`, starting from a folder in the layers `in`. With `folders`, each name
-// must be a folder, and `in` becomes the layers of the last. Otherwise, looks up the last name and
-// stores it in `place`.
+// Follows the names in `todo`, starting from a folder in the layers `in`. If `folders`, all names
+// must be folders, and `in` becomes the layers of the last one. Otherwise, looks up the last name
+// and stores it in `place`.
 int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
   for (;;) {
     while (todo.text[todo.at] == '/') ++todo.at;
@@ -307,7 +307,7 @@ int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
     in = place.layers();
   }
   if (folders) return 0;
-  // The path ends with /, . or .., so the parent folder was not looked up.
+  // The path ended with /, . or .., so the place's parent folder was not looked up.
   Found found;
   if (place.spot.length() == 0) {
     place.in = {};

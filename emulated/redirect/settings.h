@@ -8,7 +8,7 @@ namespace vramscope::isolation {
 
 enum class Mode { kNone, kOverlay, kCopy };
 
-// Makes the next call read the settings again. For a fork that becomes another program.
+// Makes the next call read the settings again. Called in a fork that becomes another program.
 void ReadSettingsAgain();
 // VRAMSCOPE_ISOLATION.
 Mode ModeOfProcess();
@@ -17,8 +17,8 @@ bool NoNetwork();
 // VRAMSCOPE_ISOLATION_CHANGES, without a slash at its end.
 const char* Changes();
 size_t ChangesLength();
-// Returns whether the path (absolute, without links) is not isolated. That is so in
-// VRAMSCOPE_ISOLATION_REAL, and always in /proc, /sys, /dev and /run.
+// Returns true for paths (absolute, without links) that are not isolated: those in
+// VRAMSCOPE_ISOLATION_REAL, and always those in /proc, /sys, /dev and /run.
 bool IsReal(const char* path);
 // Returns whether the folder contains a path that is not isolated.
 bool HoldsReal(const char* folder);

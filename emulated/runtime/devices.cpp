@@ -256,7 +256,7 @@ const char* cudaGetErrorString(Error error) {
   const char* text = TextOf(static_cast<Result>(error));
   return text != nullptr ? text : "unrecognized error code";
 }
-// NVIDIA's own tools use these undocumented tables, which the platform does not provide.
+// The platform does not provide these undocumented tables, which only NVIDIA's tools use.
 Error cudaGetExportTable(const void** table, const Uuid*) {
   if (table != nullptr) {
     *table = nullptr;

@@ -33,7 +33,7 @@ Error LaunchHere(const void* function, const Dim& grid, const Dim& block, void**
                       .cooperative = cooperative}));
 }
 
-// The handle of a fat binary points to this. `wrapper` is what nvcc's host code passed.
+// The handle of a fat binary points to this struct. `wrapper` is what nvcc's host code passed.
 struct Handle {
   const void* wrapper;
 };

@@ -9,7 +9,7 @@
 namespace vramscope::emulated::runtime {
 namespace {
 
-// Makes the checks at the start of a call that CUDA refuses during a stream capture.
+// Makes the first checks of a call that CUDA refuses during a stream capture.
 Result Begin() {
   Platform& platform = ThePlatform();
   if (platform.gpus.empty()) {
@@ -19,7 +19,7 @@ Result Begin() {
   return platform.streams.Permitted();
 }
 
-// The first call that needs a context creates it. This loads the library that records activities.
+// The first call that needs a context creates it, and thereby loads the library that records.
 void UseDevice() {
   Platform& platform = ThePlatform();
   if (!platform.gpus.empty()) {

@@ -1,4 +1,4 @@
-// Stores each thread's last error for cudaGetLastError. Each of the three runtimes has its own.
+// Stores each thread's last error for cudaGetLastError, separately in each of the three runtimes.
 #pragma once
 
 #include "emulated/core/platform.h"

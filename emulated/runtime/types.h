@@ -1,6 +1,6 @@
-// Declares the structures of CUDA's runtime API from its documentation. If major versions differ,
-// each has its own layout. tests/emulated/layouts compares them with NVIDIA's headers if a toolkit
-// is installed.
+// Declares the structures of CUDA's runtime API from its documentation. If a structure differs
+// between major versions, each version has its own layout. tests/emulated/layouts compares them
+// with NVIDIA's headers if a toolkit is installed.
 //
 // VRAMSCOPE_CUDART is the major version that a source is compiled for: 11, 12 or 13.
 #pragma once

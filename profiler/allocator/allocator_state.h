@@ -17,9 +17,9 @@ namespace vramscope::allocator {
 
 struct MemPool;
 
-// Blocks of one stream within one memory pool. Best fit never uses a block of another stream. So
-// one tree per stream gives the same result as the single set of the real allocator, which is
-// ordered by (stream, size, address).
+// Blocks of one stream within one memory pool. Best fit never uses another stream's block, so a
+// tree for each stream gives the same result as the real allocator's single set, which is ordered
+// by (stream, size, address).
 struct StreamPools {
   uint32_t stream = 0;
   MemPool* owner = nullptr;
@@ -34,10 +34,10 @@ struct MemPool {
   bool released = false;
   uint64_t searches[2] = {0, 0};  // number of searches in each pool, the clock of block ages
   std::vector<std::unique_ptr<StreamPools>> streams;  // sorted by stream
-  // For each pool, the streams in which a block was freed after the list was last processed. If a
-  // stream's blocks could not be released, it is listed again only when another block is freed in
-  // it. Garbage collection of the large pool has its own (third) list, because it releases only
-  // some blocks.
+  // For each pool, the streams in which a block was freed after the list was last processed. A
+  // stream whose blocks could not be released is listed again when another of its blocks is
+  // freed. Garbage collection of the large pool has a third list, because it releases only some
+  // blocks.
   std::vector<StreamPools*> freed[3];
   static constexpr size_t kForCollection = 2;
 
@@ -152,8 +152,8 @@ struct CachingAllocator::Impl {
   // --- the driver
   SegmentNode* AddSegment(const Segment& segment, StreamPools& pools);
   BlockNode* TryDriver(uint64_t size, StreamPools& pools, size_t pool, bool forced);
-  // Returns a block from the driver, if no cached block fits. Null: out of memory, which was
-  // reported to the observer.
+  // Returns a block from the driver. Call if no cached block fits. Returns null if the device is
+  // out of memory, after reporting that to the observer.
   BlockNode* FromDriver(uint64_t bytes, uint64_t size, StreamPools& pools, size_t pool);
   void CountReserved(uint64_t bytes);
 

@@ -1,7 +1,7 @@
 // The containers of the caching-allocator model: lists of the blocks of a segment, a tree of free
 // blocks by (size, address), and a table of blocks in use by address. They are intrusive and reuse
-// nodes. So after warm-up, a malloc or free follows only a few short paths, and allocates nothing
-// on the heap. Internal to this folder.
+// nodes. So after warm-up, a malloc or free takes only a few short steps, and allocates nothing on
+// the heap. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +31,14 @@ struct BlockNode {
   SegmentNode* segment = nullptr;
   BlockNode* left = nullptr;  // links of the FreeTree
   BlockNode* right = nullptr;
-  // For a free block, the number of searches of its pool at its free. For a pending block, its
+  // For a free block: how often its pool had been searched when it was freed. Pending block: its
   // ticket.
   uint64_t since = 0;
   uint32_t priority = 0;
   BlockUse use = BlockUse::kFree;
 };
 
-// Allocates nodes in chunks and reuses them; a node's address never changes.
+// Allocates nodes in chunks and reuses them. A node's address never changes.
 template <class Node>
 class NodePool {
  public:
@@ -61,8 +61,8 @@ class NodePool {
   std::vector<Node*> free_;
 };
 
-// A treap of free blocks by (size, address), with expected O(log n) operations without rebalancing.
-// The priorities come from a generator with a fixed seed, so equal histories take equal time.
+// A treap of free blocks, ordered by (size, address). Expected O(log n), without rebalancing. The
+// priorities come from a generator with a fixed seed, so equal histories take equal time.
 class FreeTree {
  public:
   void Insert(BlockNode* node) {
@@ -119,8 +119,8 @@ class FreeTree {
     return node;
   }
 
-  // Returns the first block that is not less than (size, address), or null. This function and the
-  // next two do not remove the block.
+  // Returns the first block at or after (size, address), or null. This function and the next two do
+  // not remove the block that they return.
   BlockNode* LowerBound(uint64_t size, uint64_t address) const {
     BlockNode* best = nullptr;
     for (BlockNode* n = root_; n != nullptr;) {
@@ -215,7 +215,7 @@ class LiveTable {
     --count_;
     for (size_t j = (i + 1) & mask; slots_[j].block != nullptr; j = (j + 1) & mask) {
       const size_t home = Home(slots_[j].address);
-      // Moves an entry back into the gap, unless the slot of its hash is after the gap.
+      // Moves an entry back into the gap, unless the slot for its hash lies after the gap.
       if (((j - home) & mask) >= ((j - i) & mask)) {
         slots_[i] = slots_[j];
         i = j;

@@ -63,8 +63,8 @@ BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t poo
   if (b == nullptr) return nullptr;
   if (expandable(b)) {
     if (settings.conf.expandable_segments) {
-      // A block that can grow counts with the size to which it can grow, so that the growing end of
-      // a segment is used last.
+      // A block that can grow counts as large as it can become, so that the growing end of a
+      // segment is used last.
       const auto room = [](const BlockNode* n) {
         const BlockNode* after = n->next;
         const bool grows = after != nullptr && after->use == BlockUse::kUnmapped;
@@ -131,7 +131,7 @@ void CachingAllocator::Impl::PutBack(BlockNode* b) {
   InsertFree(b);
 }
 
-// free_block() of PyTorch. The block is already removed from the table.
+// free_block() of PyTorch. Call after removing the block from the table.
 void CachingAllocator::Impl::Complete(BlockNode* b) {
   stats.requested -= b->requested;
   stats.allocated -= b->size;

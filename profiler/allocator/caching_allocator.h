@@ -1,6 +1,6 @@
 // Models what PyTorch's CUDA caching allocator decides: rounding, pools, best fit, split, merge,
 // segment sizes, expandable segments, garbage collection, retry, out of memory. Supports all
-// settings of PYTORCH_CUDA_ALLOC_CONF that change this. Source: c10/cuda/CUDACachingAllocator.cpp
+// settings of PYTORCH_CUDA_ALLOC_CONF that change them. Source: c10/cuda/CUDACachingAllocator.cpp
 // of PyTorch 2.11 (README.md lists what is modelled and what is not).
 //
 //   CachingAllocator a({.device_memory_bytes = 24ull << 30}, &observer);
@@ -30,14 +30,14 @@ class Driver;
 struct Settings {
   uint64_t device_memory_bytes = 0;            // limit for segments; 0: none
   uint64_t first_address = uint64_t{1} << 40;  // rounded up to 2 MiB
-  // If true, requests that do not fit even after cached memory was released are granted beyond the
-  // limit, so that a plan shows how much memory is missing. The observer is called, and "out of
-  // memory" is counted, once for each crossing of the limit. If false, Malloc returns
+  // If true, a request that does not fit even after cached memory was released is granted beyond
+  // the limit, so that a plan shows how much memory is missing. For each crossing of the limit, the
+  // observer is called once, and one "out of memory" is counted. If false, Malloc returns
   // kResourceExhausted where the real allocator throws.
   bool grant_over_limit = false;
   run::AllocConf conf = {};
-  // The memory of the whole device. conf.memory_fraction and the address range of an expandable
-  // segment refer to it. 0: device_memory_bytes, or 256 GiB if that is 0, too.
+  // The whole device's memory, to which conf.memory_fraction and the address range of an expandable
+  // segment refer. If this is 0, it is device_memory_bytes or, if that is 0 as well, 256 GiB.
   uint64_t device_total_bytes = 0;
   Driver* driver = nullptr;  // null: grants up to device_memory_bytes, with ascending addresses
 };
@@ -63,7 +63,7 @@ struct Segment {
 class SegmentObserver {
  public:
   virtual ~SegmentObserver() = default;
-  // A cudaMalloc. An expandable segment only reserves addresses with it; OnSegmentMap adds memory.
+  // A cudaMalloc. For an expandable segment, it only reserves addresses; OnSegmentMap adds memory.
   virtual void OnSegmentAlloc(const Segment& segment) = 0;
   virtual void OnSegmentFree(const Segment& segment) = 0;
   virtual void OnSegmentMap(const Segment&, uint64_t /*address*/, uint64_t /*bytes*/) {}
@@ -79,7 +79,7 @@ class Driver {
  public:
   virtual ~Driver() = default;
   // Does a cudaMalloc, or reserves the addresses of an expandable segment. segment.address is 0.
-  // Returns the address, which must not be in an existing segment; nullopt: the device is full.
+  // Returns an address outside of all existing segments, or nullopt if the device is full.
   virtual std::optional<uint64_t> Allocate(const Segment& segment) = 0;
   // Maps memory to pages of an expandable segment. Returns false if the device is full.
   virtual bool Map(const Segment& segment, uint64_t address, uint64_t bytes) = 0;
@@ -101,10 +101,10 @@ class CachingAllocator {
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
 
-  // Returns kResourceExhausted if the block does not fit; the message has the requested, free and
-  // reserved bytes. Returns kInvalidArgument if `bytes` is above kMaxRequest or 0. (PyTorch does
-  // not allocate tensors of zero bytes.) `mempool` is a private pool (CUDA graphs,
-  // torch.cuda.MemPool), which its first allocation creates. Its memory is used for nothing else.
+  // Returns kResourceExhausted and the requested, free and reserved bytes if the block does not
+  // fit. Returns kInvalidArgument if `bytes` is above kMaxRequest or 0 (PyTorch does not allocate
+  // tensors of zero bytes). `mempool` is a private pool (CUDA graphs, torch.cuda.MemPool). The
+  // first allocation in it creates it, and its memory is used for nothing else.
   absl::StatusOr<Block> Malloc(uint64_t bytes, uint32_t stream, uint32_t mempool = 0);
 
   // Like Malloc, but never grants memory beyond the limit.
@@ -119,8 +119,8 @@ class CachingAllocator {
   // Records that `stream` uses the live block in addition to the block's own stream.
   absl::Status RecordStream(uint64_t address, uint32_t stream);
 
-  // Completes pending frees, and returns completely free segments and pages to the driver, first
-  // those of the large pool (torch.cuda.empty_cache()).
+  // Like torch.cuda.empty_cache(): completes pending frees, and returns completely free segments
+  // and pages to the driver, first those of the large pool.
   void EmptyCache();
   // Releases the free memory of one private pool only.
   void EmptyPool(uint32_t mempool);
@@ -129,7 +129,7 @@ class CachingAllocator {
 
   const Stats& stats() const;
 
-  // Each segment and its blocks, by address. For the segment map and for tests.
+  // Each segment and its blocks, sorted by address. Used by the segment map and by tests.
   struct SnapshotBlock {
     Block block;
     bool live = false;  // true also for a pending block
@@ -141,18 +141,18 @@ class CachingAllocator {
     std::vector<SnapshotBlock> blocks;
   };
   std::vector<SnapshotSegment> Snapshot() const;
-  // Starts from a given state instead of the empty state. Allowed once, before any other call.
+  // Starts from the given state instead of an empty one. Call it only once, before all other calls.
   // Returns kInvalidArgument unless segments and their blocks are sorted by address, blocks fill
   // their segment, and segments do not overlap.
   absl::Status Restore(std::span<const SnapshotSegment> segments);
 
-  // Returns the free block that Malloc would use, or nullopt if it would call the
+  // Returns the free block that Malloc would use, or nullopt if Malloc would call the
   // driver.
   std::optional<Block> BestFit(uint64_t bytes, uint32_t stream, uint32_t mempool = 0) const;
   // Returns the free block directly after the block in use at `address`, or nullopt.
   std::optional<Block> FreeBehind(uint64_t address) const;
   // Sets the size of the block in use at `address`. The free block after it shrinks or grows by the
-  // difference, but must not vanish. For start states in which not all sizes are known exactly.
+  // difference, but must not vanish. Used for start states in which some sizes are not exact.
   absl::Status Resize(uint64_t address, uint64_t bytes);
 
   static constexpr uint64_t kMaxRequest = uint64_t{1} << 46;  // 64 TiB: beyond any device

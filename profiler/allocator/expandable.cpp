@@ -4,8 +4,8 @@
 
 namespace vramscope::allocator {
 
-// find_expandable_block() of PyTorch: finds the lowest unmapped range that, with the free block
-// directly before it, has enough room. If there is none, makes a segment.
+// find_expandable_block() of PyTorch: finds the lowest unmapped range that has enough room together
+// with the free block directly before it. If there is none, makes a segment.
 BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t pool, uint64_t size) {
   const auto has_room = [size](const BlockNode* b) {
     uint64_t bytes = 0;
@@ -21,8 +21,8 @@ BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t poo
     if (has_room(b)) return b;
   }
   const uint64_t page = PageSize(static_cast<trace::Pool>(pool), settings.conf);
-  // Reserves more addresses if the request is larger than the device's memory, as may happen with a
-  // small limit that a user tries.
+  // Reserves more addresses if the request is larger than the device's memory. This may happen if a
+  // user tries a small limit.
   const uint64_t reserved =
       ReservedAddresses(DeviceTotal(), static_cast<trace::Pool>(pool), settings.conf);
   Segment segment{.bytes = std::max(reserved, RoundUp(size, page)),

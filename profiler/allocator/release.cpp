@@ -1,4 +1,4 @@
-// Calls the driver if no cached block can be used for a request, and releases memory.
+// Gets memory from the driver for requests for which no cached block can be used, and releases it.
 #include <utility>
 
 #include "profiler/allocator/allocator_state.h"
@@ -52,7 +52,7 @@ BlockNode* CachingAllocator::Impl::FromDriver(uint64_t bytes, uint64_t size, Str
   if (b == nullptr && ReleaseAvailable(pools, pool, size)) {
     b = TryDriver(size, pools, pool, false);
   }
-  // Nothing may be released while allocations go to a private pool, as during a capture.
+  // Nothing may be released while allocations use a private pool, as they do during a capture.
   if (b == nullptr && pools.owner->id == 0) {
     ++stats.retries;
     ReleaseCached();
@@ -151,7 +151,7 @@ bool CachingAllocator::Impl::ReleaseAvailable(StreamPools& pools, size_t pool, u
   if (limit == run::AllocConf::kNoMaxSplit) return false;
   FreeTree& tree = pools.free[pool];
   const uint64_t wanted = std::max(size, limit);
-  // A block of that size fills its segment, unless the state was recorded with other settings.
+  // An oversize block fills its segment, unless the state was recorded with other settings.
   const auto whole = [](const BlockNode* b) {
     return !b->segment->segment.expandable && b->prev == nullptr && b->next == nullptr;
   };

@@ -25,7 +25,7 @@ inline constexpr uint64_t kSmallBuffer = 2 * kMiB;  // segment and page of the s
 inline constexpr uint64_t kMinLargeAlloc = 10 * kMiB;
 inline constexpr uint64_t kRoundLarge = 2 * kMiB;
 inline constexpr uint64_t kSegmentAlignment = 2 * kMiB;  // granularity of the driver
-// The memory that is assumed for a device if it is unknown. No device has more.
+// The memory that is assumed if a device's memory is unknown. No device has more.
 inline constexpr uint64_t kUnknownDevice = uint64_t{256} << 30;
 
 constexpr uint64_t RoundUp(uint64_t value, uint64_t multiple) {
@@ -39,7 +39,7 @@ inline uint64_t RoundSize(uint64_t bytes, const run::AllocConf& conf) {
   const uint64_t divisions = conf.roundup_power2_divisions[static_cast<size_t>(
       std::clamp(log - 20, 0, run::AllocConf::kRoundupIntervals - 1))];
   if (divisions <= 1 || bytes <= kMinBlockSize * divisions) return RoundUp(bytes, kMinBlockSize);
-  // A step is at least 512, because here bytes > 512 * divisions.
+  // The unit is at least 512, because here bytes > 512 * divisions.
   return RoundUp(bytes, (uint64_t{1} << log) / divisions);
 }
 constexpr uint64_t RoundSize(uint64_t bytes) {
@@ -55,7 +55,7 @@ inline uint64_t SegmentSize(uint64_t rounded, const run::AllocConf& conf) {
   if (rounded < kMinLargeAlloc) return conf.large_segment_size;
   return RoundUp(rounded, kRoundLarge);
 }
-// Returns the pool of a segment that is not expandable. All segments of the large pool are larger
+// Returns the pool of a segment that is not expandable. Every segment of the large pool is larger
 // than those of the small pool.
 constexpr trace::Pool PoolOfSegment(uint64_t bytes) {
   return bytes <= kSmallBuffer ? trace::Pool::kSmall : trace::Pool::kLarge;
@@ -71,12 +71,12 @@ inline uint64_t ReservedAddresses(uint64_t device_total, trace::Pool pool,
   return RoundUp(device_total + device_total / 8, PageSize(pool, conf));
 }
 
-// Returns whether the `rest` after a block of `rounded` bytes is split off and stays cached.
+// Returns whether the `rest` after a block of `rounded` bytes is split off and remains free.
 inline bool Splits(uint64_t rounded, uint64_t rest, trace::Pool pool, const run::AllocConf& conf) {
   if (pool == trace::Pool::kSmall || conf.expandable_segments) return rest >= kMinBlockSize;
   return rounded < conf.max_split_size && rest > kSmallSize;
 }
-// Returns the largest unsplit tail of a block in a segment that is not expandable.
+// Returns the most bytes that are not split off a block in a segment that is not expandable.
 inline uint64_t MostTail(uint64_t rounded, const run::AllocConf& conf) {
   return rounded < conf.max_split_size ? kSmallSize : conf.max_non_split_rounding;
 }

@@ -1,4 +1,4 @@
-// Reads the state of the model, and starts the model from a given state.
+// Returns the state of the model, and starts the model from a given state.
 #include <fmt/format.h>
 
 #include <utility>

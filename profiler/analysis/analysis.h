@@ -61,12 +61,12 @@ struct LiveAllocation {
   trace::Category category;  // its category at the live set's event
 };
 
-// Returns the innermost slices that are open at the event or, for an Alloc event, the context that
-// was recorded with its allocation.
+// Returns the innermost slices that are open at the event. For an Alloc event, returns the context
+// that was recorded with the allocation.
 Context ContextAt(const trace::Trace& trace, trace::EventIndex event);
 
-// The live memory directly after `event`. An index after the end stands for the last event. A block
-// is live until its free has completed. Allocations are sorted by block size, largest first.
+// The live memory directly after `event`. An index after the end means the last event. A block is
+// live until its free has completed. Allocations are sorted by block size, largest first.
 struct LiveSet {
   Context context;
   uint64_t allocated = 0, requested = 0, reserved = 0;
@@ -78,8 +78,8 @@ LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
 // Returns 0 if the trace is empty.
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 
-// The highest memory. It is never at an event before the beginning of a recording, because such
-// events only stand for blocks that already existed.
+// The highest memory. It is never at an event before a recording begins, because such events are
+// only for blocks that already existed.
 struct Peak {
   uint64_t allocated = 0;      // maximum, at the event in `context`
   uint64_t reserved = 0;       // maximum over the trace, independent of `allocated`
@@ -90,13 +90,13 @@ struct Peak {
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves);
 
 // Returns the peak as torch.cuda.max_memory_allocated() counts it. PyTorch subtracts a block when
-// its free is requested. For Peak::allocated, blocks that another stream still uses (record_stream,
-// FSDP) count until their free has completed. Both are equal if no free waits for a stream. Walks
-// over the events once.
+// its free is requested. In Peak::allocated, a block that another stream still uses (record_stream,
+// FSDP) counts until its free has completed. The two peaks are equal if no free waits for a stream.
+// Walks over the events once.
 uint64_t MostByCounter(const trace::Trace& trace);
 
-// All memory figures in this file are for one device. If a trace has several devices, pass the part
-// of one device (trace/one_device.h). Only the next two functions accept a trace of several
+// All memory figures in this file are for one device. If a trace has several devices, pass only the
+// part of one of them (trace/one_device.h). Only the next two functions accept a trace of several
 // devices, and handle each separately.
 using trace::DevicesOf;
 struct DevicePeak {
@@ -106,8 +106,8 @@ struct DevicePeak {
 // Sorted by device.
 std::vector<DevicePeak> PeakOfEachDevice(const std::shared_ptr<const trace::Trace>& trace);
 // Returns the device to show if figures of one device are needed. It is the first device that ran
-// out of memory or, if none did, the device with the highest peak. nullopt: the trace has only one
-// device.
+// out of memory or, if none did, the device with the highest peak. Returns nullopt if the trace has
+// only one device.
 std::optional<uint8_t> DeviceToShow(const std::shared_ptr<const trace::Trace>& trace);
 
 // One step. The times are sums over its phases in milliseconds; forward includes the loss. A nested
@@ -141,7 +141,7 @@ struct Summary {
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;
-  // The device memory minus the CUDA context and most_used. If it is negative, this much memory is
+  // The device memory minus the CUDA context and most_used. If negative, so much memory is
   // missing.
   int64_t headroom_bytes = 0;
   bool out_of_memory = false;  // the run has an OutOfMemory event
@@ -149,8 +149,8 @@ struct Summary {
 };
 Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves);
 
-// The peak bytes of a category in a phase of a step (-1: outside of steps), including the bytes at
-// the begin of the phase. Rows with zero bytes are left out. Sorted by step, phase, category.
+// The peak bytes of a category in a phase of a step (-1: outside of steps), including bytes from
+// before the phase. Rows with zero bytes are left out. Sorted by step, phase, category.
 struct PhaseTotal {
   int32_t step = 0;
   trace::Phase phase = trace::Phase::kNone;
@@ -158,8 +158,8 @@ struct PhaseTotal {
   uint64_t bytes = 0;
 };
 std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurves& curves);
-// A pair of devices of two traces that are compared. If each trace has at most one device, these
-// are the only pair. Otherwise, devices with equal numbers are paired. Sorted by device.
+// Two devices to compare, one of each trace. If each trace has at most one device, these are the
+// only pair. Otherwise, devices with equal numbers are paired. Sorted by device.
 struct DevicePair {
   uint8_t device = 0;                        // number in `b`, or in `a` if `b` lacks the device
   std::shared_ptr<const trace::Trace> a, b;  // one-device slices; empty if a trace lacks the device

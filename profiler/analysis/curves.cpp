@@ -65,7 +65,7 @@ namespace {
 // Appends the points of all events from the cursor on.
 void AddPoints(const trace::Trace& trace, trace::MemoryCursor at, MemoryCurves& out) {
   const trace::EventTable& e = trace.events;
-  // Finds out from the tables which categories occur, which is faster than a walk over all events.
+  // Reads from the tables which categories occur. This is faster than a walk over all events.
   std::array<bool, kCategoryCount> present{};
   for (const trace::Category c : trace.allocations.birth_category)
     present[static_cast<size_t>(c)] = true;

@@ -124,7 +124,7 @@ std::string GroupExpression::Text() const {
 
 std::string GroupLabel(const GroupExpression& by, const Group& group) {
   if (by.parts().size() != group.parts.size()) return ShownName(group.name);
-  // All other fields have names from the program, which are not translated.
+  // The names of all other fields come from the program, so they are not translated.
   const auto is_fixed = [](const GroupPart& part) {
     return part.by == GroupBy::kCategory || part.by == GroupBy::kPhase ||
            part.by == GroupBy::kSize || part.by == GroupBy::kAge;
@@ -186,7 +186,7 @@ std::string StackName(const trace::Trace& trace, trace::StackId stack, size_t de
   return std::string(FunctionName(trace.String(trace.stacks.function[frames.front()])));
 }
 
-// Returns the file of the frame that StackName() names; "" if there are no Python frames.
+// Returns the file of the frame that StackName() names, or "" if there are no Python frames.
 std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   const SiteNames names(trace);
   std::string_view library;
@@ -200,8 +200,8 @@ std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
 }
 
 // Returns for each live allocation the name of the slice of this kind that was open at the
-// allocation. If several were open, it is the slice that began last. Operators are looked up only
-// for allocations without a recorded operator, such as allocations by compiled graphs.
+// allocation. If several were open, takes the one that began last. Operators are looked up only for
+// allocations without a recorded operator, such as those of compiled graphs.
 base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, const LiveSet& live,
                                                     SliceKind kind) {
   const trace::AllocationTable& a = trace.allocations;
@@ -364,7 +364,7 @@ std::string Grouping::NameOf(uint64_t key) const {
 }  // namespace
 
 LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, const GroupExpression& by) {
-  // The names of each part get numbers, and then the combinations of these numbers get numbers.
+  // The names of a part are numbered, and then the combinations of these numbers are numbered.
   struct Part {
     Grouping grouping;
     base::HashMap<uint64_t, uint32_t> number_of_key;

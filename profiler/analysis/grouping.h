@@ -25,7 +25,7 @@ namespace vramscope::analysis {
 
 // kFile groups by the file of the program's innermost frame. kSize and kAge group by classes such
 // as "<= 1 MiB" and "< 10 ms" (or "< 10 entries" in a trace without times). kAnnotation groups by
-// the innermost annotation that was open at the allocation. If none was open, it groups by the user
+// the innermost annotation that was open at the allocation or, if none was open, by the user
 // metadata that the program attached to the block.
 enum class GroupBy : uint8_t {
   kCategory,
@@ -65,7 +65,7 @@ class GroupExpression {
   friend absl::StatusOr<GroupExpression> ParseGroupExpression(std::string_view text);
   std::vector<GroupPart> parts_;
 };
-// On error, returns kInvalidArgument with the invalid part and the allowed parts.
+// On error, returns kInvalidArgument. Its message has the invalid part and the allowed parts.
 absl::StatusOr<GroupExpression> ParseGroupExpression(std::string_view text);
 
 struct Group {
@@ -77,10 +77,10 @@ struct Group {
 // Returns the group's name in the user's language.
 std::string GroupLabel(const GroupExpression& by, const Group& group);
 
-// Returns the groups, the largest first. Their sum is live.allocated. A kStack group is named after
-// the program's innermost frame ("optimizer.py:80 step"), or on a thread of autograd after the node
-// ("MmBackward0"). In a trace without stacks, its name is "module > op". If the groups are phases
-// or stacks, blocks that are older than the recording are in "(before the recording)".
+// Returns the groups, the largest first. Their sum is live.allocated. A kStack group has the name
+// of the program's innermost frame ("optimizer.py:80 step") or, on a thread of autograd, of the
+// node ("MmBackward0"). In a trace without stacks, its name is "module > op". If groups are phases
+// or stacks, blocks from before the recording are in "(before the recording)".
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live,
                              const GroupExpression& by);
 // The groups of GroupLive(), and the group of each block.

@@ -26,12 +26,12 @@ bool IsOfHost(MemorySpace space) {
          space == MemorySpace::kPageable;
 }
 
-// Tracks the live allocations of host memory of all processes by process and address.
+// Tracks the live host allocations of all processes. The key is the process and the address.
 class Live {
  public:
   explicit Live(const trace::ActivityTable& activities) : a_(activities) {}
-  // Ends the live allocation at the row's address, and returns its row or kNoRow. If `row` is an
-  // allocation, the allocation that was live at its address must have been freed without a
+  // Ends the live allocation at the address of `row`. Returns that allocation's row, or
+  // kNoRow. If `row` itself is an allocation, the earlier one must have been freed without a
   // record.
   uint32_t Release(uint32_t row) {
     const auto at = rows_.find(Key(row));
@@ -75,8 +75,8 @@ base::HashMap<uint64_t, uint32_t> CallsOf(const trace::ActivityTable& a, const L
   return calls;
 }
 
-// Returns the site of an allocation, without bytes. `call`: the row of the API call that allocated,
-// or kNoRow.
+// Returns the site of an allocation, without bytes. `call` is the row of the API call that
+// allocated, or kNoRow.
 HostMemory::Site SiteOf(const trace::Trace& trace, uint32_t row, uint32_t call) {
   const trace::ActivityTable& a = trace.activities;
   HostMemory::Site site;

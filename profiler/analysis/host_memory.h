@@ -8,10 +8,10 @@
 //   const HostMemory host = HostMemoryOf(trace);
 //   if (host.recorded) Show(host.peak, host.peak_ns);
 //
-// `recorded` is false, and everything else is empty, if the trace lacks some or all of the driver's
-// allocations. A plan with --no-activities has none of them, because CUPTI records them. The
-// embedded loop does not record host allocations. If a memcpy copies more pinned memory than was
-// ever allocated, memory was pinned before the recording began. Pure; thread-safe.
+// If the trace lacks some or all of the driver's allocations, `recorded` is false, and everything
+// else is empty. Plans with --no-activities lack them, because CUPTI records them. The embedded
+// loop does not record host allocations. A memcpy that copies more pinned memory than was ever
+// allocated shows that memory was pinned before the recording began. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -86,8 +86,8 @@ LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves) {
   Peak peak;
   if (curves.size() == 0) return peak;
-  // Events before the beginning of a recording stand for blocks that already existed. The peak is
-  // the highest point after these events.
+  // Events before the beginning of a recording are for blocks that already existed. The peak is the
+  // highest point after these events.
   const EventIndex begin = trace.recording_begin == kNoEvent ? 0 : trace.recording_begin;
   const auto first = static_cast<ptrdiff_t>(PointAt(curves, begin).value_or(0));
   const auto at = static_cast<size_t>(

@@ -10,7 +10,7 @@ using trace::EventIndex;
 using trace::Phase;
 using trace::SliceKind;
 
-// Raises the row's peaks to the highest bytes in [begin, end), including the bytes at `begin`.
+// Raises the row's peaks to the highest bytes in [begin, end), including those live at `begin`.
 void RaisePeak(const MemoryCurves& curves, EventIndex begin, EventIndex end, OutsideRow& row) {
   const auto raise = [&](size_t point) {
     row.peak_allocated = std::max(row.peak_allocated, curves.allocated[point]);

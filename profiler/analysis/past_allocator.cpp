@@ -27,7 +27,7 @@ class SegmentMemory {
       }
     }
   }
-  // In the address range of an expandable segment, CUPTI reports each driver allocation that is
+  // In an expandable segment's address range, CUPTI reports every driver allocation that is
   // mapped.
   bool Holds(uint64_t address, uint64_t bytes) const {
     if (whole_.contains({address, bytes})) return true;

@@ -5,8 +5,8 @@
 //   const GpuUse most = MostUsed(trace, curves, FindPeak(trace, curves));
 //   const uint64_t needed = most.sum() + trace.info.device.context_bytes;
 //
-// Finds nothing if the trace lacks the driver's allocations, which CUPTI records (a plan with
-// --no-activities lacks them). The trace must contain one device. Pure; thread-safe.
+// CUPTI records the driver's allocations. Without them, as in a plan with --no-activities, finds
+// nothing. The trace must contain one device. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 namespace vramscope::analysis {
 namespace {
 
-// Raises `peak` to the maximum within a slice, including the bytes at its begin.
+// Raises `peak` to the maximum within a slice, including the bytes that are live at its begin.
 void Look(const trace::SliceTable& s, uint32_t slice, const MemoryCurves& curves, PhasePeak& peak) {
   const std::optional<size_t> before = PointAt(curves, s.begin_event[slice]);
   const auto see = [&](size_t point, int64_t time_ns) {

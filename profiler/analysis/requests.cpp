@@ -70,7 +70,7 @@ std::vector<Token> SizeTokens(const RequestStream& s) {
   return out;
 }
 
-// For each allocation of a stream, the allocation of the other stream that matches it, or -1.
+// For each allocation in one stream, the matching allocation in the other stream, or -1.
 struct Counterparts {
   std::vector<int64_t> of_a, of_b;
 };
@@ -94,9 +94,9 @@ Counterparts CounterpartsOf(const RequestStream& a, const RequestStream& b,
   return c;
 }
 
-// Two tokens are equal only if they refer to the same allocation. The token of an allocation with a
-// counterpart is its number in stream a. The token of any other allocation is its number and its
-// stream.
+// Two tokens are equal only if they are for the same allocation. An allocation with a
+// counterpart has its number in stream a as its token. Any other allocation has its number and
+// its stream.
 std::vector<Token> IdentityTokens(const RequestStream& s, const std::vector<int64_t>& counterpart,
                                   bool is_a) {
   std::vector<Token> out;

@@ -1,7 +1,7 @@
-// The request stream of a trace: all allocations and frees in order, with the number of the
-// freed allocation. Two streams of the same step are compared event by event. Two events are
-// equal if their kinds and bytes are equal. For frees, the freed allocations must also match
-// each other.
+// The request stream of a trace: all allocations and frees in order. A free has the number of
+// its allocation. Two streams of the same step are compared event by event. Events are equal
+// if their kinds and bytes are equal. For frees, the freed allocations must also match each
+// other.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -34,19 +34,19 @@ struct RequestStream {
   uint64_t start_bytes = 0;  // rounded bytes live before the first request; 0 if unknown
 };
 
-// Returns the allocations and completed frees of one step. A negative `step` selects the last whole
-// step. nullopt selects the whole trace except blocks that are older than the recording.
+// Returns the allocations and completed frees of one step. A negative `step` selects the last
+// complete step. nullopt selects the whole trace, without the blocks from before the recording.
 absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::optional<int> step);
 // Writes the CSV of `vramscope requests`: a header and one row for every Alloc, FreeRequested and
 // FreeCompleted, with the columns
 // index,kind,bytes_requested,bytes_rounded,address,stream,time_ns,category,phase,module,op. index
-// is the event's index in the trace. category and phase are those at the event; module and op are
-// those of the allocation. Quoted as in RFC 4180.
+// is the event's index in the trace. category and phase are as they are at the event; module and op
+// are as they were at the allocation. Quoted as in RFC 4180.
 void WriteRequestsCsv(const trace::Trace& trace, std::ostream& out);
 
 // Reads a CSV that `vramscope requests` has written. Also reads a CSV from a recorded snapshot
 // with the columns action,size,addr and optionally rounded,index,alloc_index,op. alloc_index is
-// the `index` of the row that allocated the freed block; it is empty or negative for older
+// the `index` of the row that allocated the freed block. It is empty or negative for older
 // blocks. Without alloc_index, the address identifies a block. kInvalidArgument names line and
 // column.
 absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv);
@@ -59,7 +59,7 @@ struct RequestDiff {
   uint64_t total = 0;  // number of requests in the longer stream
   struct Difference {
     uint64_t index_a = 0, index_b = 0;
-    // Descriptions in English, which i18n::Shown() translates. Empty if the stream lacks the
+    // Descriptions in English, which i18n::Shown() translates; "" if the stream lacks the
     // request.
     std::string a, b;
   };
@@ -67,11 +67,11 @@ struct RequestDiff {
   uint64_t peak_a = 0, peak_b = 0;            // peaks of rounded bytes, relative to the start
   bool identical() const { return equal == total; }
 };
-// Aligns the streams by a longest common subsequence (Myers' O(ND)). The first alignment, by size,
-// matches allocations with each other. The second requires that frees match by allocation.
-// The number of differences is limited, with a lower limit for longer streams, so that comparing
-// millions of requests takes seconds. At the limit, the search keeps the best alignment so far and
-// restarts after it, so `equal` may be lower than possible.
+// Aligns the streams by a longest common subsequence (Myers' O(ND)). The first alignment matches
+// allocations by size. In the second, frees must also match by allocation. The number of
+// differences is limited, and the limit is lower for longer streams, so that comparing millions of
+// requests takes seconds. At the limit, the search keeps the best alignment so far and restarts
+// after it. Therefore `equal` may be lower than possible.
 RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b,
                          size_t max_differences = 20);
 

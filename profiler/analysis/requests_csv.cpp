@@ -25,8 +25,8 @@ std::string Quoted(std::string_view text) {
   return out + '"';
 }
 
-// Reads rows by RFC 4180, with LF or CRLF. Fields are views of the text, or of the reader if a
-// quoted field had to be unescaped.
+// Reads rows as in RFC 4180, with LF or CRLF. A field is a view of the text. A quoted field that
+// had to be unescaped is a view of a copy in the reader.
 class CsvReader {
  public:
   explicit CsvReader(std::string_view text) : rest_(text) {}
@@ -87,7 +87,7 @@ class CsvReader {
   size_t line_ = 1, row_line_ = 1;
 };
 
-// Columns by name; -1: missing.
+// The number of each column, or -1 if it is missing.
 struct Columns {
   int kind = -1, bytes = -1, rounded = -1, address = -1, index = -1, alloc_index = -1;
   int op = -1, module = -1;
@@ -109,7 +109,7 @@ absl::StatusOr<Columns> ColumnsOf(const std::vector<std::string>& header) {
     if (name == "op") c.op = at;
     if (name == "module") c.module = at;
   }
-  // The column "kind" is the action, but only in vramscope's own files.
+  // In vramscope's own files, and only there, the action is in the column "kind".
   if (c.kind < 0 && own) {
     c.kind = static_cast<int>(std::find(header.begin(), header.end(), "kind") - header.begin());
   }

@@ -6,8 +6,8 @@
 namespace vramscope::analysis {
 namespace {
 
-// Searches for a path from (0, 0) through a and b, and appends its matches, offset by base. Returns
-// where the path ends: at the end of both or, after max_differences, at the furthest point.
+// Searches for a path from (0, 0) through a and b. Appends its matches, to which `base` is added.
+// Returns where the path ends: at the end of both or, after max_differences, at the furthest point.
 struct Reached {
   uint32_t a = 0, b = 0;
 };
@@ -50,8 +50,8 @@ class Search {
   static constexpr int32_t kOutside = -1;
 
   // Returns the x at which diagonal i of row d begins. The path comes from row d - 1, either down
-  // (an insertion, from k + 1, with the same x) or right (a deletion, from k - 1, with x + 1). The
-  // move that reaches further is taken.
+  // (an insertion, from k + 1, with the same x) or right (a deletion, from k - 1, with x + 1).
+  // Takes the move that reaches further.
   int64_t Start(int64_t d, int64_t i) const {
     const std::vector<int32_t>& above = rows_[d - 1];
     const int64_t down = i < d ? above[i] : kOutside;
@@ -71,7 +71,7 @@ class Search {
             {static_cast<uint32_t>(base.a + s - 1), static_cast<uint32_t>(base.b + s - 1 - k)});
       }
       if (d == 0) break;
-      // As in Start(), down is taken if both moves reach equally far.
+      // As in Start(), takes the move down if both moves reach equally far.
       const int64_t down = i < d ? rows_[d - 1][i] : kOutside;
       if (down != start) --i;
       --d;

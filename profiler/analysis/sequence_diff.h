@@ -18,12 +18,12 @@ struct Match {
 };
 
 // Returns pairs of equal tokens, in the order of both sequences. They are a longest common
-// subsequence if there are at most `max_differences` insertions and deletions between the common
-// prefix and suffix. Otherwise, the search keeps the furthest alignment and restarts after it.
+// subsequence if at most `max_differences` insertions and deletions are between the common prefix
+// and suffix. Otherwise, the search keeps the furthest alignment, and restarts where it ends.
 std::vector<Match> AlignSequences(std::span<const Token> a, std::span<const Token> b,
                                   uint32_t max_differences);
 
-// Returns the `max_differences` with which AlignSequences takes at most about 10^9 steps.
+// Returns a `max_differences` for which AlignSequences takes at most about 10^9 steps.
 uint32_t DifferenceBound(size_t length_a, size_t length_b);
 
 }  // namespace vramscope::analysis

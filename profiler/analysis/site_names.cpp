@@ -30,8 +30,8 @@ bool IsPython(std::string_view file, std::string_view function) {
          (function == "<module>" && !file.empty());
 }
 
-// Returns "MmBackward0" for "torch::autograd::generated::MmBackward0::apply(...)"; "" for functions
-// of no node.
+// Returns "MmBackward0" for "torch::autograd::generated::MmBackward0::apply(...)", and "" for other
+// functions.
 std::string_view NodeOf(std::string_view function) {
   if (!function.starts_with(kAutogradPrefix)) return "";
   const size_t apply = function.find("::apply(");
@@ -64,8 +64,8 @@ std::string_view WithoutResult(std::string_view function) {
   return function.substr(begin);
 }
 
-// Returns whether this is one of PyTorch's files in which a module calls another. Every stack of a
-// model has frames in such files.
+// Returns whether modules call each other in this file of PyTorch's. Every stack of a model has
+// frames in such files.
 bool CallsModules(std::string_view file) {
   for (const std::string_view name : {"module", "container"})
     for (const std::string_view slash : {"/", "\\"})
@@ -79,8 +79,8 @@ bool IsInlined(std::string_view function) {
   return function == "<listcomp>" || function == "<dictcomp>" || function == "<setcomp>";
 }
 
-// Returns whether this is a frame of the interpreter, the dispatcher or the allocator, which every
-// stack has.
+// Returns whether this is a frame of the interpreter, the dispatcher or the allocator. Every stack
+// has them.
 bool IsMachinery(std::string_view function) {
   function = WithoutResult(function);
   for (const std::string_view prefix :
@@ -150,7 +150,7 @@ std::string_view LastParts(std::string_view path) {
 std::string SiteNames::SearchText(uint32_t frame) const {
   if (!OfPython(frame)) return {};
   const uint32_t line = trace_.stacks.line[frame];
-  // The text contains both names of the frame, because in notebooks neither name contains the
+  // Both names of the frame are in the text, because in notebooks neither name contains the
   // other.
   return fmt::format("{}:{} {}\n{}:{} {}", LastParts(File(frame)), line, Function(frame),
                      FileLabel(File(frame)), line, Function(frame));

@@ -21,7 +21,7 @@ std::string_view LastParts(std::string_view path);
 // "<ipython-input-12-0c98ad91dbd6>", "cell 3041" for "/tmp/ipykernel_7/2198263041.py".
 std::string FileLabel(std::string_view path);
 
-// Returns the name of a Python frame, such as "optimizer.py:80 step". Line 0: unknown.
+// Returns the name of a Python frame, such as "optimizer.py:80 step". Line 0 means unknown.
 std::string FrameName(std::string_view file, uint32_t line, std::string_view function);
 
 // Returns the function of a C++ frame without its arguments, at most 100 characters.
@@ -46,29 +46,29 @@ class SiteNames {
     return kind == Frame::kProgram || kind == Frame::kLibrary;
   }
   std::string FrameName(uint32_t frame) const;  // "optimizer.py:80 step"
-  // Returns the text of a Python frame for searches: its names in lists of frames and in call
-  // sites. Returns "" for other frames.
+  // Returns the text in which searches look for a Python frame: its names in lists of frames and in
+  // call sites. Returns "" for other frames.
   std::string SearchText(uint32_t frame) const;
 
   // Returns the program's Python frames, innermost first, such as "optimizer.py:80 step". If the
-  // stack has none, returns the Python frames of packages. If it has no Python frames, returns the
-  // autograd node, or the innermost significant function that called the operator.
+  // stack has none, returns the Python frames of packages. If it has no Python frames at all,
+  // returns the autograd node or the innermost significant function that called the operator.
   std::vector<std::string> Callers(trace::StackId stack) const;
   // Returns frames of packages that the program's innermost frame called, innermost first:
-  // "conv.py:548 _conv_forward", "resnet.py:155 forward". Includes only the innermost of
-  // consecutive frames in one file, and no frames in which a module calls another. Empty if
-  // Callers() returns frames of packages.
+  // "conv.py:548 _conv_forward", "resnet.py:155 forward". Of consecutive frames in one file,
+  // includes only the innermost. Leaves out frames in which a module calls another. Returns nothing
+  // if Callers() returns frames of packages.
   std::vector<std::string> Within(trace::StackId stack) const;
   // Returns the name of a call site: the program's innermost frame, `depth` - 1 of its callers, and
   // the operator (`op` if the trace contains it). Up to `within` frames of Within() precede it. ""
-  // if the stack has no usable frame. Examples:
+  // without a usable frame. Examples:
   //
   //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
   std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1,
                    size_t within = 0) const;
   // Returns the name for lists that group stacks by their innermost frame. In a script without
-  // functions, a few lines allocate everything. So its stacks are named after the function that the
-  // line calls:
+  // functions, a few lines allocate everything. So a stack in such a script has the name of the
+  // function that the line calls:
   //
   //   "model.py:42 forward > aten::mm"       "adam.py:182 _init_group < train.py:12 <module>"
   std::string GroupName(trace::StackId stack, std::string_view op = {}) const {
@@ -80,8 +80,8 @@ class SiteNames {
   // `portable` key stays equal when a program is changed or moved. It ignores line numbers, all but
   // the last two parts of paths, the name of the script, and comprehensions.
   std::string Key(trace::StackId stack, bool portable) const;
-  // Returns a key of the program's innermost frame and the operator, without line numbers. It stays
-  // the same if other code calls the program. "" for a stack without frames of the program.
+  // Returns a key of the program's innermost frame and the operator, without line numbers. It is
+  // the same if other code calls the program. Returns "" without frames of the program.
   std::string InnermostKey(trace::StackId stack) const;
 
  private:
@@ -99,7 +99,7 @@ class SiteNames {
 };
 
 // Returns the name of a call site, such as "train.py:88 main > aten::_pin_memory", from the names
-// of its frames and of its operator. One of them may be "".
+// of its frames and its operator. One of the two may be "".
 std::string SiteName(std::string_view frames, std::string_view op);
 
 // Returns for example "layers.3.mlp > aten::mm". A missing part is "(no module)" or "(no op)". An

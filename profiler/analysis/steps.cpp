@@ -128,8 +128,8 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
-  // This is set only for plans of programs. The embedded loop always continues, because it is
-  // granted allocations beyond the device's memory. A recording might continue differently on
+  // Only plans of programs set this. The embedded loop always continues, because its
+  // allocations may exceed the device's memory. A recording might continue differently on
   // another device.
   const auto refused =
       std::find(trace.events.kind.rbegin(), trace.events.kind.rend(), EventKind::kOutOfMemory);

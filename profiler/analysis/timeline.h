@@ -15,7 +15,7 @@ struct Place {
   trace::Phase phase = trace::Phase::kNone;  // innermost
 };
 
-// Returns the places in order of their events, at most one per event. The first is at event 0.
+// Returns the places, sorted by event, with at most one per event. The first is at event 0.
 std::vector<Place> PlacesOf(const trace::Trace& trace);
 const Place& PlaceAt(const std::vector<Place>& places, trace::EventIndex event);
 

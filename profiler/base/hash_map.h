@@ -2,10 +2,10 @@
 // std::unordered_set. There are two differences: an insertion invalidates pointers and references
 // to elements, and the order differs between runs.
 //
-// Their design is that of absl's tables, which have two defects when memory runs out. They store
-// their new size before they allocate, so after a failed allocation their destructor frees an
-// invalid pointer. Also, they mark a slot as full before its value is constructed. A wrapper
-// would have to know when absl's tables grow, which differs by version of absl.
+// They have the design of absl's tables, but not their two defects when memory runs out. absl's
+// tables store their new size before they allocate, so after a failed allocation their destructor
+// frees an invalid pointer. They also mark a slot as full before its value is constructed. A
+// wrapper could not know when absl's tables grow, because that differs between versions.
 // tests/setup/layering.py rejects absl's tables.
 #pragma once
 
@@ -34,7 +34,7 @@ struct SetPolicy {
   }
 };
 
-// A pair whose key is constant for users. The table can still move it.
+// A pair with a key that users cannot change. The table can still move the key.
 template <class K, class V>
 struct MapSlot {
   template <class... From>
@@ -85,7 +85,7 @@ template <class K, class V, class Hash = internal::DefaultHash<K>,
           class Equal = internal::DefaultEqual<K>>
 class HashMap : public internal::HashTable<internal::MapPolicy<K, V>, Hash, Equal> {
   using Table = internal::HashTable<internal::MapPolicy<K, V>, Hash, Equal>;
-  // Whether a `Given` can be searched for directly. Otherwise, a K is constructed from it first.
+  // Whether a search can use a `Given` directly. Otherwise, a K is constructed from it first.
   template <class Given>
   static constexpr bool kAsItIs = std::is_same_v<std::remove_cvref_t<Given>, K> ||
                                   std::is_same_v<typename Table::template key_arg<Given>, Given>;

@@ -26,7 +26,7 @@
 
 namespace vramscope::base::internal {
 
-// The control byte of a full slot is seven bits of its hash (0 to 127). Other slots have one of
+// A full slot's control byte has seven bits of its hash (0 to 127). Other slots have one of
 // these:
 enum : int8_t {
   kEmpty = -128,
@@ -96,7 +96,7 @@ struct DefaultEqual<std::string> : TextEqual {};
 template <>
 struct DefaultEqual<std::string_view> : TextEqual {};
 
-// The type of a search key. It is any type if hash and equality are transparent, otherwise Key.
+// The type of a search key. If hash and equality are transparent, it is any type, otherwise Key.
 template <bool kTransparent>
 struct Searched {
   template <class K, class Key>
@@ -111,7 +111,7 @@ struct Searched<false> {
 // Open addressing over groups of sixteen slots. `Policy` defines the contents of a slot: Key,
 // Value, Slot (what is stored; a Value is at its address), static const Key& KeyOf(const Value&),
 // kConstant (whether iterators are constant). To grow, the table first allocates the larger array
-// and then moves the slots, which cannot fail. A value is constructed before its slot is marked as
+// and then moves the slots. Moving cannot fail. A value is constructed before its slot is marked as
 // full. So the table is unchanged after an exception from an allocation or a constructor.
 template <class Policy, class Hash, class Equal>
 class HashTable {
@@ -286,7 +286,7 @@ class HashTable {
   void erase(const_iterator at) noexcept {
     std::destroy_at(at.slot_);
     const auto place = static_cast<size_t>(at.slot_ - slots_);
-    // A slot of a full group becomes deleted and not empty, because a search must not end there.
+    // In a full group, the slot is marked deleted, not empty, so that searches do not end there.
     const bool was_full = Group(control_ + place / Group::kSlots * Group::kSlots).Of(kEmpty) == 0;
     control_[place] = was_full ? kDeleted : kEmpty;
     if (!was_full) ++room_;
@@ -320,8 +320,8 @@ class HashTable {
       size_t{1} << (std::bit_width(std::numeric_limits<size_t>::max() / 4 / (sizeof(Slot) + 1)) -
                     1);
 
-  // The number of slots that are filled before a table grows: all slots of a small table, which has
-  // only one group; seven eighths of the slots of other tables.
+  // The number of full slots at which a table grows. A small table, which has only one group, fills
+  // all of its slots. Other tables fill seven eighths.
   static constexpr size_t Limit(size_t slots) {
     return slots < Group::kSlots ? slots : slots / 8 * 7;
   }
@@ -357,9 +357,9 @@ class HashTable {
     }
   }
 
-  // Returns the first slot that is not full, for a value with this hash. There always is such a
-  // slot, because large tables are never full and small tables have an extra slot. The extra slot
-  // is returned only if room_ == 0.
+  // Returns the first slot that is not full, for a value with this hash. There always is one,
+  // because large tables are never full and small tables have an extra slot. Returns the extra slot
+  // only if room_ == 0.
   size_t FirstNotFull(size_t hash) const {
     size_t group = (hash >> 7) & group_mask_;
     for (size_t step = 1;; ++step) {

@@ -40,7 +40,7 @@ Pieces PiecesOf(std::string_view format) {
   return out;
 }
 
-// Returns the arguments with which the format produces `text`; nullopt if no arguments do.
+// Returns the arguments with which the format produces `text`, or nullopt if there are none.
 std::optional<std::vector<std::string_view>> ArgumentsIn(std::string_view text,
                                                          const Pieces& format) {
   const std::vector<std::string>& literals = format.literals;
@@ -63,8 +63,8 @@ struct Texts {
   std::shared_mutex mutex;
   Translator translator = nullptr;
   std::unordered_map<std::string, const std::string*> shown;  // keyed by the English text
-  // All texts that were ever returned. They are never freed, even if the language changes, because
-  // callers keep references.
+  // All texts that Text() has returned. They are never freed, even if the language changes, because
+  // callers keep references to them.
   std::unordered_map<std::string, std::unique_ptr<const std::string>> kept;
   std::unordered_map<std::string, Pieces> formats;  // passed to English() and Know()
 };
@@ -76,7 +76,7 @@ Texts& TheTexts() {
 
 thread_local int in_english = 0;
 
-// Null: texts stay English.
+// If null, texts stay English.
 Translator TheTranslator() {
   if (in_english > 0) return nullptr;
   Texts& texts = TheTexts();
@@ -84,8 +84,8 @@ Translator TheTranslator() {
   return texts.translator;
 }
 
-// Returns "" if there is no translation. Unlike Text(), does not store its results, because their
-// number is not limited.
+// Returns "" if there is no translation. Unlike Text(), does not store the results, because their
+// number has no limit.
 std::string TranslationOf(const std::string& english) {
   const Translator translator = TheTranslator();
   return translator != nullptr && !english.empty() ? translator(english) : std::string();
@@ -104,7 +104,7 @@ void KnowFormat(std::string_view format) {
   texts.formats.try_emplace(std::move(key), std::move(pieces));
 }
 
-// The format that produces a text. If several formats do, this is the format with the longest
+// The format that produces a text. Of several such formats, this is the one with the longest
 // literals.
 struct Found {
   std::string format;
@@ -113,7 +113,7 @@ struct Found {
   bool text_last = false;  // the last argument follows a colon
 };
 
-// Returns whether an argument has several words. If so, it may be a text instead of a name.
+// Returns whether an argument has several words. Such an argument may be a text and not a name.
 bool IsText(std::string_view argument) { return argument.find(' ') != std::string_view::npos; }
 
 Found FormatOf(std::string_view text) {

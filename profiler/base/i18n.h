@@ -1,13 +1,13 @@
 // Translates user-visible texts in code without Qt. The source contains the English text. The
-// window installs a translator, and the command line does not.
+// window and the command line install a translator.
 //
 //   facts.push_back({i18n::Text("largest hole"), bytes});
 //   return i18n::Format("{} of {} reserved are not in use", free, reserved);
 //
 // resources/translations/update.py collects the literals of these calls. A text in a table that is
 // filled before the program starts is marked with TEXT_MARK("...") and translated where it is
-// shown. Text written to a file or to JSON is never translated; a text that is stored and shown is
-// formatted in English first and translated where it is shown:
+// shown. Text in files and JSON is never translated. A text that is both stored and shown is first
+// formatted in English, and then translated where it is shown:
 //
 //   trace.warnings.push_back(i18n::English("{} rows are left out", rows));
 //   print(i18n::Shown(trace.warnings.front()));
@@ -29,7 +29,7 @@ namespace vramscope::i18n {
 
 // Returns the translation of an English text, or "" if there is none. Called from any thread.
 using Translator = std::string (*)(const std::string& english);
-// Null restores English. The window calls this function on its thread. Earlier texts stay valid.
+// If `translator` is null, restores English. Texts that were returned before stay valid.
 void SetTranslator(Translator translator);
 
 // While an InEnglish object exists, its thread gets English texts. Used for files.
@@ -49,8 +49,8 @@ std::string FormatTranslated(const std::string& english, fmt::format_args argume
 std::string FormatEnglish(std::string_view english, fmt::format_args arguments);
 }  // namespace internal
 
-// Like fmt::format, but translates the format. The English text is checked at compile time. It is
-// also used if its translation does not match the arguments.
+// Like fmt::format, but translates the format. The English text is checked at compile time, and is
+// used if its translation does not match the arguments.
 template <typename... Args>
 std::string Format(fmt::format_string<Args...> english, Args&&... arguments) {
   const fmt::string_view text = english;
@@ -66,9 +66,9 @@ std::string English(fmt::format_string<Args...> english, Args&&... arguments) {
                                  fmt::make_format_args(arguments...));
 }
 
-// Translates a marked text, or the result of a format that was passed to English() or Know().
-// Arguments of several words, and the parts before and after a colon, are also translated if they
-// are marked texts. Returns other texts unchanged.
+// Translates a marked text, or the result of a format that was passed to English() or Know(). Also
+// translates arguments of several words, and the parts before and after a colon, if these are
+// marked texts. Returns other texts unchanged.
 std::string Shown(std::string_view english);
 
 // Registers formats for Shown(), if another process used them for the texts in a file. Each

@@ -31,8 +31,8 @@ InstallPaths PathsOf(const std::filesystem::path& program);
 // Returns the paths of the tree that contains the running program.
 const InstallPaths& OwnPaths();
 
-// Restores the user's value of LD_LIBRARY_PATH, for the programs that this process starts. In an
-// installed tree, the program in bin/ (app/starter) adds folders to it, with libraries that this
+// Restores the user's LD_LIBRARY_PATH for the programs that this process starts. In an installed
+// tree, the program in bin/ (app/starter) adds folders to it. They have libraries that this
 // computer lacks. Call before any thread is started.
 void RestoreLibraryPath();
 

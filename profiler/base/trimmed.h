@@ -1,4 +1,4 @@
-// Removes the blanks around a text from a person or from another program.
+// Removes blanks around a text that a person has typed or that another program has printed.
 #pragma once
 
 #include <cstddef>

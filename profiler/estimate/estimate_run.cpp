@@ -11,7 +11,7 @@
 namespace vramscope::estimate {
 namespace {
 
-// Those settings of the run that the formulas need.
+// The settings of the run that the formulas need.
 struct Settings {
   double b = 0, s = 0;
   double e_w = 4;  // bytes of a weight and of its gradient
@@ -148,7 +148,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
                              {"p", dropout}});
 }
 
-// Returns the formulas of all tensors that a forward pass and the loss keep.
+// Returns the formulas of all tensors that a forward pass and the loss keep for backward.
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = TEXT_MARK("Activations"), .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
@@ -234,14 +234,14 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   return peak;
 }
 
-// Returns the size of the KV cache for one sequence. If tokens are generated, it is the generated
-// sequence.
+// Returns the size of the KV cache for one sequence. If the run generates tokens, this is the
+// generated sequence.
 Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
   Section section{.title = TEXT_MARK("Inference"), .note = {}, .lines = {}};
   const int64_t tokens = config.Integer("generate.tokens");
   const bool kept = tokens > 0 && !config.Is("generate.cache", "none");
-  // The last token has no keys and values, because they are computed when the next token is
-  // generated.
+  // The last token has no keys and values. They would be computed only for a further
+  // token.
   const double length = kept ? s.s + static_cast<double>(tokens - 1) : s.s;
   // Under autocast, keys are fp32 (like the position embeddings) and values are 16-bit, so the
   // average is 3 bytes.

@@ -28,14 +28,14 @@ struct Section {
   std::vector<Line> lines;
 };
 
-// Returns the sections in display order. A section's note names the figures without a formula.
-// There are no formulas for patterns of trainable parameters and for some model families.
+// Returns the sections in display order. A section's note names the figures that have no formula.
+// Patterns of trainable parameters and some model families have no formulas.
 std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelConfig& model);
 
 // Returns the number of parameters that LoRA adds: rank x (inputs + outputs) for each target layer.
 uint64_t LoraParameters(const run::RunConfig& config, const run::ModelConfig& model);
-// Returns the number of trainable parameters, or nullopt if `trainable` is a pattern. Its matches
-// are only known after the model is built.
+// Returns the number of trainable parameters, or nullopt if `trainable` is a pattern: what it
+// matches is unknown until the model is built.
 std::optional<uint64_t> TrainableParameters(const run::RunConfig& config,
                                             const run::ModelConfig& model);
 

@@ -1,4 +1,4 @@
-// A recursive-descent evaluator for sums of products of numbers, named terms and three functions.
+// A recursive-descent evaluator for arithmetic with numbers, named terms and three functions.
 #include <absl/strings/ascii.h>
 #include <fmt/format.h>
 

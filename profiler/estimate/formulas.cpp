@@ -1,5 +1,5 @@
-// The table of formulas, with the usual symbols of the literature: b = samples in one forward pass,
-// s = tokens, h = hidden size, q = heads x head size, f = feed-forward size, a = heads, V =
+// The table of formulas. It uses the usual symbols of the literature: b = samples in one forward
+// pass, s = tokens, h = hidden size, q = heads x head size, f = feed-forward size, a = heads, V =
 // vocabulary size, L = layers, e = bytes per element.
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// Figures of a plan, with which closed formulas are compared. The peak is in allocated bytes. Other
-// figures are in requested bytes, because formulas do not model the allocator's blocks.
+// Figures of a plan, to compare with closed formulas. The peak counts allocated bytes. Other
+// figures count requested bytes, because formulas do not model the allocator's blocks.
 //
 //   const PlannedFigures planned = FiguresOf(trace);
 //   if (line.planned != Planned::kNothing) planned.Of(line.planned);

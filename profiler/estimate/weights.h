@@ -18,7 +18,7 @@
 
 namespace vramscope::estimate {
 
-// Numbers of elements. Each parameter counts once; a tied output projection counts as embedding.
+// Numbers of elements. Each parameter counts once. A tied output projection counts as embedding.
 struct WeightCount {
   std::string family;  // model_type: "qwen2", "llama", "mistral", "gpt2", "basics"
   uint64_t layers = 0;
@@ -31,8 +31,8 @@ struct WeightCount {
 };
 
 WeightCount CountWeights(const run::ModelConfig& model);
-// Counts the weights of a config.json, given as text. Returns errors of run::ParseModelConfig(),
-// and kUnimplemented for a model family without formulas.
+// Counts the weights of the model that the text of a config.json describes. Returns errors of
+// run::ParseModelConfig(), and kUnimplemented for a model family without formulas.
 absl::StatusOr<WeightCount> CountWeights(std::string_view config_json);
 
 // Returns the bytes of one weight in memory. Under autocast, weights are fp32.

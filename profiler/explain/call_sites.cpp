@@ -1,4 +1,4 @@
-// Finds and names call sites, and sums up the memory that each call site used.
+// Finds and names call sites, and sums up the memory that each of them used.
 #include <fmt/format.h>
 
 #include <algorithm>

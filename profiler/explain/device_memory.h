@@ -6,9 +6,9 @@
 //   const DeviceMemory m = history.At(event);
 //   for (const DeviceMemory::Part& part : m.parts) Show(Name(part.what), part.bytes, part.about);
 //
-// The allocator's parts are exact at every event. NVML's figures are known only at the times of the
-// queries (trace/device_counters.h). Parts that are derived from them keep their value until the
-// next query. The trace must contain one device. Pure; thread-safe.
+// The allocator's parts are exact at every event. NVML's figures are known only at the times of its
+// queries (trace/device_counters.h). Parts that are computed from them stay constant until the next
+// query. The trace must contain one device. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -51,10 +51,10 @@ struct DeviceMemory {
   analysis::Context context;
   uint64_t total = 0;  // the GPU's memory; 0: not known
   int64_t used = 0;    // the sum of all parts
-  // The time of the NVML query from which figures are derived; nullopt: NVML was not queried yet.
+  // The time of the NVML query that the figures are from, or nullopt if there was no query yet.
   std::optional<int64_t> asked_ns;
-  // In the order of What. Parts of 0 bytes are left out, but not the remainder if NVML was
-  // queried.
+  // In the order of What, without parts of 0 bytes. If NVML was queried, there always is a
+  // remainder.
   std::vector<Part> parts;
 
   const Part* Of(What what) const;  // null: there is no such part
@@ -67,7 +67,7 @@ class DeviceMemoryHistory {
  public:
   // Reads every activity once. The trace must outlive this object.
   explicit DeviceMemoryHistory(const trace::Trace& trace);
-  // Returns the state directly after an event. An index after the end stands for the last event.
+  // Returns the state directly after an event. An index after the end means the last event.
   DeviceMemory At(trace::EventIndex event) const;
 
  private:
@@ -83,7 +83,7 @@ class DeviceMemoryHistory {
   };
   OutsideAllocator OutsideAllocatorAt(int64_t time_ns) const;
   int64_t AccountedAt(int64_t time_ns) const;
-  // Returns the bytes that this process uses, or all processes if NVML reports only their sum.
+  // Returns the bytes of this process, or of all processes if NVML reports only their sum.
   int64_t UsedBy(const Answer& answer) const;
 
   const trace::Trace& trace_;

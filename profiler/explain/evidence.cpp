@@ -14,8 +14,8 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
   std::vector<EvidenceShare> shares;
   for (const analysis::LiveAllocation& live : analysis::LiveAt(trace, event).allocations) {
     trace::Evidence evidence = of.Of(live.id);
-    // Replaces the text, which names the operator of a single block, by a text for all blocks of
-    // this kind.
+    // The text names the operator of a single block, so this replaces it by a text for all such
+    // blocks.
     if (evidence.kind == EvidenceKind::kMade)
       evidence.text = TEXT_MARK(
           "allocated by the program's or PyTorch's own code, planned without running kernels");

@@ -1,5 +1,5 @@
-// Sums the bytes of the blocks that are live at an event by their evidence: the block was recorded,
-// it was requested by code that really ran, or it is modelled (trace/block_evidence.h).
+// Sums the bytes of the live blocks at an event by their evidence: a block was recorded, or code
+// that really ran requested it, or it is modelled (trace/block_evidence.h).
 //
 //   for (const EvidenceShare& share : EvidenceAt(trace, event)) Show(share.evidence, share.bytes);
 //

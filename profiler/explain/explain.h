@@ -109,7 +109,7 @@ struct SegmentView {
   uint64_t free_bytes() const { return bytes - live_bytes; }
 };
 // Returns the segments by address. An expandable segment ends at its last mapped byte. Segments
-// that only stand for a reserved total are left out (trace/segment_record.h).
+// that only represent a reserved total are left out (trace/segment_record.h).
 std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event);
 
 // Which private pool this is, and how it is used.
@@ -130,12 +130,12 @@ struct Fragmentation {
   uint64_t holes = 0;         // free bytes in segments with live blocks
   uint64_t cached = 0;        // free segments, and free pages (2 or 20 MiB) of expandable segments
   uint64_t largest_hole = 0;  // the largest free range of either kind
-  // The unused bytes if the trace contains only the reserved total, not the segments. Holes, cached
-  // bytes and pools are then unknown and empty.
+  // All unused bytes if the trace contains the reserved total but not the segments. Then holes,
+  // cached bytes and pools are unknown and empty.
   uint64_t unplaced = 0;
   trace::SegmentRecord record = trace::SegmentRecord::kEach;
   bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
-  // True if requested sizes are not recorded. `requested` is then the sum of block sizes.
+  // True if requested sizes were not recorded. `requested` is then the sum of the block sizes.
   bool sizes_are_of_blocks = false;
   uint64_t pending = 0;  // part of `allocated`: SegmentView::kPending
   uint64_t outside = 0;  // part of `allocated`: in no known segment (trace without segments)
@@ -171,9 +171,9 @@ struct Fragmentation {
   static constexpr size_t kPinned = 100, kPins = 16;
   uint32_t pinned_count = 0;
   std::vector<Pinned> pinned;  // at most kPinned
-  // The call sites of the blocks that prevent the release of holes, largest first. The
-  // bytes of a segment's holes are divided equally among its live blocks, so the sum over all sites
-  // is `holes`.
+  // The call sites of the blocks that prevent the release of holes, largest first. A
+  // segment's live blocks share the bytes of its holes equally, so the sum over all sites is
+  // `holes`.
   std::vector<analysis::Group> pinned_by;
   std::string headline;  // one sentence
 };
@@ -197,13 +197,13 @@ struct Reclaim {
   uint8_t device = 0;
   analysis::Context context;                                    // context of the event
   uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // the recorded bytes at the event
-  // True for a snapshot without history. All remedies except empty_cache() then have an error.
+  // True for a snapshot without history, for which all remedies except empty_cache() have an error.
   bool state = false;
   // The replay with the recorded settings (replay::Baseline::own).
   Remedy as_recorded;
-  // A replay with the recorded settings that also allocates the blocks that are older than the
-  // recording. Remedies with other settings are compared with it. nullopt: no block is older, so
-  // they are compared with `as_recorded`.
+  // A replay with the recorded settings that also allocates the blocks from before the recording.
+  // Remedies with other settings are compared with it or, if there are no such blocks (nullopt),
+  // with `as_recorded`.
   std::optional<Remedy> anew;
   std::vector<Remedy> remedies;  // sorted by given_back, largest first
   // The memory that the program returned to the driver, and the GPU memory inferred from it.
@@ -234,7 +234,7 @@ struct Leak {
   double bytes_per_step = 0;      // bytes that one step leaves allocated
   double confidence = 0;          // 0 to 1: rises with the share and the number of steps that leak
   uint64_t bytes = 0, count = 0;  // alive when the last step ends
-  // By index of Leaks::steps: bytes from that step that are live when the last step ends.
+  // For each of Leaks::steps: the bytes allocated in it that are live at the end of the last step.
   std::vector<uint64_t> stayed;
   trace::Category category = trace::Category::kUnknown;
   std::vector<trace::AllocationId> examples;  // at most 8 of the leaked blocks
@@ -245,8 +245,8 @@ struct Leaks {
   std::vector<uint64_t> allocated;  // allocated bytes at the end of each step
   std::vector<Leak> leaks;          // most bytes per step first
   double bytes_per_step = 0;
-  // After how many further steps the leaks fill the GPU's memory. 0: nothing leaks, or the size of
-  // the GPU's memory is unknown.
+  // The number of further steps after which the leaks fill the GPU's memory. It is 0 if nothing
+  // leaks or if the size of that memory is unknown.
   double steps_until_full = 0;
   std::string headline;
 };
@@ -260,8 +260,8 @@ struct WayOut {
   bool computed = false;  // true: by replay; false: estimated from new block sizes
   bool passes = false;    // run_passes if known, else request_passes
   bool request_passes = false;
-  // Whether the whole run would fit. This is known only for plans, because they continue to their
-  // end. nullopt: only this request was checked.
+  // Whether the whole run would fit. Only plans show this, because they continue to their end.
+  // nullopt means that only this request was checked.
   std::optional<bool> run_passes = {};
   uint64_t over = 0;   // bytes by which the run exceeds the limit
   uint64_t bytes = 0;  // bytes that the way out frees at the event
@@ -289,20 +289,20 @@ struct OutOfMemoryPage {
   std::vector<OutOfMemory> events;  // the first kMost events
   uint64_t count = 0;
   static constexpr size_t kMost = 20;
-  // The highest reserved bytes and the GPU's memory. Set if no request failed.
+  // The highest reserved bytes, and the GPU's memory. Both are set only if no request failed.
   uint64_t peak_reserved = 0, device_memory = 0;
   std::string headline;  // "no out-of-memory event in this file; ..."
 };
-// Returns the bytes that the driver must provide for the request that failed: a segment, or pages
-// of an expandable segment.
+// Returns how much memory the failed request needed from the driver: a segment, or pages of an
+// expandable segment.
 uint64_t SegmentNeededAt(const trace::Trace& trace, trace::EventIndex event);
 struct OutOfMemoryOptions {
   bool replay = true;  // false: omit the ways out that need a replay
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;
 };
-// Replays the trace to find out how to avoid the first failure. For later failures, this is only
-// estimated.
+// Replays the trace to find out how to avoid the first failure. Only estimates this for later
+// failures.
 absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
                                                    const OutOfMemoryOptions& options);
 
@@ -332,9 +332,9 @@ struct TraceDiff {
   std::string headline;
 };
 std::string_view Name(TraceDiff::Change change);  // "added"
-// Compares the peaks of `step`, or of the whole traces. Stacks match if their frames have equal
-// functions and files, regardless of line numbers and outer folders. Sites without a match are then
-// matched by the program's innermost frame and the operator.
+// Compares the peaks in `step` or, if it is nullopt, those of the whole traces. Stacks match if
+// their frames have equal functions and files, regardless of line numbers and outer folders. Sites
+// without a match are then matched by the program's innermost frame and the operator.
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
                                      std::optional<int32_t> step);
 

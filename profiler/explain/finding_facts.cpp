@@ -32,7 +32,7 @@ EventIndex MostReserved(const trace::Trace& trace, const analysis::MemoryCurves&
   EventIndex at = 0;
   for (size_t i = 0; i < curves.size(); ++i) {
     if (curves.event[i] < begin || curves.reserved[i] < most) continue;
-    // If several events have the highest reserved bytes, the first of them is kept.
+    // Keeps the first event if several events have the highest reserved bytes.
     if (curves.reserved[i] == most && most > 0) continue;
     most = curves.reserved[i];
     at = curves.event[i];
@@ -57,7 +57,7 @@ FindingFacts::FindingFacts(const trace::Trace& of)
     live.push_back({one.id, one.category, a.phase[row], a.step[row], a.micro_batch[row],
                     a.bytes_rounded[row]});
   }
-  // If `detail` is not 0, it is the number of the rule that inferred the step (trace/types.h).
+  // A `detail` other than 0 is the number of the rule that inferred the step (trace/types.h).
   steps_recorded_ = trains() && of.events.detail[training_begin] == 0;
   fragmentation = FragmentationAt(of, MostReserved(of, curves));
 }
@@ -80,8 +80,8 @@ EventIndex FindingFacts::EndOfStep(int32_t step) const {
   return trace::kNoEvent;
 }
 
-// If phases are inferred from stacks, one backward pass may have several spans. The result is the
-// end of the last span.
+// If phases are inferred from stacks, one backward pass may consist of several spans. Returns the
+// end of the last one.
 EventIndex FindingFacts::EndOfBackward() const {
   const EventIndex end_of_step = EndOfStep(peak.context.step);
   EventIndex end = trace::kNoEvent;

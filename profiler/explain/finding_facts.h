@@ -44,7 +44,7 @@ class FindingFacts {
   std::vector<LiveBlock> live;           // blocks live at the peak, largest first
   std::vector<analysis::StepRow> steps;  // in order
   std::vector<PhaseSpan> phases;         // outermost phases, in order
-  // The first event of the first step; kNoEvent if there is no step.
+  // The first event of the first step, or kNoEvent if there is no step.
   trace::EventIndex training_begin = 0;
   Fragmentation fragmentation;  // state at the event with the most reserved bytes
   CallSites sites;
@@ -55,7 +55,7 @@ class FindingFacts {
   bool HasPhase(trace::Phase phase) const;
   bool PeakInStep() const { return peak.context.step >= 0; }
   // Like PeakInStep(), but returns false if steps are inferred from stacks, because a block may
-  // then be assigned to a neighbouring step.
+  // then have the number of a neighbouring step.
   bool PeakInRecordedStep() const { return PeakInStep() && steps_recorded_; }
   uint64_t OfPeak(double share) const {
     return static_cast<uint64_t>(share * static_cast<double>(peak.allocated));
@@ -66,7 +66,7 @@ class FindingFacts {
   std::string_view Module(trace::AllocationId id) const {
     return trace.String(trace.allocations.module[id.value]);
   }
-  // Returns the highest allocated bytes of the events for which `counts` returns true.
+  // Returns the most allocated bytes at any event for which `counts` returns true.
   template <class Counts>
   uint64_t MostAllocated(const Counts& counts) const {
     uint64_t most = 0;
@@ -80,7 +80,7 @@ class FindingFacts {
   // Returns the end of the backward pass in the peak's step, or kNoEvent if no backward pass of
   // that step ends after the peak.
   trace::EventIndex EndOfBackward() const;
-  // Returns the blocks that are live at the peak, not claimed yet, and for which `is` returns true.
+  // Returns the blocks, live at the peak and not claimed yet, for which `is` returns true.
   template <class Is>
   Pile Collect(const Is& is) const {
     Pile pile;
@@ -98,22 +98,22 @@ class FindingFacts {
     pile.blocks.push_back(id);
   }
 
-  // Returns the call site with most of the bytes, such as "train.py:88 main". Without stacks,
-  // returns the module with most of the bytes, or "".
+  // Returns the call site that has most of the pile's bytes, such as "train.py:88 main". Without
+  // stacks, returns the module that has most of them, or "".
   std::string Where(const Pile& pile) const;
   // Returns the caller of the operator, such as "tuners_utils.py:1421 _cast_input_dtype". Returns
-  // "" without stacks, and if the caller is a function of PyTorch.
+  // "" if there are no stacks or if the caller is a function of PyTorch.
   std::string CallerOf(trace::AllocationId id) const;
-  // Returns whether the block is still live when `step` ends; false if the trace lacks the step.
+  // Returns whether the block is still live when `step` ends, or false if there is no such step.
   bool IsHeldAfter(trace::AllocationId id, int32_t step) const;
   bool HasStack(trace::AllocationId id) const;
   // Returns whether the block is a `buffer` that no module has allocated or moved. The hooks give
-  // this category to all tensors that exist before the first step and are kept.
+  // this category also to tensors that are created before the first step and kept.
   bool IsPersistentTensor(const LiveBlock& block) const;
   // Returns whether a frame of the block's stack is in a file whose path contains `folder`.
   bool HasFrameIn(trace::AllocationId id, std::string_view folder) const;
-  // Returns whether the block's stack has a frame of `function` ("": any function) in a file whose
-  // path ends with `file_end`.
+  // Returns whether the block's stack has a frame of `function`, or of any function if it is "", in
+  // a file whose path ends with `file_end`.
   bool HasFrame(trace::AllocationId id, std::string_view file_end,
                 std::string_view function = {}) const;
 

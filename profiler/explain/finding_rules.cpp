@@ -22,7 +22,7 @@ using trace::Phase;
 // Smaller shares of the peak are not reported, because they do not justify a change of the program.
 constexpr double kSmallShare = 0.02, kMediumShare = 0.05, kLargeShare = 0.10;
 constexpr uint64_t kLeast = uint64_t{1} << 20;
-// If there are fewer blocks, they are no graph but a loss or a result in a variable.
+// Fewer blocks than this are not a graph, but a loss or a result in a variable.
 constexpr size_t kGraphBlocks = 8;
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -119,7 +119,7 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
   if (end == trace::kNoEvent || !f.PeakInStep()) return std::nullopt;
   const trace::AllocationTable& a = f.trace.allocations;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // Excludes activations, because autograd keeps them even if no variable does.
+    // Excludes activations, because autograd keeps those alive, whether a variable does or not.
     return IsForward(block.phase) && block.step == f.peak.context.step &&
            block.category != Category::kActivation && !Stays(block.category) &&
            a.free_requested_event[block.id.value] > end;
@@ -131,7 +131,7 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
 }
 
 // Finds blocks of the first step that are live after the peak's step and after two further steps.
-// By then, blocks that each step replaces would be freed.
+// By then, a block that each step replaces would have been freed.
 MaybeFinding MadeInFirstStep(const FindingFacts& f) {
   if (f.steps.empty() || !f.PeakInRecordedStep()) return std::nullopt;
   const int32_t first = f.steps.front().index;
@@ -206,8 +206,8 @@ MaybeFinding ResidentInputs(const FindingFacts& f) {
 // ---- Evaluation, loading ------------------------------------------------------------------------
 
 MaybeFinding NoGradMissing(const FindingFacts& f) {
-  // A recording may end before its backward pass, and so may a run that ran out of memory. So the
-  // rule requires two forward passes, or one in a complete plan.
+  // A recording, or a run that ran out of memory, may end before its backward pass. So the rule
+  // requires two forward passes, or one forward pass in a complete plan.
   const auto passes = std::ranges::count_if(
       f.phases, [](const PhaseSpan& span) { return span.phase == Phase::kForward; });
   const bool whole = f.trace.info.backend == trace::Backend::kPlan && !f.RanOutOfMemory();
@@ -301,9 +301,9 @@ MaybeFinding LogitsCopies(const FindingFacts& f) {
 
 static bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
 
-// Recognizes casts only by their operator, because their source may already be freed. Counts only
-// casts that the program or a library calls, because PyTorch's own functions call autocast's casts.
-// Another rule finds copies of the logits.
+// Recognizes casts only by their operator, because the tensor that was cast may already be freed.
+// Counts only casts that the program or a library calls. Those of autocast are called by PyTorch's
+// own functions. Another rule finds copies of the logits.
 MaybeFinding DtypeCopies(const FindingFacts& f) {
   const uint64_t logits = BytesOfLogits(f);
   std::map<std::string, uint64_t> makers;
@@ -324,8 +324,8 @@ MaybeFinding DtypeCopies(const FindingFacts& f) {
 }
 
 // Finds blocks of half a parameter's size that a module allocated in a forward pass. If operators
-// are not recorded, most weights must have such a block, because a single block of equal size
-// proves little.
+// are not recorded, most weights must have such a block, because one block of the right size proves
+// little.
 MaybeFinding AutocastWeights(const FindingFacts& f) {
   std::map<uint64_t, int64_t> halves;
   uint64_t weights = 0;
@@ -491,8 +491,8 @@ MaybeFinding UnevenSteps(const FindingFacts& f) {
   }
   std::ranges::nth_element(peaks, peaks.begin() + static_cast<std::ptrdiff_t>(peaks.size() / 2));
   const uint64_t usual = peaks[peaks.size() / 2];
-  // The batch does not cause a peak outside of forward and backward, such as in evaluation or
-  // saving.
+  // If the peak is outside of forward and backward, as in evaluation or saving, the batch is not
+  // its cause.
   if (f.peak.context.step != at ||
       !(f.PeakIn(Phase::kForward) || f.PeakIn(Phase::kLoss) || f.PeakIn(Phase::kBackward)))
     return std::nullopt;

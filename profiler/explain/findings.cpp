@@ -21,9 +21,9 @@ struct Row {
   bool claims = true;  // later rules do not count the rule's blocks
 };
 
-// The more specific rules come first, because rules claim blocks. Each rule has a test program
-// (tests/emulated/findings_test.py), for which the rule returns a finding only while the program
-// contains the mistake.
+// The more specific rules come first, because rules claim blocks. For each rule, a test program
+// (tests/emulated/findings_test.py) has the mistake and yields the finding. Without the mistake, it
+// does not.
 constexpr Row kRows[] = {
     {{"leak",
       TEXT_MARK(

@@ -4,8 +4,8 @@
 //
 //   for (const Finding& finding : FindFindings(*trace)) Print(finding.text);
 //
-// The rules are declared in one table (findings.cpp), and a test program triggers each of them. If
-// a file has no phases, categories or stacks, the rules that need them find nothing. The trace must
+// The rules are declared in one table (findings.cpp), and a test program triggers each of them.
+// Rules that need phases, categories or stacks find nothing in a file without these. The trace must
 // contain one device. Pure; thread-safe.
 #pragma once
 
@@ -23,7 +23,7 @@ struct FindingRule {
   // English texts; pass them to i18n::Text before showing them.
   std::string_view rule;    // condition for the finding
   std::string_view remedy;  // how to fix it
-  // The toggle (`vramscope toggles`) that applies the remedy without an edit of the program.
+  // The toggle (`vramscope toggles`) that applies the remedy without editing the program.
   std::string_view toggle;
 };
 size_t FindingRuleCount();  // number of rules in the table

@@ -25,7 +25,7 @@ using Piece = SegmentView::Piece;
 using Use = SegmentView::Use;
 
 // Returns the bytes of a segment that empty_cache() would release. An expandable segment releases
-// its free pages. Another segment is released only if all of it is free.
+// its free pages. Any other segment is released only if it is completely free.
 uint64_t Releasable(const SegmentView& s, const run::AllocConf& conf) {
   if (!s.expandable) return s.live_bytes == 0 ? s.bytes : 0;
   const uint64_t page = allocator::PageSize(s.pool, conf);
@@ -160,7 +160,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
     }
     if (holes == 0 || s.live_bytes == 0) continue;
     with_holes.emplace_back(holes, &s);
-    // Each block gets an equal share of the bytes still left, so that rounding loses none.
+    // Each block gets an equal share of the bytes that are left, so that rounding loses no byte.
     uint64_t left = holes;
     for (const Piece& p : s.pieces) {
       if (!p.allocation.valid()) continue;

@@ -8,7 +8,7 @@
 namespace vramscope::explain {
 
 HeldGraph FindHeldGraph(const trace::Trace& trace) {
-  // Fewer live blocks are not a graph, but a loss or a result that a variable refers to.
+  // Fewer live blocks than this are not a graph, but a loss or a result in a variable.
   constexpr uint64_t kFewestBlocks = 8;
   HeldGraph held;
   if (trace.info.content == trace::Content::kState) return held;

@@ -19,7 +19,7 @@ struct Block {
   uint32_t layer = 0;
 };
 
-// Splits "model.layers.3.mlp" into "model.layers" and 3. nullopt: no part of the path is a number.
+// Splits "model.layers.3.mlp" into "model.layers" and 3. Returns nullopt if no part is a number.
 std::optional<std::pair<std::string_view, uint32_t>> NumberIn(std::string_view path) {
   for (size_t begin = path.find('.'); begin != std::string_view::npos;
        begin = path.find('.', begin + 1)) {
@@ -36,7 +36,7 @@ std::optional<std::pair<std::string_view, uint32_t>> NumberIn(std::string_view p
   return std::nullopt;
 }
 
-// Returns the blocks of one list of modules, such as "model.layers": the list with the most bytes.
+// Returns the blocks of the list of modules with the most bytes, such as "model.layers".
 std::vector<Block> ByModule(const trace::Trace& trace, const std::vector<uint32_t>& ids) {
   const trace::AllocationTable& a = trace.allocations;
   base::HashMap<std::string_view, uint64_t> lists;
@@ -69,8 +69,8 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
     if (s.count++ == 0) s.first = id;
   }
   // Finds the number of layers. This is the largest n for which 90 % of the repeated bytes are in
-  // stacks that occur about n, 2n, 3n ... times. A count may differ by one for each n, because the
-  // last layer may be incomplete.
+  // stacks that occur n, 2n, 3n ... times. A count may be off by 1, 2, 3 ..., because the last
+  // layer may be incomplete.
   std::map<uint32_t, uint64_t> by_count;
   uint64_t repeated = 0;
   for (const uint32_t id : ids) {
@@ -110,7 +110,7 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
   return out;
 }
 
-// Sums the blocks by layer. The result is empty if they have less than a quarter of `all` bytes.
+// Sums the blocks of each layer. Returns nothing if they have less than a quarter of `all` bytes.
 Layers LayersOf(const trace::Trace& trace, const std::vector<Block>& blocks, uint64_t all) {
   Layers out;
   base::HashMap<uint32_t, uint32_t> row;  // layer number -> row of the result

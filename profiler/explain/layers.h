@@ -13,14 +13,14 @@ namespace vramscope::explain {
 struct Layers {
   size_t count = 0;             // 0: no layers found
   std::vector<uint64_t> bytes;  // activations of each layer
-  // Activations that checkpointing would not keep: in every layer except the
-  // largest, all blocks after the first.
+  // The activations that checkpointing would not keep: all blocks of a layer except its first. All
+  // blocks of the largest layer are kept.
   base::HashSet<uint32_t> recomputed;
 };
 
 // Finds layers by the number in a module's path ("layers.3.mlp"). If such modules have few of the
-// bytes, finds layers by call stacks that repeat: each occurrence of the first such stack begins a
-// new layer.
+// bytes, finds layers by repeated call stacks. Each occurrence of the first such stack begins a new
+// layer.
 Layers FindLayers(const trace::Trace& trace, const analysis::LiveSet& live);
 
 }  // namespace vramscope::explain

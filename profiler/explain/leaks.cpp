@@ -2,8 +2,8 @@
 //
 // The first step is not judged, because it allocates lasting memory (optimizer state, caches). The
 // last step is not judged, because its gradients and results are still in use. A call site leaks if
-// blocks of at least half of the judged steps are still alive when the last step ends. At least one
-// of these steps must be in the last third.
+// blocks from at least half of the judged steps are still live when the last step ends. At least
+// one of these blocks must be from the last third of the steps.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -48,8 +48,8 @@ std::string Headline(const OutOfMemory& o) {
                              FormatBytes(o.reserved));
 }
 
-// Without `failure`, the event is a recorded failure. With it, the event is a request of a plan
-// that continued past its limit. It fails in a replay, with `failure`.
+// If `failure` is null, the event is a recorded failure. Otherwise it is a request of a plan that
+// continued past its limit, and `failure` is how the request fails in a replay.
 OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
                     const replay::Replayed::Failure* failure = nullptr) {
   OutOfMemory o;
@@ -83,8 +83,8 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
     const Fragmentation f = FragmentationAt(trace, event);
     o.reserved = f.reserved;
     for (const Fragmentation::PoolUse& p : f.pools) {
-      // Private pools (for example, of CUDA graphs) do not serve requests of other pools and
-      // release no memory for them.
+      // Private pools (for example, of CUDA graphs) neither serve requests of other pools nor
+      // release memory for them.
       if (p.mempool != 0) continue;
       o.cached += p.cached;  // before failing, the allocator releases all of this
       if (p.pool != pool || p.stream != stream) continue;
@@ -103,13 +103,13 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   return o;
 }
 
-// Returns whether the request fits after the allocator has released its cache. A plan over the
-// GPU's limit only records an out-of-memory event and continues; it releases nothing.
+// Returns whether the request fits after the allocator has released its cache. A plan that exceeds
+// the GPU's memory records an out-of-memory event and continues without releasing anything.
 bool PassesOnceReleased(const trace::Trace& trace, const OutOfMemory& o) {
   return trace.info.backend == trace::Backend::kPlan && o.missing == 0 && o.device_free < o.needed;
 }
 
-// Replays the trace under the GPU's limit. Returns the first request that fails; nullopt: none.
+// Replays the trace under the GPU's limit. Returns the first request that fails, or nullopt.
 absl::StatusOr<std::optional<OutOfMemory>> FirstFailure(const trace::Trace& trace,
                                                         const OutOfMemory& noted,
                                                         const OutOfMemoryOptions& options) {

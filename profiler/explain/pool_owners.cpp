@@ -14,8 +14,8 @@
 namespace vramscope::explain {
 namespace {
 
-// The use of a pool, as recognized from one call stack. Later values take precedence: memory for
-// cuBLAS that is allocated during a capture belongs to the capture.
+// The use of a pool, as a call stack shows it. Later values take precedence. For example, memory
+// that cuBLAS allocates during a capture belongs to the capture.
 enum class Use : uint8_t { kNothing, kBlas, kCommunication, kWeights, kKvCache, kCapture };
 constexpr size_t kUses = 6;
 
@@ -115,7 +115,7 @@ std::string NameOf(const Sums& sums, uint32_t mempool) {
       what = i18n::Text("cuBLAS workspaces");
       break;
     case Use::kNothing:
-      // Only the ids of captures' pools have a nonzero first number.
+      // Only a pool of a capture has an id whose first number is not 0.
       what = mempool >> 16 != 0 ? i18n::Text("CUDA graph capture") : i18n::Text("private pool");
       break;
   }

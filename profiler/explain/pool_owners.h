@@ -15,7 +15,7 @@ namespace vramscope::explain {
 // pool's id determines the name: "CUDA graph capture" or "private pool".
 std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace);
 
-// "0.2": the two numbers of segment_pool_id.
+// Returns for example "0.2", the two numbers of segment_pool_id.
 std::string PoolId(uint32_t mempool);
 
 }  // namespace vramscope::explain

@@ -30,7 +30,7 @@ std::set<int32_t> WholeSteps(const Trace& t) {
   return steps;
 }
 
-// Returns the step to compare; nullopt: compare the whole traces.
+// Returns the step to compare, or nullopt to compare the whole traces.
 absl::StatusOr<std::optional<int32_t>> StepOf(const Trace& a, const Trace& b,
                                               std::optional<int32_t> wanted) {
   if (wanted) return wanted;
@@ -80,8 +80,8 @@ std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
 
 constexpr std::string_view kOthers = TEXT_MARK("others");
 
-// Returns the class of a library's kernel; "" for other kernels. Library kernels cannot be compared
-// by name: one call can run several kernels, whose names differ between GPUs.
+// Returns the class of a library's kernel, or "" for other kernels. Library kernels cannot be
+// compared by name, because one call can run several kernels, and their names differ between GPUs.
 std::string_view ClassOf(std::string_view name, std::string_view op) {
   constexpr std::string_view kAttention = TEXT_MARK("attention"),
                              kConvolutions = TEXT_MARK("convolutions"),
@@ -118,8 +118,8 @@ std::string_view ClassOf(std::string_view name, std::string_view op) {
   return {};
 }
 
-// Matches kernels by name. Of the kernels without a match, those with a class are summed by class.
-// The others are matched by operator and launch order. (A library's kernel has another name on each
+// Matches kernels by name. Kernels without a match are summed by class if they have one. All
+// others are matched by operator and launch order. (A library's kernel has another name on each
 // GPU.)
 void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
   const std::vector<Launch> sides[] = {LaunchesOf(planned, SpanOf(planned, out.step)),

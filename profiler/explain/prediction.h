@@ -25,7 +25,7 @@ struct Prediction {
   struct Figures {
     uint64_t planned = 0, measured = 0;
     int64_t error() const { return static_cast<int64_t>(planned - measured); }
-    // The error relative to the measured value; nullopt if the measured value is 0.
+    // The error relative to the measured value, or nullopt if the measured value is 0.
     std::optional<double> relative() const;
   };
   Figures allocated, reserved;  // highest bytes in the step
@@ -42,8 +42,8 @@ struct Prediction {
 
   std::optional<int32_t> step;  // the compared step; nullopt: the whole traces
   analysis::RequestDiff requests;
-  // The first difference between the two sequences of allocations and frees. A side is empty if its
-  // sequence lacks the allocation or free.
+  // The first difference between the two sequences of allocations and frees. A side is empty if the
+  // allocation or free is missing in its sequence.
   struct Side {
     uint64_t index = 0;  // position in the sequence
     std::string text;    // "alloc #7 of 4096 B"
@@ -59,11 +59,11 @@ struct Prediction {
 
   struct Kernel {
     std::string name;
-    // The name of the measured kernel if it was matched by op and its name differs; else "". (Plans
-    // give library kernels names of vramscope's own.)
+    // If the kernel was matched by op and its measured name differs, the measured name, else "".
+    // (In plans, library kernels have names that vramscope gives them.)
     std::string measured_name;
-    // True: `name` is a class of library kernels whose names occur on one side only. The row sums
-    // them.
+    // If true, `name` is a class of library kernels, and the row sums those whose names are on one
+    // side only.
     bool is_class = false;
     uint64_t planned_count = 0, measured_count = 0;
     int64_t planned_ns = 0, measured_ns = 0;
@@ -78,8 +78,8 @@ struct Prediction {
   Kernel by_op;                 // matched by op
 };
 
-// Compares `step`. nullopt: compares the last step that is complete in both traces, or the whole
-// traces if there are no steps. Returns kNotFound if a trace lacks the step.
+// Compares `step`. If it is nullopt, compares the last step that is complete in both traces or,
+// without steps, the whole traces. Returns kNotFound if a trace lacks the step.
 absl::StatusOr<Prediction> HoldAgainst(const trace::Trace& planned, const trace::Trace& measured,
                                        std::optional<int32_t> step);
 

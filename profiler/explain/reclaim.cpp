@@ -20,7 +20,7 @@ using replay::Replayed;
 using run::FormatBytes;
 using trace::EventIndex;
 
-// Garbage collection only has an effect together with a memory fraction.
+// Garbage collection has no effect without a memory fraction.
 constexpr std::string_view kDefaults[] = {
     "expandable_segments:True", "max_split_size_mb:64", "max_split_size_mb:256",
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.95"};
@@ -47,7 +47,7 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
           .out_of_memory = r.out_of_memory};
 }
 
-// The memory size to which memory fractions refer, and where it is from. (Snapshots lack it.)
+// The memory size to which memory fractions refer, and its source. (Snapshots do not contain it.)
 struct GpuMemory {
   uint64_t bytes = 0;
   std::string note = {};
@@ -198,7 +198,7 @@ EventIndex MostUnused(const trace::Trace& trace) {
     return sums.reserved - std::min(sums.reserved, sums.allocated);
   };
   cursor.AdvanceTo(std::min(first, n));
-  // The state at the start is a candidate too.
+  // The state at the start may also have the most unused memory.
   EventIndex best = std::min(first, n - 1);
   uint64_t most = unused();
   for (EventIndex i = first; i < n && i <= last; ++i) {
@@ -266,7 +266,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   }
   for (const std::string& text : confs) {
     Remedy remedy{.name = text};
-    // The settings in kDefaults are tried in addition to the recorded settings.
+    // Each setting of kDefaults is added to the recorded settings.
     const std::string both =
         options.alloc_confs.empty() && !recorded_text.empty() ? recorded_text + "," + text : text;
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(both);

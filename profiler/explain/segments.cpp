@@ -54,8 +54,8 @@ void Fill(SegmentView& view, const std::vector<Range>& mapped,
     uint64_t at = begin;
     for (; next < blocks.size() && blocks[next].address < end; ++next) {
       SegmentView::Piece block = blocks[next];
-      // Truncates a block that overlaps the previous block or extends past the range,
-      // because files can be inconsistent.
+      // Files can be inconsistent, so a block that overlaps the previous block or extends past the
+      // range is truncated.
       const uint64_t block_end = std::min(EndOf(block.address, block.bytes), end);
       block.address = std::max(block.address, at);
       if (block_end <= block.address) continue;

@@ -22,9 +22,9 @@ std::string NameOf(const NamedStack& site, Detail detail) {
 
 using Rows = std::vector<uint32_t>;
 
-// Adds frames to the names of all sites until at least two names differ. Tries frames of
-// packages first (`within`), then callers instead. If neither suffices, returns false and keeps
-// the names.
+// Adds frames to the names of all sites until at least two names differ. First tries frames of
+// packages (`within`), and then callers instead. If both fail, returns false and keeps the
+// names.
 bool Split(std::span<const NamedStack> sites, const Rows& rows, std::vector<Detail>& details) {
   const Detail now = details[rows.front()];
   std::vector<Detail> tries;

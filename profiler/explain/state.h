@@ -28,7 +28,7 @@ struct MemoryState {
   std::vector<analysis::Group> by_site;
   std::vector<analysis::Group> by_category;
   std::vector<analysis::Group> by_pool;  // "large, stream 0", "vLLM: KV cache (private pool 0.2)"
-  // Bytes that torch.cuda.empty_cache() would release: cached memory outside private pools.
+  // Bytes that torch.cuda.empty_cache() would release: cached memory that is not in private pools.
   uint64_t empty_cache_gives = 0;
   std::string headline;  // one or two sentences
 };
@@ -36,7 +36,7 @@ MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event);
 // The state after the last event.
 MemoryState StateAtEnd(const trace::Trace& trace);
 
-// "large, stream 0". The name of a private pool consists of its owner and its id.
+// Returns for example "large, stream 0". A private pool's name consists of its owner and its id.
 std::string PoolName(const Fragmentation::PoolUse& pool);
 
 }  // namespace vramscope::explain

@@ -33,8 +33,8 @@ constexpr uint64_t kAdapterRank = 8;            // rank of LoRA
 constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements; smaller weights get no adapter
 constexpr uint64_t kLossChunks = 8;
 
-// Returns whether the operator's result has 16 bits under autocast. This is so for operators that
-// autocast runs in 16 bits, for norms and dropout, and for operators on 16-bit inputs. Softmax and
+// Returns whether the operator's result has 16 bits under autocast. This is so if autocast runs the
+// operator in 16 bits, if it is a norm or dropout, or if its inputs have 16 bits. Softmax and
 // residual additions, for example, stay in fp32.
 bool Is16BitUnderAutocast(std::string_view op) {
   for (const std::string_view name :
@@ -100,7 +100,7 @@ class Finder {
   }
 
  private:
-  // Returns the new size of a block. `category`: the block's category for most of its life.
+  // Returns the new size of a block. `category` is the block's category for most of its life.
   using NewBytes = std::function<uint64_t(uint32_t id, Category category)>;
 
   uint64_t Of(Category c) const { return oom_.by_category[static_cast<size_t>(c)]; }
@@ -112,19 +112,19 @@ class Finder {
   uint64_t Rounded(uint64_t bytes) const {
     return bytes == 0 ? 0 : allocator::CachingAllocator::RoundSize(bytes, conf_);
   }
-  // Whether every forward and backward pass allocates the block anew.
+  // Returns whether every forward and backward pass allocates the block again.
   bool OfAPass(uint32_t id, Category c) const {
     return c == Category::kActivation || c == Category::kInput || c == Category::kAutogradDetail ||
            (c == Category::kTemporary && allocations_.phase[id] != Phase::kOptimizer);
   }
-  // Whether the block is a 16-bit copy of a weight, as autocast makes it in a forward pass.
+  // Returns whether the block is a 16-bit copy of a weight that autocast makes in a forward pass.
   bool IsWeightCopy(uint32_t id) const {
     return Op(id).find("_to_copy") != std::string_view::npos &&
            parameter_bytes_.contains(2 * allocations_.bytes[id]);
   }
 
-  // Adds a technique. `every`: all blocks of the trace get new sizes, not only the blocks that are
-  // live at the failure.
+  // Adds a technique. If `every`, all blocks of the trace get new sizes, otherwise only those that
+  // are live at the failure.
   void Add(std::string name, std::string formula, const NewBytes& bytes, uint64_t request,
            uint64_t extra, bool every = true) {
     Technique t{.name = std::move(name),
@@ -182,19 +182,19 @@ class Finder {
         half, request, extra);
   }
 
-  // Returns the most bytes that gradients have at any time. If there is no optimizer state, the
-  // result is at least the bytes of the parameters.
+  // Returns the most bytes that gradients have at any time. If there is no optimizer state, returns
+  // at least the bytes of the parameters.
   uint64_t AllGradients() const {
     const analysis::MemoryCurves curves = analysis::ComputeCurves(trace_);
     const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
     const uint64_t most =
         gradients.empty() ? 0 : *std::max_element(gradients.begin(), gradients.end());
-    // Before the first optimizer step, possibly no backward pass is complete.
+    // Before the first optimizer step, there may have been no complete backward pass.
     return std::max(most, Of(Category::kOptimizerState) == 0 ? Of(Category::kParameter) : 0);
   }
 
-  // Each layer keeps only its input, the first block allocated in it. The layer that is being
-  // recomputed, assumed to be the largest, has all its blocks.
+  // Each layer keeps only its input, which is the first block that it allocates. Only the layer
+  // that is being recomputed has all its blocks. It is assumed to be the largest layer.
   void Checkpointing() {
     const Layers layers = FindLayers(trace_, live_);
     if (layers.count < 2) return;
@@ -218,8 +218,8 @@ class Finder {
       return std::string_view(s).starts_with("at::autocast::");
     });
   }
-  // Whether the block is a dropout mask. Dropout allocates it right after its result, with one byte
-  // per element.
+  // Returns whether the block is a dropout mask. Dropout allocates the mask right after its result,
+  // with one byte per element.
   bool IsMask(uint32_t id) const {
     return id > 0 && Op(id).find("dropout") != std::string_view::npos && Op(id - 1) == Op(id) &&
            allocations_.bytes[id] * kFp32 == allocations_.bytes[id - 1];
@@ -275,8 +275,8 @@ class Finder {
         request_is_state_ || (batch_bound_ && !IsOfIntegers(request_op_)) ? half : oom_.asked, 0);
   }
 
-  // Whether the block contains attention scores: the result of an operator, or of one of the
-  // program's functions, with softmax in its name.
+  // Returns whether the block contains attention scores. These are results of operators and of the
+  // program's functions whose names contain "softmax".
   bool OfSoftmax(uint32_t id) {
     if (IsSoftmax(Op(id))) return true;
     return OfSoftmax(trace_.events.StackOf(allocations_.alloc_event[id]));
@@ -311,8 +311,8 @@ class Finder {
         request ? 0 : oom_.asked, 0);
   }
 
-  // If the loss is computed in chunks, the tensors made from the logits
-  // exist for one chunk at a time.
+  // If the loss is computed in chunks, only one chunk at a time has the tensors that are made from
+  // logits.
   void Loss() {
     const auto of_loss = [this](uint32_t id, Category c) {
       return OfAPass(id, c) && allocations_.bytes[id] >= uint64_t{1} << 20 &&
@@ -368,7 +368,7 @@ class Finder {
   }
 
   // Removes the optimizer's temporaries. A fused step has none. With foreach=False, at most two
-  // exist at a time, neither larger than the largest parameter.
+  // exist at a time, each no larger than the largest parameter.
   void OptimizerTemporaries() {
     const auto goes = [this](uint32_t id, Category c) {
       return c == Category::kTemporary && allocations_.phase[id] == Phase::kOptimizer;
@@ -406,7 +406,7 @@ class Finder {
       elements += 2 * kAdapterRank * static_cast<uint64_t>(std::sqrt(static_cast<double>(n)));
     }
     const uint64_t parameters = std::max<uint64_t>(Of(Category::kParameter), 1);
-    // The adapters, their gradients, and as much optimizer state per parameter as now.
+    // Adds the adapters, their gradients, and as much optimizer state per parameter as now.
     const auto extra =
         static_cast<uint64_t>(static_cast<double>(elements * kFp32) *
                               (2 + static_cast<double>(state) / static_cast<double>(parameters)));

@@ -14,12 +14,12 @@ namespace vramscope::explain {
 struct Technique {
   std::string name;
   std::string formula;  // "half of 9.50 GiB of activations alive then"
-  // The new requested sizes, indexed by AllocationId. 0: the block is not allocated.
+  // The new requested sizes, indexed by AllocationId. Blocks of size 0 are not allocated.
   std::vector<uint64_t> bytes;
   uint64_t request = 0;  // new size of the failed request; 0: no request
   uint64_t extra = 0;    // bytes that are additionally allocated
   uint64_t frees = 0;    // bytes freed at the event, minus `extra`
-  // True: `bytes` has new sizes for the whole trace. False: only for blocks live at the event.
+  // Whether `bytes` has new sizes for the whole trace or only for blocks live at the event.
   bool everywhere = false;
 };
 

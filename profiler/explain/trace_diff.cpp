@@ -29,7 +29,7 @@ struct LiveSite {
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
-// The key is a name of the site. A site has the same name in both traces.
+// The key identifies the site, and is the same in both traces.
 using LiveSites = std::map<std::string, LiveSite>;
 
 LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool by_stack) {
@@ -74,8 +74,8 @@ void Join(LiveSite& to, LiveSite& from) {
   for (size_t c = 0; c < to.by_category.size(); ++c) to.by_category[c] += from.by_category[c];
 }
 
-// Joins a site that occurs only in A with a site that occurs only in B if their innermost frames
-// are the same. Their outer frames differ if the program was started in another way.
+// Joins a site that is only in A with a site that is only in B if they have the same innermost
+// frame. Outer frames differ if the program was started in another way.
 void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveSites& b) {
   std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // the keys in each trace
   LiveSites* const sides[] = {&a, &b};
@@ -143,7 +143,7 @@ std::vector<TraceDiff::Step> StepsOf(const std::vector<analysis::StepRow>& a,
   return out;
 }
 
-// Returns the event in the step at which the most bytes are allocated; kNoEvent: no such step.
+// Returns the event of the step with the most allocated bytes, or kNoEvent without such a step.
 EventIndex PeakEvent(const trace::Trace& trace, const analysis::MemoryCurves& curves,
                      int32_t step) {
   const trace::SliceTable& s = trace.slices;

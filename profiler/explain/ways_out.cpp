@@ -57,8 +57,8 @@ class Replays {
   void SetCount(size_t count) { count_ = std::max(count, done_); }
   EventIndex request() const { return request_; }
 
-  // Returns whether a replay can judge the whole run. This needs a plan, which is recorded to its
-  // end. A technique, if given, must have new sizes for all blocks of the trace.
+  // Returns whether a replay can judge the whole run. Only a plan is recorded to its end, so the
+  // trace must be one. A given technique must have new sizes for all blocks of the trace.
   bool Whole(const Technique* technique) const {
     return trace_.info.backend == trace::Backend::kPlan &&
            (technique == nullptr || technique->everywhere);
@@ -93,7 +93,7 @@ class Replays {
   bool Passes(const Replayed& r) const {
     return !r.first_out_of_memory || *r.first_out_of_memory > request_;
   }
-  // Fills `way` from the result of the replay; returns a description.
+  // Fills in `way` from the result of the replay. Returns a description.
   std::string Judge(const Replayed& r, const Technique* technique, WayOut& way) const {
     way.passes = way.request_passes = Passes(r);
     if (!Whole(technique)) {
@@ -138,7 +138,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
 
   const absl::StatusOr<Replayed> base = replays.Run(*recorded, nullptr);
   if (!base.ok()) return base.status();
-  // False if, for example, the replay packs older blocks into fewer segments than the program did.
+  // False for example if the replay packs older blocks into fewer segments than the program did.
   const bool reproduced = !replays.Passes(*base);
 
   std::vector<WayOut> out;

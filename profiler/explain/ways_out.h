@@ -14,7 +14,7 @@ std::vector<WayOut> EstimatedWays(const trace::Trace& trace, const analysis::Liv
                                   const OutOfMemory& oom);
 
 // Replays the trace with other settings, and with the new block sizes of each technique. In the
-// replays, the device has as much memory as at the event.
+// replays, the device has as much memory as it had at the event.
 absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, const OutOfMemory& oom,
                                                  const OutOfMemoryOptions& options);
 

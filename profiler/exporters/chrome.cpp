@@ -28,8 +28,8 @@ using trace::kCategoryCount;
 
 constexpr size_t kFlushAt = size_t{1} << 18;
 
-// Process and thread numbers in the file. Kineto assigns process n to GPU n; the host's number is
-// larger.
+// Process and thread numbers in the file. In Kineto's files, GPU n is process n, and the host's
+// process has a larger number.
 constexpr uint32_t kHostProcess = 1000;
 constexpr uint32_t kFirstThread = 1001;
 // Kineto's sort index places GPU processes after all CPU processes.
@@ -210,8 +210,8 @@ class ChromeWriter {
     Put("\n  }},\n");
   }
 
-  // Writes a modelled kernel, with the times of its operator, and its launch: HolisticTraceAnalysis
-  // drops kernels without a launch of the same correlation in a profiler step.
+  // Writes a modelled kernel with the times of its operator, and its launch. HolisticTraceAnalysis
+  // drops a kernel if no profiler step has a launch with the same correlation.
   void Kernel(const Span& span) {
     const uint32_t host_thread = thread_of_[trace_.slices.thread[span.slice]];
     Put("  {{\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", "
@@ -257,7 +257,7 @@ class ChromeWriter {
     }
   }
 
-  // Sums of one device at the current event.
+  // Returns the memory sums of one device at the current event.
   const trace::MemorySums& Now(uint8_t device) const { return at_.memory(device).sums(); }
 
   void MemoryInstant(EventIndex event, uint8_t device, int64_t bytes, uint64_t address,

@@ -20,7 +20,7 @@
 // forward ##` includes the loss, as in the table of phases; `## end ##` lasts from the end of a
 // step's last main phase to the end of the step.
 //
-// Writes in one pass: needs memory for the slices, but not for the text. Thread-safe.
+// Writes in one pass, so it needs memory for the slices, but not for the text. Thread-safe.
 #pragma once
 
 #include <absl/status/status.h>

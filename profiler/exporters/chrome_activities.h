@@ -1,7 +1,7 @@
-// Writes activities as events of a Chrome trace. Names and categories are
-// Kineto's; activities that Kineto does not support get vramscope's own names,
-// which importers/kineto_events.cpp can read. A flow arrow leads from every API
-// call to its work on the device.
+// Writes activities as events of a Chrome trace. Names and categories are Kineto's.
+// Activities that Kineto does not support have vramscope's own names, which
+// importers/kineto_events.cpp can read. A flow arrow leads from every API call to its work on
+// the device.
 #pragma once
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ class ChromeActivities {
   const trace::ActivityTable& table_;
   const std::vector<std::string>& names_;
   const int64_t begin_ns_;
-  // Keyed by correlation: the row of the call at which the flow arrow starts.
+  // The row of the call at which each flow arrow starts. The key is the correlation.
   base::HashMap<uint64_t, uint32_t> calls_;
 };
 

@@ -5,8 +5,8 @@
 //   end_ns,freed,birth_category,category,step,micro_batch,phase,module,op
 //
 // `source` is modelled or measured. `freed` is 0 for blocks that are live at the end of the trace;
-// end_ns is then the end of the trace. The fields step, micro_batch and segment are empty if there
-// is none. Addresses are hexadecimal, because spreadsheets round large numbers.
+// end_ns is then the end of the trace. The fields step, micro_batch and segment may be empty.
+// Addresses are hexadecimal, because spreadsheets round large numbers.
 #pragma once
 
 #include <absl/status/status.h>

@@ -19,17 +19,17 @@ struct EndBlock {
 // segment is a separate entry.
 struct EndSegment {
   uint64_t address = 0, bytes = 0;
-  // Row in the trace; UINT32_MAX: not in the trace, made up for a block outside all segments.
+  // The row in the trace, or UINT32_MAX if made up for a block outside of all segments.
   uint32_t segment = UINT32_MAX;
   uint8_t device = 0;
   std::vector<EndBlock> blocks;  // sorted by address, without gaps
 };
 
-// Returns the segments sorted by device and address. A block outside all segments gets a segment of
-// its own; this happens in traces without segments.
+// Returns the segments sorted by device and address. A block outside of all segments gets its own
+// segment, as in traces without segments.
 std::vector<EndSegment> EndState(const trace::Trace& trace);
 
-// Whether a free of the block was requested but not completed, because another stream uses it.
+// Returns whether the block's free is pending because another stream still uses the block.
 inline bool PendingFree(const trace::Trace& trace, uint32_t allocation) {
   return trace.allocations.free_requested_event[allocation] != trace::kNoEvent;
 }

@@ -1,4 +1,4 @@
-// Export formats. The source file of an exporter declares its format; no list has to be edited:
+// Export formats. The source file of an exporter declares its format, so no list has to be edited:
 //
 //   ExporterEntry DeclareExporter_csv() {
 //     return {.place = 20, .name = "csv", .suffix = "csv", .write = Write};
@@ -39,7 +39,7 @@ struct ExporterEntry {
   std::string_view help;    // programs that read the format; "": the name says enough
   std::string_view suffix;  // suffix of file names; "": the window does not offer the format
   bool one_device = false;
-  // Whether the format uses these parts of the request.
+  // Whether the format uses each of these parts of the request.
   bool uses_title = false, uses_baseline = false, uses_labels = false;
   absl::Status (*write)(const ExportRequest& request, std::ostream& out) = nullptr;
 };

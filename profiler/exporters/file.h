@@ -13,8 +13,8 @@
 
 namespace vramscope::exporters {
 
-// Returns the error of trace::OutputFile (with the path and the system's error) if there is one,
-// otherwise the error that `write` returned.
+// Returns the error of trace::OutputFile (with the path and the system's error) or, if there is
+// none, the result of `write`.
 absl::Status WriteFile(const std::string& path,
                        const std::function<absl::Status(std::ostream&)>& write);
 

@@ -72,8 +72,8 @@ double Share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// A table with three kinds of columns: text (left-aligned), figures (right-aligned), and shares
-// drawn as bars.
+// A table with three kinds of columns: text (left-aligned), figures (right-aligned), and bars that
+// show shares.
 class HtmlTable {
  public:
   enum Kind { kText, kFigure, kBar };
@@ -98,7 +98,7 @@ class HtmlTable {
     ++rows_;
   }
   bool empty() const { return rows_ == 0; }
-  // `all`: number of rows that the table would have without the limit.
+  // `all` is the number of rows that the table would have without a limit.
   std::string Html(size_t all = 0) const {
     std::string html = html_ + "</tbody></table></div>\n";
     if (all > rows_) html += Paragraph(fmt::format("and {} more", all - rows_), "dim");
@@ -318,7 +318,7 @@ class Report {
     return Heading(title) + table.Html(groups.size());
   }
 
-  // One sentence for each explanation (profiler/explain). Remedies are left out: they need replays.
+  // One sentence for each explanation (profiler/explain). Omits remedies, which need replays.
   std::string Findings() const {
     const trace::EventIndex peak = summary_.peak.context.event;
     std::vector<std::string> found;

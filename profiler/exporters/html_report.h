@@ -5,9 +5,9 @@
 //   out << HtmlReport(trace, {.title = "train.py", .command = "vramscope plan --preset ..."});
 //
 // The page is self-contained: no script, no external files (curves are inline SVG). It can be
-// printed, and is light or dark as the browser prefers. All text of the trace is escaped. The trace
-// must contain one device (trace/one_device.h). Pure function; thread-safe. Takes about a second
-// for some millions of events.
+// printed, and follows the browser's light or dark theme. All text of the trace is escaped. The
+// trace must contain one device (trace/one_device.h). Pure function; thread-safe. Takes about a
+// second for some millions of events.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace vramscope::exporters {
 struct HtmlReportOptions {
   std::string title = {};    // "": the program, or the model
   std::string command = {};  // a command that shows the same report; "": none
-  // The run to compare with; null: none.
+  // The run to compare with, if any.
   std::shared_ptr<const trace::Trace> baseline = {};
   std::string baseline_title = {};
   size_t rows = 20;  // maximum number of rows in a table

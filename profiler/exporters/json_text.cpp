@@ -7,7 +7,7 @@
 namespace vramscope::exporters {
 namespace {
 
-// Length of the well-formed UTF-8 sequence at the start of `text` (Unicode 15, table 3-7); 0: none.
+// Returns the length of the well-formed UTF-8 (Unicode 15, table 3-7) at the start of `text`, or 0.
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) -> uint32_t {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;

@@ -7,9 +7,9 @@
 
 namespace vramscope::exporters {
 
-// Cleans names for JSON strings as Kineto does: backslashes become slashes, line ends are removed,
-// quotes are escaped, and a text with other unprintable characters becomes "unknown". Unlike in
-// Kineto, printable UTF-8 is kept.
+// Cleans a name for a JSON string as Kineto does. Backslashes become slashes, line ends are
+// removed, quotes are escaped, and a name with other unprintable characters becomes "unknown".
+// Unlike Kineto, keeps printable UTF-8.
 std::string CleanJsonText(std::string_view text);
 
 // Replaces every byte that is not part of well-formed UTF-8 by U+FFFD.

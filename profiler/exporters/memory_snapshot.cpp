@@ -30,7 +30,7 @@ constexpr EventIndex kCheckEvery = 1 << 14;
 constexpr uint32_t kNoActivity = UINT32_MAX;
 
 // Returns the action of a history entry that was imported as a marker because it is not an
-// allocator event (see profiler/recording); "" for other markers.
+// allocator event (see profiler/recording). Returns "" for other markers.
 std::string_view ActionOfMarker(std::string_view marker) {
   constexpr std::string_view kLeftOut = "left out: ";
   if (marker == "snapshot" || marker == "annotate") return marker;
@@ -99,8 +99,8 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // Returns the first event to write. Earlier events of a recording only restate what its segments
-  // contain. A snapshot without history thus has no entry except its marker.
+  // Returns the first event to write. Earlier events of a recording only repeat what its segments
+  // contain. Thus the only entry of a snapshot without history is its marker.
   static EventIndex FirstEntry(const trace::Trace& trace) {
     if (trace.recording_begin != kNoEvent) return trace.recording_begin + 1;
     return trace.info.content == trace::Content::kState ? trace.events.size() : 0;
@@ -117,8 +117,8 @@ class SnapshotWriter {
     const auto is_said = [&](EventIndex event) {
       return !is_concluded(event) && trace_.events.category[event] != Category::kUnknown;
     };
-    // If the imported file contained some categories, the inferred ones are not marked as inferred:
-    // otherwise, a reader infers all again and discards the recorded ones.
+    // If the imported file contained some categories, inferred ones are not marked as inferred.
+    // Otherwise, a reader would infer all again and discard the recorded ones.
     return std::ranges::any_of(events, is_concluded) && std::ranges::none_of(events, is_said);
   }
   // Finds allocations whose category changes while they are live.
@@ -265,7 +265,7 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // Writes an entry for every older block whose category changes later: its category when the
+  // For every older block whose category changes later, writes an entry with its category when the
   // recording begins. The block's other entries have the category of most of its life.
   void OlderBlocks(int device, SnapshotPickle::List& list) {
     const trace::AllocationTable& a = trace_.allocations;
@@ -289,8 +289,8 @@ class SnapshotWriter {
     }
     return 0;
   }
-  // Whether the event only reserves or frees addresses. Snapshots have no entry for such an event:
-  // in them, an expandable segment begins when memory is mapped.
+  // Returns whether the event only reserves or frees addresses. Snapshots have no entry for this,
+  // because in them an expandable segment begins when memory is mapped.
   bool IsAddressSpace(EventIndex event) const {
     const EventKind kind = trace_.events.kind[event];
     return (kind == EventKind::kSegmentAlloc || kind == EventKind::kSegmentFree) &&
@@ -388,8 +388,8 @@ class SnapshotWriter {
     CategoryItem(to);
     category_now_[row] = to;
   }
-  // Writes an entry with the category that the block has at `event`. It is needed because the alloc
-  // entry has the category of most of the block's life.
+  // Writes an entry with the category that the block has at `event`. The alloc entry does not show
+  // it, because that has the category of most of the block's life.
   void Birth(EventIndex event, uint32_t row) {
     out_.BeginDict();
     OfAllocation("annotate", row, event);
@@ -397,7 +397,7 @@ class SnapshotWriter {
     CategoryItem(category_now_[row]);
     out_.EndDict();
   }
-  // MemoryViz.js fails on a file with categories but without "unknown", so one entry gets it.
+  // MemoryViz.js fails on a file with categories if none is "unknown", so one entry gets it.
   void SayUnknown() {
     if (!write_categories_ || unknown_reported_) return;
     unknown_reported_ = true;

@@ -160,7 +160,7 @@ absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
   Clock::time_point told{};
   int status = 0;
   pid_t ended = 0;
-  // Waits for the end of the command. Its pipes may stay open longer if a grandchild has them open.
+  // Waits for the end of the command. Its pipes may stay open longer if a grandchild has them.
   while (ended == 0 || ((out_open || err_open) && told == Clock::time_point{})) {
     std::array<pollfd, 2> files = {
         {{out_open ? out_read.get() : -1, POLLIN, 0}, {err_open ? err_read.get() : -1, POLLIN, 0}}};

@@ -55,7 +55,7 @@ struct Message {
   std::string why;
 };
 
-// The content of a line: one message, or the messages of a batch. Each message may be invalid.
+// The message of a line, or the messages of a batch. Each of them may be invalid.
 struct Line {
   bool batch = false;
   std::vector<Message> messages;

@@ -20,7 +20,7 @@
 namespace vramscope::cli::mcp {
 namespace {
 
-// Newest first. A client that requests an unsupported version is offered the newest version.
+// Supported versions, newest first. A client that requests any other version is offered the newest.
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
 constexpr std::string_view kFirstStructured = "2025-06-18";
@@ -83,8 +83,8 @@ void Server::Read() {
     reader_.Add({buffer.data(), static_cast<size_t>(got)},
                 [this](std::optional<std::string_view> line) { TakeLine(line); });
   }
-  // The client has closed its side. RunningIsCancelled() now returns true, so the running command
-  // is cancelled, and then the server ends.
+  // The client has closed its side. RunningIsCancelled() now returns true. This cancels the running
+  // command, and then the server ends.
   std::lock_guard lock(mutex_);
   ended_ = true;
   running_cancelled_ = broken_ || running_cancelled_;

@@ -80,7 +80,7 @@ class Server {
   bool initialized_ = false;
   std::string protocol_;
   selfcheck::Commands commands_;
-  // modification time and size of the open files
+  // the modification time and the size of each opened file
   std::map<std::string, std::pair<int64_t, uint64_t>> known_;
   std::unique_ptr<program::ScratchFolder> traces_;
   int next_trace_ = 1;

@@ -71,8 +71,8 @@ bool Within(const fs::path& path, const fs::path& folder) {
   return end == folder.end() || (std::next(end) == folder.end() && end->empty());
 }
 
-// Returns an absolute path. It cannot be mistaken for an option or for `-`, the standard input,
-// which belongs to the client.
+// Returns an absolute path, which cannot be mistaken for an option or for `-` (standard input). The
+// standard input carries the client's messages.
 absl::StatusOr<std::string> PathOf(const std::string& text, const Access& access) {
   if (text.empty() || text.find('\0') != std::string::npos)
     return absl::InvalidArgumentError("a path is empty or contains a zero byte");

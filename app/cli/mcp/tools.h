@@ -19,7 +19,7 @@ namespace vramscope::cli::mcp {
 
 // What the tools of a server are allowed to do.
 struct Access {
-  // files are read and written only within these folders; empty: anywhere
+  // files are read and written only within these folders, or anywhere if there are none
   std::vector<std::string> folders;
   bool programs = false;  // `plan` may run programs
 };
@@ -38,7 +38,7 @@ struct Call {
   std::vector<std::string> files;    // the files that the command reads
   std::string folder;                // working directory; "": that of the server
   bool makes_trace = false;          // the server must add -o
-  // the path at which the trace is saved; "": in the server's own folder of traces
+  // the path at which the trace is saved, or "" for the server's own folder of traces
   std::string save_as;
 };
 
@@ -54,14 +54,14 @@ struct Tool {
 std::span<const Tool> Tools();
 const Tool* FindTool(std::string_view name);  // null: no such tool
 
-// Returns kInvalidArgument with the names of the arguments that do not match the schema.
+// Returns OK, or kInvalidArgument and the names of the arguments that do not match the schema.
 absl::Status CheckArguments(const Json& schema, const Json& arguments);
 
 // Returns the list of tools as the response to `tools/list`.
 Json ToolsJson();
 
-// Returns the JSON with at most `most` elements in every array. "left_out" {path: count} in the
-// result gives the number of elements removed from each array.
+// Returns the JSON with at most `most` elements in every array. "left_out" in the result says how
+// many elements were removed from each array ({path: count}).
 Json Shortened(const Json& json, size_t most);
 
 }  // namespace vramscope::cli::mcp

@@ -103,7 +103,7 @@ void CheckBudget(const Subject& s) {
   s.Begin("check passes at what is needed and fails below");
   const Answer judged = s.Ask("check", {"--budget", "1048575TiB"});
   if (!judged.json.is_object()) {
-    // `check` rightly refuses a file in which no GPU memory was recorded.
+    // If no GPU memory was recorded, `check` must refuse the file.
     if (s.peak.reserved == 0) return s.report.Skip(judged.error);
     return s.report.True("check answers", false, judged.error);
   }

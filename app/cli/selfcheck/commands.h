@@ -36,7 +36,7 @@ class ScratchFolder {
 
 class Commands {
  public:
-  // An exception that the command throws is also returned as an Answer.
+  // If the command throws an exception, returns it as the error of the Answer.
   Answer Run(std::vector<std::string> arguments);
   const ScratchFolder& folder() const { return folder_; }
   // Forgets the opened files. Call it after a file has been rewritten under the same name.

@@ -12,7 +12,7 @@ Answer Diff(const Subject& s, std::vector<std::string> options) {
   return s.Ask("diff", std::move(options));
 }
 
-// Compares "a" with "b" in every object of `json` that has both keys. "delta" must be 0.
+// In every object of `json` with "a" and "b", checks that the two are equal and that "delta" is 0.
 void CheckSides(const Subject& s, const Json& json, const std::string& where) {
   if (json.is_object() && json.contains("a") && json.contains("b")) {
     s.report.Equal(where + ": a, b", json["a"], json["b"]);

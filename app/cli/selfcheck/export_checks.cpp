@@ -28,7 +28,7 @@ std::optional<std::string> Export(const Subject& s, const std::string& format) {
   return std::nullopt;
 }
 
-// `info`: the `info` output for the exported file, which contains only one device.
+// `info` is the output of the command `info` for the exported file, which has only one device.
 void ComparePeaks(const Subject& s, const Json& info, bool reserved) {
   const Json& peaks = At(info, "peaks");
   if (!peaks.is_array() || peaks.size() != 1)
@@ -93,7 +93,7 @@ void CheckChrome(const Subject& s) {
   ComparePeaks(s, info, true);
   if (!s.device.empty()) return;  // host work belongs to no single device
   for (const char* key : {"kernels", "copies", "collectives", "out_of_memory"})
-    // for a plan without activities, the exporter makes kernels from the operators
+    // without activities, the exporter makes kernels from operators, so the counts differ
     if (s.trace->activities.size() > 0)
       s.report.Equal(fmt::format("{}: read again, info", key), At(info, key), At(s.info, key));
 }

@@ -133,7 +133,7 @@ void CheckMemory(const Subject& s) {
     const Json& memory = At(peak.json, "device_memory");
     s.report.Equal(at + "used on the device: sum of its parts", Sum(At(memory, "parts"), "bytes"),
                    At(memory, "used"));
-    // The part is named "blocks" if the file does not contain requested sizes.
+    // This part has two names. It is "blocks" if the file does not contain requested sizes.
     const uint64_t blocks =
         Number(PartOf(memory, "blocks, as requested")) + Number(PartOf(memory, "blocks"));
     s.report.Equal(at + "requested: device_memory, peak", blocks, At(peak.json, "requested"));

@@ -8,7 +8,7 @@
 namespace vramscope::cli::selfcheck {
 namespace {
 
-// Returns what the file lacks for an exact replay; "" if it lacks nothing.
+// Returns what the file lacks for an exact replay, or "" if it lacks nothing.
 std::string WhyNotExact(const Subject& s, const Json& replayed) {
   if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string()) {
     const std::string settings = agree.get<std::string>();

@@ -1,4 +1,4 @@
-// Collects the comparisons that `selfcheck` makes, in groups, and the differences. Example:
+// Collects the comparisons of `selfcheck` in groups, with the differences that they find. Example:
 //
 //   report.Begin("diff with itself");
 //   report.Equal("peak allocated: diff, info", diff["peak"]["allocated"]["a"], info["allocated"]);

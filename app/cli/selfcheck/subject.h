@@ -25,7 +25,7 @@ struct Subject {
   Json info;       // info's output for the whole file
   Json of_device;  // the device's entry in info's `peaks`
 
-  // Whether segments were recorded, rather than only the total of reserved memory.
+  // Returns whether segments were recorded. A file may have only the total of reserved memory.
   bool has_segments() const {
     return trace::SegmentRecordOf(*trace) == trace::SegmentRecord::kEach &&
            trace->segments.size() > 0;
@@ -50,7 +50,7 @@ void CheckSaved(const Subject& subject, const std::shared_ptr<const trace::Trace
 void CheckReplay(const Subject& subject);  // replay_checks.cpp
 
 // run_checks.cpp: plans the run twice and leaves its trace in `file`. Returns the output of the
-// first plan. If it is not ok(), the plans were not compared.
+// first plan. If the first plan is not ok(), compares nothing.
 Answer CheckRun(Commands& commands, Report& report, const std::vector<std::string>& run_arguments,
                 const std::string& file);
 

@@ -64,8 +64,8 @@ class _AfterTorch:
 
 
 def _own_allocator():
-    """Disables other allocators, because a plan needs the allocator's history, which they do not
-    keep. PyTorch reads these settings when it is imported."""
+    """Disables other allocators, because they do not keep the history that a plan needs. PyTorch
+    reads these settings when it is imported."""
     if not os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         return
     if os.environ.pop("PYTORCH_NO_CUDA_MEMORY_CACHING", None):
@@ -79,8 +79,8 @@ def _own_allocator():
 
 
 def _failed(error):
-    """Writes the import error into a file, and the command line prints it. The loader's message
-    says which library is missing."""
+    """Writes the import error into a file for the command line, which prints it. The error contains
+    the loader's message, which says which library is missing."""
     text = "%s: %s" % (type(error).__name__, str(error)[:1500])
     missing = re.search(r"undefined symbol: (\w+)", text)
     if missing and re.match(r"(cu|nccl|nv)", missing[1]):

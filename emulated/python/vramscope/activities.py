@@ -71,10 +71,10 @@ class _AtTheEnd:
 
 
 class _Operators:
-    """Lets PyTorch's profiler report the begin and the end of each operator to an NVTX tool. That
-    tool is the library that also records activities (cupti/operators.cpp). The profiler is set to
-    the state that torch.autograd.profiler.emit_nvtx uses. Autograd's threads inherit that state
-    from the thread that calls backward."""
+    """Makes PyTorch's profiler report the begin and the end of each operator to an NVTX tool. The
+    tool is the library that also records activities (cupti/operators.cpp). The profiler gets the
+    state that torch.autograd.profiler.emit_nvtx sets. Autograd's threads inherit that state from
+    the thread that calls backward."""
 
     def __init__(self, process):
         self.telling = None  # the thread whose operators are reported

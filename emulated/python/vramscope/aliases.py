@@ -34,14 +34,14 @@ def tell(tensor, value):
 
 
 def detached(tensor, source):
-    """Stores from which tensor `tensor` was detached. Both have the same memory and version
-    counter, but the detached tensor has no `_base` that refers to the other."""
+    """Stores that `tensor` was detached from `source`. Both have the same memory and version
+    counter, but `tensor` has no `_base` that refers to `source`."""
     if not tensor.is_nested:
         tensor._vramscope_source = weakref.ref(source)
 
 
 def source(tensor, said):
-    """Returns the tensor from which `tensor` was detached, or None if they no longer share their
+    """Returns the tensor from which `tensor` was detached, or None if the two no longer share
     memory."""
     other = said.get("_vramscope_source")
     other = other and other()
@@ -123,7 +123,7 @@ def install(process, values):
 
     @functools.wraps(reduce_ex)
     def __reduce_ex__(tensor, protocol):
-        """Writes known values into the memory first, because pickle saves the bytes of the
+        """First writes known values into the memory, because pickle saves the bytes of the
         storage."""
         if values.small(tensor) and not tensor.is_floating_point() and tensor.is_contiguous():
             value = values.kept(tensor)

@@ -7,8 +7,8 @@ CACHELESS = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 
 
 def said(process, name):
-    """Reports the settings of other allocators that `inject/sitecustomize.py` removed from the
-    environment."""
+    """Reports the settings that `inject/sitecustomize.py` removed from the environment because they
+    select other allocators."""
     what = "PyTorch's allocator keeps no history without its cache, so the cache is on" if name == CACHELESS else \
         "cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it"
     process.assume(what + " and reserves memory differently", name)

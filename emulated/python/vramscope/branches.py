@@ -29,8 +29,8 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def way(frame):
-    """Returns the result, True or False, to assume for the condition in the frame's line. None:
-    both are possible."""
+    """Returns the result (True or False) to assume for the condition in the frame's line, or None
+    if both are possible."""
     return _way(frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -66,8 +66,8 @@ def _way(filename, line):
 
 
 def sound(decision):
-    """Returns the test's result with which the program does not fail. None: it fails with neither
-    result."""
+    """Returns the result of the test (True or False) with which the program goes on, or None if
+    both results let it go on."""
     if isinstance(decision, (ast.Assert, Filter)):
         return True
     if isinstance(decision, ast.If):
@@ -164,7 +164,7 @@ def nonzero(filename, line):
 
 
 def _but_lengths(node):
-    """Yields the nodes of an expression except those in len(x), because a list's length does not
+    """Yields the nodes of an expression, but not those in len(x): the length of a list does not
     depend on its numbers."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len":
         return
@@ -183,7 +183,7 @@ def reads(call):
 
 
 def _part(test, wanted):
-    """Returns the value that all conditions in the test must have so that the test is `wanted`.
+    """Returns the value that every condition in the test must have to make the test `wanted`, or
     None if they need different values."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _part(test.operand, not wanted)

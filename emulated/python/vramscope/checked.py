@@ -31,7 +31,8 @@ def install(process, values):
 
 
 def _shown(function, values):
-    """Wraps the formatting of a tensor's numbers, whose width PyTorch would compute on the GPU."""
+    """Wraps the formatting of a tensor for printing. PyTorch would compute the width of the numbers
+    on the GPU."""
     torch = values.torch
 
     @functools.wraps(function)
@@ -48,8 +49,8 @@ def _shown(function, values):
 
 
 def _combinations(function, values):
-    """Wraps combinations(). PyTorch counts a mask to get the number of combinations, which also
-    follows from the length."""
+    """Wraps combinations(). PyTorch counts a mask on the GPU to get the number of combinations, but
+    the tensor's length also determines it."""
     @functools.wraps(function)
     def wrapper(input, r=2, with_replacement=False):
         if values.counted_on_gpu(input) and input.dim() == 1 and type(r) is int and r > 0:
@@ -91,8 +92,8 @@ def _selected(function, values):
 
 
 def _isin(function, values):
-    """Wraps isin(). If there are many elements to look for, PyTorch sorts the distinct elements,
-    and its C++ code reads their number from the GPU."""
+    """Wraps isin(). To look for many elements, PyTorch sorts the distinct elements, and its C++
+    code reads their number from the GPU."""
     torch = values.torch
 
     def sorts(elements, wanted):
@@ -122,7 +123,8 @@ def _isin(function, values):
 
 
 def _exponentials(function, values):
-    """Wraps matrix_exp(). For a batch, PyTorch reads from the GPU which matrices need the same number of steps."""
+    """Wraps matrix_exp(). For a batch, PyTorch groups the matrices by the number of steps that they
+    need, and reads the groups from the GPU."""
     torch = values.torch
 
     @functools.wraps(function)

@@ -27,8 +27,8 @@ _CALL = {"abs": abs, "fabs": abs, "float": float, "int": int, "round": round, "m
 
 
 def number(frame):
-    """Returns (value, why) for the number that the frame's line reads. The value is 0 if there is
-    no reason for another value."""
+    """Returns (value, why) for the number that the frame's line reads. The value is 0 unless there
+    is a reason for another one."""
     reader = None  # name of the function that returned the number
     for _ in range(LEVELS):
         filename, line = frame.f_code.co_filename, frame.f_lineno
@@ -55,7 +55,8 @@ def _number(filename, line, reader):
 
 
 def _solve(filename, numbers, mine):
-    """Returns the value to use for the numbers `mine`, or None if the usual value can be used."""
+    """Returns the value to assume for the numbers `mine`, or None if the usual value is
+    suitable."""
     tests = [(decision.test, branches.sound(decision)) for decision in branches.decisions(filename) if numbers.within(decision.test)]
     rest = [(test, wanted, keys) for test, wanted in tests if wanted is not None and (keys := numbers.keys_in(test))]
     together, keys = [], set(mine)
@@ -118,7 +119,7 @@ class _Numbers:
         return test in self.nodes
 
     def key(self, node):
-        """Returns the key of the number that the expression names or reads; None for other
+        """Returns the key of the number that the expression names or reads, or None for other
         expressions."""
         if isinstance(node, (ast.Name, ast.Attribute)):
             text = _dotted(node)
@@ -138,7 +139,7 @@ def _own(scope):
 
 
 def _dotted(node):
-    """Returns the text of a name or a dotted name; None for other expressions."""
+    """Returns the text of a name or a dotted name, or None for other expressions."""
     if isinstance(node, ast.Name):
         return node.id
     owner = _dotted(node.value) if isinstance(node, ast.Attribute) else None
@@ -146,7 +147,7 @@ def _dotted(node):
 
 
 def _evaluate(node, numbers, values):
-    """Returns the value of a condition if the numbers have these values; None if it depends on
+    """Returns the value of a condition if the numbers have these values, or None if it depends on
     anything else."""
     def go(node):
         return _evaluate(node, numbers, values)

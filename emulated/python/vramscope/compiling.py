@@ -27,7 +27,7 @@ class Compiling:
         process = self.process
         ours = os.path.join(process.settings.scratch, "compiled", "")
         named = os.environ.get(VARIABLE, "")
-        # There is one folder per rank. In a common folder, it would depend on timing which ranks
+        # Each rank has a folder of its own. In a common folder, timing would decide which ranks
         # find code that another rank has compiled.
         before, self.folder = self.folder, os.path.join(ours, "rank-" + os.environ.get("RANK", "0"))
         if not named or named.startswith(ours) or named == before:  # otherwise the user's environment names a folder
@@ -101,7 +101,7 @@ def _codes(code):
 
 def stays_as_it_is(module):
     """Excludes functions of this package from torch.compile, which would otherwise compile them as
-    part of the program. Functions that the program calls itself are still traced."""
+    part of the program. If compiled code of the program calls one of them, it is still traced."""
     skip_code = getattr(module, "skip_code", None)
     if skip_code is None:  # before 2.8
         from torch._C._dynamo.eval_frame import skip_code

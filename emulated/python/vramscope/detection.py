@@ -61,8 +61,8 @@ def install(process, values):
 
 
 def _assigned(process, values, assign):
-    """Replaces the assignment that a Triton kernel would compute: the first worker gets the first task, and so on. Any
-    other assignment has the same size."""
+    """Replaces the assignment that a Triton kernel would compute. The first worker gets the first
+    task, and so on. Every other assignment would have the same size."""
     @functools.wraps(assign)
     def batch_linear_assignment(cost, *args, **kwargs):
         result = assign(cost, *args, **kwargs)
@@ -71,8 +71,8 @@ def _assigned(process, values, assign):
             process.assume(
                 "an assignment computed on the GPU is assumed to give the first worker the first task, and so on", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
-            # replaces the known values that the tensor had before the kernel, because the kernel
-            # overwrites them
+            # the kernel overwrites the tensor, so this replaces the values that were known
+            # before
             values.settle(result, value.masked_fill(value >= tasks, -1).expand(result.shape).contiguous())
         return result
 

@@ -9,7 +9,7 @@ from vramscope import imports, initialization
 _NAME = "diffusion_pytorch_model"
 _LOADING = ("ignore_mismatched_sizes", "output_loading_info", "torch_dtype", "dtype", "device_map", "max_memory", "offload_folder",
             "offload_state_dict", "low_cpu_mem_usage", "variant", "use_safetensors", "quantization_config", "disable_mmap", "parallel_config",
-            # All arguments that are not in this list locate or change the configuration.
+            # Arguments that are not in this list locate or change the configuration.
             "use_flashpack", "flashpack_kwargs", "dduf_entries")
 
 
@@ -58,8 +58,8 @@ def _installed(process, modeling):
 
 
 def _load_empty(process, load, cls, config, unused, dtype, kwargs):
-    """Lets the library's own loader read a checkpoint of sparse files, because it also places and
-    quantizes parts of the model."""
+    """Lets the library's own loader read a checkpoint of sparse files, because the loader also
+    places and quantizes parts of the model."""
     torch = process.torch
     os.makedirs(process.settings.scratch, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:

@@ -80,8 +80,8 @@ OPERATORS = {
 
 
 def counted(call):
-    """Returns the bytes and the number of allocations of the call, and its result. It begins with
-    no cached memory."""
+    """Returns the bytes and the number of allocations of the call, and its result. Releases cached
+    memory before the call."""
     gc.collect()
     torch.cuda.synchronize()
     torch.cuda.empty_cache()

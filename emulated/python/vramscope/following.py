@@ -14,8 +14,8 @@ MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like
         "triu_indices")
 WRITTEN = ("tensor", "as_tensor", "asarray")  # copies of host data
 MADE_BY_TENSOR = ("new_ones", "new_zeros", "new_full")
-# Functions that create random tensors. Values are also drawn on the CPU for up to this number of
-# elements, and need not be equal to the GPU's.
+# Functions that create random tensors. For tensors of up to this number of elements, values are
+# also drawn on the CPU. They need not be equal to the GPU's values.
 RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
 # Functions that compute tensors from tensors. Most of them are also methods.
 DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
@@ -37,7 +37,8 @@ ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "m
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
           "narrow", "select", "long", "int", "bool", "byte", "short", "char", "float", "double", "ravel", "unflatten", "swapaxes", "swapdims", "movedim",
           "moveaxis", "t", "tile", "broadcast_to", "diagonal")
-# The methods of VIEWED that are also functions of torch. Conversions such as float() are not: torch.float is a type.
+# The methods in VIEWED that are also functions of torch. Conversions such as float() are missing,
+# because torch.float is a type.
 VIEWED_BY_TORCH = ("reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "clone", "detach", "narrow", "select", "ravel", "unflatten",
                    "swapaxes", "swapdims", "movedim", "moveaxis", "t", "tile", "broadcast_to", "diagonal")
 # Like VIEWED, but with the shape of another tensor, whose values need not be known.
@@ -71,8 +72,8 @@ class Following(Known):
         return 0 < tensor.numel() <= most and self.transforms() is None and not torch.cuda.is_current_stream_capturing()
 
     def values_of(self, arguments):
-        """Returns the arguments with tensors replaced by their known values; None if a tensor's
-        values are unknown."""
+        """Returns the arguments with each tensor replaced by its known values, or None if the
+        values of any tensor are unknown."""
         values = []
         for argument in arguments:
             if isinstance(argument, self.torch.Tensor):
@@ -88,8 +89,9 @@ class Following(Known):
         return values
 
     def whole(self, tensor):
-        """Returns (whole tensor, its value) if `tensor`, which is about to change, is a part of another tensor; None if there
-        is none, or if its values are unknown or too many."""
+        """Returns (whole tensor, its value) if `tensor` is a part of another tensor. Returns None
+        if it is not, or if the whole tensor's values are unknown or too many. Call before `tensor`
+        changes."""
         part = tensor._base
         if part is None:
             part = aliases.source(tensor, getattr(tensor, "__dict__", {}))
@@ -113,7 +115,8 @@ class Following(Known):
         self.settle(base, after)
 
     def into(self, function, args, kwargs, **more):
-        """Calls a function that writes its result into the tensors `out`. `more`: additional arguments on the CPU."""
+        """Calls a function that writes its result into the tensors `out`. `more` are additional
+        arguments for the computation on the CPU."""
         out = kwargs["out"]
         parts = out if isinstance(out, (tuple, list)) else (out,)
         rest = {key: value for key, value in kwargs.items() if key != "out"}
@@ -182,8 +185,8 @@ class Following(Known):
         return wrapper
 
     def computed(self, function, *args, **kwargs):
-        """Returns the function's result on the CPU. None if the function fails, for example for an
-        unsupported type or an index out of range."""
+        """Returns the function's result on the CPU, or None if the function fails, for example
+        because of an unsupported type or an index out of range."""
         try:
             return function(*args, **kwargs)
         except (RuntimeError, IndexError, NotImplementedError):
@@ -191,8 +194,8 @@ class Following(Known):
 
     def settle(self, tensor, value):
         """Stores a computed value for the tensor. Floating-point values are not written to emulated
-        memory, where a later write by a kernel could go unnoticed. So only reads in Python find
-        them."""
+        memory, because a later write by a kernel could go unnoticed there. So only reads in Python
+        find them."""
         if not value.is_floating_point():
             self.restore(tensor, value)
         elif self.plain(tensor) and tensor.dtype is value.dtype:
@@ -222,8 +225,8 @@ class Following(Known):
         return wrapper
 
     def in_order(self, places, args, kwargs):
-        """Sets the indices that sorting unknown numbers returns, because a program may need them to
-        be different."""
+        """Sets the indices that sorting unknown numbers returns to 0, 1, 2, ..., because a program
+        may need all indices to be different."""
         if not self.small(places, MANY) or not places.dim() or not self.unknown(places):
             return
         dim = kwargs.get("dim", next((arg for arg in args[1:] if type(arg) is int), -1))
@@ -234,7 +237,8 @@ class Following(Known):
         self.settle(places, order.expand(places.shape).clone())
 
     def changed(self, function):
-        """Wraps a method that writes known values into a tensor whose values are known, or that overwrites a whole tensor."""
+        """Wraps a method that writes into a tensor. The new values are known if the written values
+        are known and the old ones are either known or all overwritten."""
         overwrites = function.__name__ in ("copy_", "fill_")
 
         @functools.wraps(function)
@@ -318,7 +322,7 @@ class Following(Known):
     def follows(self, function):
         """Wraps reductions and scans (sum, max, cumsum, ...) of small integer tensors, such as
         lengths, message sizes and offsets. Also handles a few known values of other types, and
-        empty tensors: their sum is 0 and their product 1."""
+        empty tensors (sum 0, product 1)."""
         binary = self.derived(function)  # max(a, b)
 
         @functools.wraps(function)
@@ -381,7 +385,7 @@ class Following(Known):
         return wrapper
 
     def kinds(self, tensor):
-        """Returns how many distinct values a tensor with unknown values can have at most."""
+        """Returns the maximum number of distinct values of a tensor whose values are unknown."""
         of_type = 2 if tensor.dtype is self.torch.bool else 1 << 62 if tensor.is_floating_point() else 1 << (8 * tensor.element_size() - 1)
         return min(of_type, getattr(tensor, "_vramscope_classes", of_type))
 
@@ -426,8 +430,8 @@ class Following(Known):
             self.count_distinct(0)
 
     def unique_along(self, function):
-        """Wraps torch.unique(dim=...). It always requests counts, because only then does PyTorch
-        use kernels whose distinct keys the platform counts."""
+        """Wraps torch.unique(dim=...). Always requests counts, because PyTorch then uses kernels
+        for which the platform can count the distinct keys."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             if not self.counted_on_gpu(tensor):

@@ -68,7 +68,7 @@ def _patch(process, module):
     def __call__(self, input_ids, *args, **kwargs):
         _state.full = any(input_ids.shape[-1] >= getattr(one, "max_length", float("inf")) for one in self)
         answer = look(self, input_ids, *args, **kwargs)
-        # This result is not only for generate(): assisted generation, for example, uses it for its
+        # Not only generate() uses this result. Assisted generation, for example, uses it for its
         # candidates.
         if getattr(answer, "is_cuda", False):
             answer._vramscope_value, answer._vramscope_version = process.torch.full(answer.shape, _state.full, device="cpu"), known.version(answer)
@@ -103,8 +103,8 @@ def _patch(process, module):
             return _state.full
 
         check.__call__ = stop
-    # For the first method, an argument says whether all sequences have ended; for the second, its
-    # result does.
+    # Whether all sequences have ended is an argument of the first method, and the result of the
+    # second.
     if hasattr(mixin, "_has_unfinished_sequences"):
         mixin._has_unfinished_sequences = goes_on(
             mixin._has_unfinished_sequences,

@@ -7,8 +7,8 @@ import weakref
 class MissingGradients:
     def __init__(self, recorder):
         self.recorder = recorder
-        # {optimizer: [number of its trainable parameters, weak references to those without a
-        # gradient so far]}
+        # {optimizer: [number of its trainable parameters, weak references to the parameters that
+        # have had no gradient]}
         self.optimizers = weakref.WeakKeyDictionary()
         self.told = (0, 0, 0)
 

@@ -53,8 +53,8 @@ class Hooks:
         self.recorder.on_begin.append(self.saved.begin)
 
     def again(self):
-        """Called when another recording begins in this process. Names and steps are then counted
-        from 0 again."""
+        """Called when another recording begins in this process. Restarts the counts of names and
+        steps at 0."""
         self.roots.clear()
         self.module_names.clear()
         self.described.clear()
@@ -82,8 +82,8 @@ class Hooks:
             raise Enough()
 
     def by_hand(self, cleared=False):
-        """Ends the step of a program that has no optimizer, if it updated weights itself. Writes
-        the same marks as for an optimizer's step."""
+        """Ends the step if the program updated weights itself, without an optimizer. Writes the
+        same marks as for an optimizer's step."""
         left = self.updates.over(cleared)
         if left is None:
             return
@@ -160,8 +160,8 @@ class Hooks:
         self.recorder.native.tag(INPUT, args)
 
     def describe(self, module):
-        """Reports the program's model. It is the first called module that trains. If no module
-        trains, it is the first module with parameters."""
+        """Reports the program's model: the first called module that trains or, if none trains, the
+        first called module with parameters."""
         inner = getattr(module, "module", module)  # the module in DistributedDataParallel and similar
         if any(map(self.torch.nn.parameter.is_lazy, module.parameters())):
             return  # parameters of LazyLinear, which get a shape in the first call
@@ -230,8 +230,8 @@ class Hooks:
         def wrapper(*args, **kwargs):
             if not self.recorder.recording:
                 return run(*args, **kwargs)
-            # Under a dispatch mode, the pass is only traced, for example by torch.compile. It is
-            # then no pass of the program.
+            # Under a dispatch mode, the pass is only traced, for example by torch.compile. Such a
+            # pass is not one of the program's own.
             real = self.backward_depth == 0 and not self.optimizer_depth and not self.torch._C._len_torch_dispatch_stack()
             if real:
                 self.something_begins()
@@ -328,14 +328,15 @@ def install(process):
 
 def _modules(torch, hooks):
     module = torch.nn.modules.module
-    # torch.compile warns about global hooks, but the program did not install these.
+    # torch.compile warns about global hooks, but the program did not install these hooks.
     warnings.filterwarnings("ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks")
     module.register_module_forward_pre_hook(hooks.module_begins)
     try:
         module.register_module_forward_hook(hooks.module_ends, always_call=True)
     except TypeError:  # torch 2.0
         module.register_module_forward_hook(hooks.module_ends)
-    # Tags tensors of a model when it is created on the GPU, because it may not fit.
+    # Tags a model's tensors as soon as they are created on the GPU, because the model may not fit
+    # into the memory.
     for kind, category in (("parameter", PARAMETER), ("buffer", BUFFER)):
         register = getattr(module, "register_module_%s_registration_hook" % kind, None)
         if register is not None:

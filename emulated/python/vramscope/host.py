@@ -54,7 +54,8 @@ class Platform:
 
 
 class Loop(Platform):
-    """Uses the host times of the embedded loop, which does not run Python, so that tests/oracle can compare both."""
+    """Uses the host times of the embedded loop, which does not run Python, so that tests/oracle can
+    compare the loop with a program."""
 
     def __init__(self, folder):
         super().__init__(folder)
@@ -70,8 +71,8 @@ class Loop(Platform):
 
 
 def trained(optimizer):
-    """Returns the number of trained parameters. Does not read their gradients, because that creates
-    Python objects."""
+    """Returns the number of trained parameters. Does not read their gradients, because reading them
+    creates Python objects."""
     return sum(parameter.requires_grad for group in optimizer.param_groups for parameter in group["params"])
 
 

@@ -4,8 +4,8 @@ import sys
 
 
 class _Finder:
-    """A finder that never finds a module. It only adds calls to the loading of modules that other
-    finders find."""
+    """A finder that never finds a module. Other finders find the modules, and this one only adds
+    calls to their loading."""
 
     def __init__(self):
         self.calls = {}  # name of a module: [(process, call)]

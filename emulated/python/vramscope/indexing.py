@@ -25,8 +25,8 @@ def _kinds(kind):
 
 
 def replace(torch, getitem):
-    """Sets the method. Does so only if the interpreter's types have the memory layout that CPython
-    has had since 3.8."""
+    """Replaces Tensor.__getitem__, but only if the interpreter's types have the memory layout that
+    CPython has had since 3.8."""
     tensor = torch.Tensor
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return

@@ -77,8 +77,8 @@ def install(process):
 
 
 class Absent(dict):
-    """A state dict that was not downloaded. Each value that a program reads from it is absent in
-    the same way."""
+    """A state dict that was not downloaded. Every value that a program reads from it is an Absent,
+    too."""
 
     def __missing__(self, key):
         return Absent()
@@ -129,8 +129,8 @@ _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.
 
 
 def _at_the_hub(cls, name, kwargs):
-    """Returns the configuration of a model whose weights would be downloaded from the Hub. None if
-    the weights are on this computer, or if the Hub does not know the name."""
+    """Returns the configuration of a model whose weights would be downloaded from the Hub, or None
+    if the weights are on this computer or if the Hub does not know the name."""
     if os.path.exists(name) or any(kwargs.get(key) for key in ("gguf_file", "from_tf", "from_flax", "state_dict", "variant")):
         return None
     try:
@@ -149,8 +149,8 @@ def _at_the_hub(cls, name, kwargs):
     return None if getattr(config, "quantization_config", None) is not None else config
 
 
-# With one of these arguments, more than a device must be known to build the model. So transformers'
-# own loader runs with a checkpoint of sparse files.
+# These arguments need transformers' own loader to build the model. It then reads a checkpoint of
+# sparse files.
 _LOADERS = ("quantization_config", "device_map", "max_memory", "offload_folder", "tp_plan", "tp_size", "device_mesh", "distributed_config")
 _NO_ATTRIBUTES = ("config", "dtype", "torch_dtype", "name_or_path", *_LOADERS)
 
@@ -229,10 +229,10 @@ def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
 
 
 def _shard_size(config):
-    """Returns the maximum size of a checkpoint's files, which is the default of the transformers
-    version that saved it. The files determine the order in which tensors are loaded, and thus into
-    which free blocks they fit. The size is at most half of the computer's memory, because a loader
-    maps whole files."""
+    """Returns the maximum size of each of a checkpoint's files: the default of the transformers
+    version that saved it. How tensors are distributed over files determines the order in which they
+    are loaded, and thus which free blocks they get. The size is at most half of the computer's
+    memory, because a loader maps whole files."""
     try:
         version = tuple(int(part) for part in str(config.transformers_version).split(".")[:2])
     except (AttributeError, ValueError):

@@ -17,8 +17,8 @@ _LIBRARIES = (os.sep + "torch" + os.sep, os.sep + "triton" + os.sep)
 
 
 def place():
-    """Returns file:line of the innermost frame of the program, which is outside of PyTorch, Triton
-    and this package."""
+    """Returns file:line of the innermost frame of the program (not of PyTorch, Triton or this
+    package)."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -51,7 +51,8 @@ def compiles(torch):
 
 
 def traces(torch):
-    """Returns a function that tells whether torch.jit.trace is active, where sizes are tensors."""
+    """Returns a function that tells whether torch.jit.trace is active. While it is, sizes are
+    tensors."""
     state = getattr(torch._C, "_get_tracing_state", None) or (lambda: None)
     return lambda: state() is not None
 
@@ -72,8 +73,8 @@ class Known:
         # {address of a storage: {(address, bytes) of known values in it: number of tensors with
         # these values}}
         self.holds = {}
-        # {address of a storage: {version before a write of known values into its bytes: version
-        # after that write}}
+        # {address of a storage: {version before a write of known values: version after that
+        # write}}
         self.sure = {}
         self.kinds_of_tensors = {self.torch.Tensor: True}
         self.known = library.vramscope_emulated_is_known
@@ -86,8 +87,8 @@ class Known:
         self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)
 
     def plain(self, tensor):
-        """Returns whether the operators of this tensor are PyTorch's own. It must be a torch.Tensor
-        or of a subclass other than Parameter that has no __torch_dispatch__."""
+        """Returns whether the operators of this tensor are PyTorch's own. This is so for
+        torch.Tensor, and for subclasses other than Parameter that have no __torch_dispatch__."""
         kind = type(tensor)
         known = self.kinds_of_tensors.get(kind)
         if known is None:
@@ -128,8 +129,8 @@ class Known:
             return False
 
     def value(self, tensor):
-        """Returns the values of a small integer or boolean tensor on the GPU as a CPU tensor; None
-        if they are unknown. Reads them in place, because a copy to the host would wait for the
+        """Returns the values of a small integer or boolean tensor on the GPU as a CPU tensor, or
+        None if they are unknown. Reads them in place, because a copy to the host would wait for the
         GPU."""
         torch = self.torch
         if not self.plain(tensor) or not tensor.is_cuda:
@@ -162,8 +163,8 @@ class Known:
         return self.kept_elsewhere(tensor, said)
 
     def kept_elsewhere(self, tensor, said):
-        """Returns the values of the tensor from which `tensor` was detached or of which it is a
-        view, for example if that tensor was written to later."""
+        """Looks for the values of `tensor` in another tensor: the one from which it was detached,
+        or of which it is a view. That tensor may have been written to later."""
         source = aliases.source(tensor, said)
         if source is not None:
             return self.kept(source)
@@ -199,7 +200,8 @@ class Known:
                 self.put(tensor, value.contiguous())
 
     def wrote(self, tensor, before):
-        """Call after known values were written into the tensor. `before`: its version before the write."""
+        """Call after known values were written into the tensor. `before` is its version before the
+        write."""
         now = version(tensor)
         if before != now and getattr(tensor, "_vramscope_stayed", None) == now:
             self.sure.setdefault(tensor.untyped_storage().data_ptr(), {})[before] = now
@@ -223,7 +225,7 @@ class Known:
                 said["_vramscope_stayed"] = version(part)
 
     def peek(self, tensor):
-        """Returns the values of a small tensor of any type and strides as a CPU tensor; None if
+        """Returns the values of a small tensor of any type and strides as a CPU tensor, or None if
         they are unknown."""
         torch = self.torch
         value = self.kept(tensor)
@@ -236,8 +238,8 @@ class Known:
         return torch.frombuffer(data, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
 
     def restore(self, tensor, value):
-        """Call after a kernel has read the tensor, or has written the contents of `value` into it.
-        Sets the value."""
+        """Sets the value. Call after a kernel has read the tensor, or has written `value` into
+        it."""
         if self.plain(tensor) and tensor.is_cuda and tensor.dtype is value.dtype:
             self.keep(tensor, value)
             if tensor.is_contiguous() and 0 < tensor.numel() <= FEW:
@@ -249,17 +251,17 @@ class Known:
         tensor._vramscope_said = version(tensor)
 
     def said(self, tensor):
-        """Returns the assumed result, True or False, or None if nothing was assumed."""
+        """Returns the assumed result (True or False), or None if nothing was assumed."""
         said = getattr(tensor, "__dict__", {})
         truth = said.get("_vramscope_truth")
         return truth if truth is not None and said["_vramscope_said"] == version(tensor) else None
 
-    # --- counters on the GPU: if an optimizer's state was loaded onto the GPU, it counts its steps
-    # there, and divides by values computed from the counts ---
+    # --- counters on the GPU: an optimizer whose state was loaded onto the GPU counts its steps
+    # there, and divides by values that it computes from the counts ---
 
     def number(self, tensor):
-        """Returns the value of a one-element tensor on the GPU as a CPU tensor; None if the value
-        is unknown, and for other tensors."""
+        """Returns the value of a one-element tensor on the GPU as a CPU tensor. Returns None if the
+        value is unknown, and for other tensors."""
         torch = self.torch
         if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or tensor.numel() != 1:
             return None
@@ -271,7 +273,7 @@ class Known:
 
     def put(self, tensor, number):
         """Writes the value into emulated memory. While the tensor exists, kernels do not make the
-        value unknown. After that, its memory may be reused."""
+        value unknown. After that, other tensors may use the memory."""
         size = tensor.numel() * tensor.element_size()
         try:
             self.stay(tensor.data_ptr(), size, 1)

@@ -30,8 +30,8 @@ class Native:
     tag_gradients, tag_module. Raises OSError or AttributeError if there is no such library."""
 
     def __init__(self, path=""):
-        # PyDLL is used because the library's functions use Python objects and need the
-        # interpreter's lock.
+        # PyDLL, because the library's functions use Python objects and need the interpreter's
+        # lock.
         self.library = ctypes.PyDLL(path or os.environ.get("VRAMSCOPE_PROGRAM_TAIL", ""))
         methods = self._function("methods", ctypes.c_void_p)
         make = ctypes.pythonapi.PyCFunction_NewEx
@@ -49,8 +49,9 @@ class Native:
         return function
 
     def begin(self, path, clock, torch, count, address):
-        """`clock`: the library's clock function, or None for the host's clock. `count`: returns a device's number of
-        allocations and frees, or None if the allocator reports them to the library."""
+        """`clock` is the clock function for the library, or None for the host's clock. `count` is a
+        function that returns a device's number of allocations and frees, or None if the allocator
+        reports them to the library."""
         address_of = None if clock is None else ctypes.cast(clock, ctypes.c_void_p)
         pieces = [ctypes.py_object] * 3 + [ctypes.c_void_p, ctypes.py_object, ctypes.c_int, ctypes.c_size_t]
         prepare = self._function("prepare", ctypes.c_int, *pieces)

@@ -55,7 +55,7 @@ def _has_gpu() -> bool:
 
 
 class Shown:
-    """Shows in a notebook a result, and whether it fits a budget."""
+    """Shows a result in a notebook, and says whether it fits a budget."""
 
     def __init__(self, result: Result, check: Optional[Check]) -> None:
         self.result = result

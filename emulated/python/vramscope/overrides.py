@@ -13,9 +13,10 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Builtin:
-    """A replacement of a builtin function. Unlike a Python function, it does not become a method as
-    an attribute of a class, and it can be a member of an Enum. A __torch_function__ of a class or
-    mode gets this replacement as its function, because it is torch's attribute."""
+    """A replacement of a builtin function. Unlike a Python function, it does not turn into a method
+    when it is an attribute of a class, and it can be a member of an Enum. The __torch_function__ of
+    a class or mode gets this replacement as `func`, because the replacement is torch's
+    attribute."""
     __text_signature__ = None
 
     def __init__(self, torch, function, original):
@@ -61,9 +62,9 @@ def _overridable(torch, function):
 
 def _method(torch, function, original):
     """Wraps a replacement of a method. If an argument has a __torch_function__, PyTorch's own
-    method runs. It passes torch.Tensor's attribute to __torch_function__. The replacement runs only
-    when __torch_function__ calls that attribute, so that __torch_function__ does not see calls by
-    the replacement."""
+    method runs, which passes torch.Tensor's attribute to __torch_function__. The replacement runs
+    only when __torch_function__ calls that attribute. So __torch_function__ does not see the calls
+    that the replacement makes."""
     overridden = torch._C._has_torch_function_variadic
 
     @functools.wraps(function)
@@ -129,8 +130,8 @@ def replace(torch, owner, name, function):
 
 
 def install(process, originals):
-    """Call after functions of torch were replaced. `originals` is {name: function}, and also has
-    functions that were not replaced."""
+    """Call after functions of torch were replaced. `originals` is {name: function}. It also
+    contains functions that were not replaced."""
     torch, with_device = process.torch, constructors(process.torch)
     for name, original in originals.items():
         function = getattr(torch, name)
@@ -152,7 +153,8 @@ def install(process, originals):
 
 
 def _copies(module):
-    """FakeCopyMode compares with the method of the base class, which is not replaced."""
+    """FakeCopyMode compares its function with the method of the base class, which is not
+    replaced."""
     mode, torch = module.FakeCopyMode, module.torch
     handle = mode.__torch_function__
 

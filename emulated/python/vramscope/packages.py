@@ -34,8 +34,8 @@ def _folder():
 
 
 def is_own(path):
-    """Returns whether the file belongs to the program. Such a file is not installed, or is in the
-    program's own folder, as with `pip install -e`."""
+    """Returns whether the file belongs to the program. It does if it is not installed, or if it is
+    in the program's own folder (as with `pip install -e`)."""
     if not isinstance(path, str) or path.startswith((_HERE, "<")):
         return False
     path = os.path.abspath(path)
@@ -45,7 +45,7 @@ def is_own(path):
 
 
 def sources():
-    """Returns those of the imported files that belong to the program, the script first."""
+    """Returns the imported files that belong to the program, beginning with the script."""
     found = {}
     for name in ("__main__", *sys.modules):
         path = getattr(sys.modules.get(name), "__dict__", {}).get("__file__")

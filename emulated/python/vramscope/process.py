@@ -15,8 +15,8 @@ MOST_PROCESSES = 1 << 22  # Linux has no process numbers from here on (PID_MAX_L
 
 
 class Enough(SystemExit):
-    """Raised after the requested number of steps. As a SystemExit, it ends the program like
-    sys.exit(0): `finally` and atexit run, and `except Exception` does not catch it."""
+    """Raised after the requested number of steps. Because it is a SystemExit, it ends the program
+    like sys.exit(0): `finally` and atexit run, and `except Exception` does not catch it."""
 
     def __init__(self):
         super().__init__(0)
@@ -92,8 +92,8 @@ class Process:
         return os.getpid() == self.pid
 
     def again(self):
-        """Call in a fork of the warm process (warm.py), which has only imported modules. Makes the
-        fork report as a separate process that runs another program."""
+        """Call in a fork of the warm process (warm.py). Until now, that process has only imported
+        modules. The fork then reports as a separate process that runs another program."""
         self.settings.__init__()
         self.pid = os.getpid()
         self.about.update(pid=self.pid, argv=sys.argv[:64], rank=int(os.environ.get("RANK", "0") or 0),
@@ -176,8 +176,7 @@ class Process:
         self.about["exception"] = "%s: %s" % (kind.__name__, text[:2000])
 
     def end(self, how):
-        """Writes all data. If it is called several times, the first `how` other than "end" is
-        reported."""
+        """Writes all data. After several calls, the first `how` other than "end" is reported."""
         if not self.mine():
             return
         if not self.about["ended"] or self.about["ended"] == "end":

@@ -16,11 +16,10 @@ _ENDS_WITHIN = 10.0  # seconds for the program to end after Ctrl-C
 
 
 class VramscopeError(RuntimeError):
-    """An error of the program `vramscope`, with its message.
-
-    `status` is its exit status (README.md): 1 the answer is no, 2 wrong usage, 3 bad input, 4 an
-    internal failure. `result` is what was recorded of a planned program that began to train and
-    then failed; otherwise None.
+    """An error of the program `vramscope`, with its message. `status` is its exit status
+    (README.md): 1 the answer is no, 2 wrong usage, 3 bad input, 4 an internal failure. If a planned
+    program began to train and then failed, `result` is what was recorded of it; otherwise it is
+    None.
     """
 
     def __init__(self, message: str, status: int = BAD_INPUT, result: Any = None) -> None:
@@ -45,8 +44,8 @@ def _candidates() -> Iterable[str]:
 
 
 def find() -> str:
-    """Returns the path of the program. It is $VRAMSCOPE or, in this order, the program in the
-    wheel, on PATH, or in the build tree."""
+    """Returns the path of the program `vramscope`: $VRAMSCOPE or else the program in the wheel, on
+    PATH, or in the build tree, in this order."""
     for path in _candidates():
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
@@ -56,8 +55,8 @@ def find() -> str:
 
 
 def platform() -> str:
-    """Returns the folder of the emulated platform's libraries. The library that listens to the
-    allocator is in it, too."""
+    """Returns the folder of the emulated platform's libraries, which also contains the library that
+    listens to the allocator."""
     places = [os.environ.get("VRAMSCOPE_EMULATED", ""), os.path.dirname(os.path.dirname(_HERE))]
     beside = os.path.dirname(os.path.realpath(find()))
     places += [os.path.join(beside, "..", "emulated"), os.path.join(beside, "..", "lib", "vramscope", "emulated")]
@@ -68,8 +67,8 @@ def platform() -> str:
 
 
 def environment() -> Dict[str, str]:
-    """Returns the environment without the variables that make child processes part of a plan,
-    because the program `vramscope` must not become a part of it."""
+    """Returns the environment without the variables that make child processes part of a plan. The
+    program `vramscope` must not become part of one."""
     if "VRAMSCOPE_PROGRAM_OUTPUT" not in os.environ:
         return dict(os.environ)
     mine = {name: value for name, value in os.environ.items()

@@ -92,8 +92,8 @@ def _needs_a_plan(item: Any) -> bool:
     except ImportError:
         import importlib.util
 
-        # torch is only searched for, because without NVIDIA's libraries it cannot be imported. A
-        # plan provides them.
+        # Only searches for torch and does not import it, because it cannot be imported without
+        # NVIDIA's libraries. A plan provides those.
         return importlib.util.find_spec("torch") is not None
     return not torch.cuda.is_available()
 

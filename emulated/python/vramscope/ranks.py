@@ -13,9 +13,9 @@ def install(process):
     rank, world = (int(part) for part in process.settings.as_rank.split("/"))
     os.environ.update(RANK=str(rank), LOCAL_RANK="0", WORLD_SIZE=str(world), LOCAL_WORLD_SIZE="1",
                       MASTER_ADDR="127.0.0.1", MASTER_PORT="29500")
-    # NCCL's heartbeat thread would query the store each second for failed ranks, of which there are
-    # none. The store is in Python. If the thread calls it while the interpreter shuts down, the
-    # thread is killed, and the process with it.
+    # NCCL's heartbeat thread would query the store every second for failed ranks, but there are
+    # none. The store is written in Python. If the thread called it while the interpreter shuts
+    # down, the thread would be killed, and with it the process.
     os.environ.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0")
     process.about.update(rank=rank, world_size=world)
     process.assume("one process runs as rank %d of %d: data from the other ranks is missing" % (rank, world), "--as-rank")
@@ -52,8 +52,8 @@ def install(process):
             pass
 
         def check(self, keys):
-            # check() reports keys of other ranks as absent, because programs do not use it to wait
-            # for them.
+            # check() reports keys of other ranks as absent, because programs do not use check() to
+            # wait for them.
             return all(key in self.said for key in keys)
 
         def delete_key(self, key):
@@ -149,16 +149,16 @@ def _checkpoints(process, module):
 
 
 def _flat_states(process, module):
-    """Handles FSDP1's optim_state_dict, for which ranks exchange their parameters' names and
-    states. If this rank has no part of a parameter, a state like one of its own states is
-    assumed."""
+    """Handles FSDP1's optim_state_dict, for which ranks exchange the names and states of their
+    parameters. For a parameter of which this rank has no part, assumes a state like that of a
+    parameter of this rank."""
     if not hasattr(module, "_allgather_state_info"):
         return  # before 2.1, ranks do not exchange names and states
     mapped, gathered = module._map_param_key_to_optim_keys, module._allgather_state_info
 
     @functools.wraps(mapped)
     def _map_param_key_to_optim_keys(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, *args, **kwargs):
-        # With merge_keys=True, PyTorch merges the keys of all ranks. Otherwise it would wait for
+        # With merge_keys=True, PyTorch merges the keys of all ranks. With False, it would wait for
         # the keys of the first rank.
         keys, own = mapped(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, True)
         if optim_state_dict["state"]:

@@ -90,7 +90,7 @@ class Recorder:
     # --- marks ---
 
     def address(self, tensor):
-        """Returns the address of the block of a tensor of any class; 0 if the tensor has no
+        """Returns the address of the block of a tensor of any class, or 0 if the tensor has no
         block."""
         tensor = getattr(tensor, "_local_tensor", tensor)  # this rank's part of a DTensor
         try:
@@ -176,7 +176,7 @@ class Recorder:
         self.recording = False
 
     def _adopt(self):
-        """A forked child that is the first to use CUDA becomes a process of its own."""
+        """If a forked child is the first to use CUDA, it becomes a recorded process of its own."""
         self.process.pid = os.getpid()
         self.process.about["pid"] = self.process.pid
         return True
@@ -193,14 +193,14 @@ class Recorder:
             more = {}
             if "clear_history" in inspect.signature(record).parameters:
                 more["clear_history"] = True
-            # Stacks of frees are not recorded, because nothing shows them. Also, PyTorch 2.11 would
-            # lose Python exceptions that leave an operator.
+            # Stacks of frees are not recorded, because nothing shows them. Recording them would
+            # also make PyTorch 2.11 lose Python exceptions that leave an operator.
             record(enabled="all", context="alloc", stacks=self.process.settings.stacks, max_entries=1 if self.rows else MAX_ENTRIES, **more)
 
     def snapshot(self):
         """Returns the allocator's state, and the history entries since the last flush."""
         # PyTorch would import torch._inductor to look up lines of compiled code, which takes a
-        # second. None in its place prevents that.
+        # second. None in sys.modules prevents the import.
         torch = self.torch
         absent = "torch._inductor" not in sys.modules
         if absent:
@@ -306,7 +306,8 @@ class Recorder:
                 call()
 
     def _write_the_end(self):
-        """Writes the final state of the memory, because the rows contain no pools."""
+        """Writes the final state of the memory, because the rows of the history contain no
+        pools."""
         try:
             self._write_chunk(self.snapshot())
         except OSError as error:
@@ -316,8 +317,8 @@ class Recorder:
     # --- a program that records its own history ---
 
     def idle(self):
-        """Returns whether nothing is recorded until another recording begins. The program's calls
-        then go directly to PyTorch."""
+        """Returns True after a recording has ended and before the next one begins. The program's
+        calls then go directly to PyTorch."""
         return False
 
     def wrap_the_programs_own(self):
@@ -345,8 +346,8 @@ class Recorder:
                         before = None
                     if "clear_history" in parameters:
                         kwargs["clear_history"] = True
-                # With the program's limit, PyTorch would drop entries that are not written yet. So
-                # the limit applies only to the history that the program gets.
+                # With the program's limit, PyTorch would drop entries before they are written. So
+                # the limit is applied only to the history that the program gets.
                 name = "trace_alloc_max_entries" if legacy else "max_entries"
                 self.shown = min(kwargs.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
                 if len(args) < 3:

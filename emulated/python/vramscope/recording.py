@@ -59,11 +59,11 @@ def record(path: Optional[Union[str, "os.PathLike[str]"]] = None, *, overwrite: 
         print(recording.peak_allocated, recording.categories)
         recording.show()
 
-    Memory allocated before the block is included and marked as older than the recording. Needs a GPU (otherwise raises
-    VramscopeError), or a program that runs under `vramscope plan --`. In a plan, the file at `path`
-    is deleted with the program's other files, unless `--writable` names its folder. The recording
-    contains kernels only if the whole program is watched. An existing file is not replaced unless
-    `overwrite`.
+    Memory that was allocated before the block is included, and is marked as older than the
+    recording. Needs a GPU (otherwise raises VramscopeError), or a program that runs under
+    `vramscope plan --`. In a plan, the file at `path` is deleted with the program's other files,
+    unless `--writable` names its folder. The recording contains kernels only if the whole program
+    is watched. An existing file is not replaced unless `overwrite`.
     """
     return Recording(None if path is None else os.path.abspath(os.fspath(path)), overwrite)
 
@@ -100,8 +100,8 @@ class _Part:
         if not self.process.recorder.recording:
             raise program.VramscopeError("this program's memory is no longer recorded")
         self.device = self.torch.cuda.current_device()
-        # Entries before the part must have times before the mark, and entries of the part times
-        # after it. The times of PyTorch's entries are in microseconds.
+        # Entries before the part must have earlier times than the mark, and entries in the part
+        # later ones. PyTorch's entries have times in microseconds.
         began = int(self.process.recorder.now())
         self.began = began if self.process.about.get("clock") == "virtual" else began // 1000 * 1000
         self.process.recorder.mark("A", self.process.recorder.name("vramscope.record"))
@@ -128,7 +128,7 @@ class _Part:
         device = os.environ.get("VRAMSCOPE_PROGRAM_DEVICE")
         if planned and device:
             command += ["--device", device]
-        # Also accepts the status of a failed program, because only the trace matters. The program
+        # Also accepts the statuses of a failed program, because only the trace matters. The program
         # may have reported an exception that it caught.
         summary, _, said = program.run(command, accept=(program.DONE, program.NO, program.BAD_INPUT))
         if not os.path.exists(whole):
@@ -145,7 +145,7 @@ class _Part:
 
     def _origin(self, whole: str, summary: Dict[str, Any]) -> Tuple[int, Optional[int]]:
         """Returns the time 0 of the trace on this process's clock. With several processes, also
-        returns which number the first device of this process has in the trace."""
+        returns the number in the trace of this process's first device."""
         figures = program.run(["info", whole, "--json"])[0]
         if self.process.about.get("clock") == "virtual":
             first = _first_mark(os.path.join(self.process.recorder.folder, "marks.jsonl"))
@@ -172,7 +172,7 @@ def _first_mark(path: str) -> int:
 
 
 class _Own:
-    """A recording of a GPU that is not watched yet."""
+    """A recording in a program that is not watched."""
 
     _only: "Optional[_Own]" = None
 

@@ -100,7 +100,8 @@ class Result:
 
     @property
     def peak_allocated(self) -> int:
-        """The maximum of allocated bytes, as counted by torch.cuda.max_memory_allocated() (in blocks)."""
+        """The maximum of allocated bytes, as torch.cuda.max_memory_allocated() counts them (in
+        blocks)."""
         return int(self.summary["peak"]["allocated"])
 
     @property
@@ -120,7 +121,7 @@ class Result:
 
     @property
     def fits(self) -> Optional[bool]:
-        """Whether a plan fits its GPU. None for a file, for which check() takes a budget."""
+        """Whether a plan fits its GPU. It is None for a file; use check() with a budget instead."""
         fits = self.summary.get("fits")
         return None if fits is None else bool(fits)
 
@@ -140,7 +141,7 @@ class Result:
 
     def peak(self, by: str = "category", *, at: Optional[str] = None, top: int = 20) -> Dict[str, Any]:
         """Returns what is live at the peak or at time `at`, as `vramscope peak --json` prints it.
-        `by`: category, module, op, stack (call site) or phase."""
+        `by` is category, module, op, stack (call site) or phase."""
         arguments = ["peak", self._file(), "--by", by, "--top", str(top), "--json"]
         return program.run(arguments + (["--at", at] if at else []))[0]
 

@@ -17,7 +17,8 @@ class Routing:
         self.seen = False
 
     def share(self, mask):
-        """Returns the number of true elements in the mask of one expert; None for other masks."""
+        """Returns the number of true elements in the mask of one expert, or None for other
+        masks."""
         experts = getattr(mask, "_vramscope_experts", None) if self.seen else None
         return max(1, (mask.numel() + experts // 2) // experts) if experts else None
 
@@ -33,8 +34,8 @@ class Routing:
                 return result
             result = function(tensor, num_classes)
             if num_classes > 1 and self.values.unknown(tensor):
-                # There may be one class more than experts, for places without an expert. No tokens
-                # are assumed for that class.
+                # There may be one more class than experts, for places without an expert. That class
+                # is assumed to have no tokens.
                 result._vramscope_experts = min(num_classes, getattr(tensor, "_vramscope_classes", num_classes))
                 self.seen = True
             return result
@@ -92,7 +93,7 @@ class Routing:
             tensor, values, torch = input, self.values, self.torch
             bins = bins_of(args, kwargs)
             value = values.value(tensor) if values.small(tensor) else None
-            # Without enough bins, bincount adds bins up to the largest value.
+            # If there are too few bins, bincount adds bins up to the largest value.
             if value is not None and type(bins) is int and function.__name__ == "bincount":
                 more = {key: arg for key, arg in kwargs.items() if key != "minlength"}
                 result = function(tensor, *args[:1], minlength=max(bins, int(value.max()) + 1), **more)

@@ -67,9 +67,9 @@ class SavedTensors:
         return wrapper
 
     def leaves(self):
-        """Makes a custom function's `saved_tensors` return leaf inputs as the same objects, with
-        the program's attributes and gradients, as autograd does without hooks. Only objects that
-        still exist can be returned."""
+        """Makes `saved_tensors` of custom functions return a leaf input as the same object, with
+        its attributes and its gradient, as autograd does without hooks. Only objects that still
+        exist can be returned."""
         context, backward = self.function.FunctionCtx, self.function.BackwardCFunction
         save, saved = context.save_for_backward, backward.saved_tensors
 
@@ -109,8 +109,8 @@ class SavedTensors:
         self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable = self.disable, self.enable
 
     def without(self, traces):
-        """Wraps torch.jit.trace so that it runs without hooks. It would trace the hooks' tensors,
-        and find that two traces differ."""
+        """Wraps torch.jit.trace so that it runs without hooks. With hooks, it would trace the
+        hooks' tensors and report that two traces differ."""
         @functools.wraps(traces)
         def wrapper(*args, **kwargs):
             if not self.active:

@@ -25,7 +25,7 @@ def blank(torch, size):
 
 
 class Unsupported(Exception):
-    """Raised for a value of a kind that cannot be described."""
+    """Raised for a value that cannot be described."""
 
 
 class Malformed(RuntimeError):

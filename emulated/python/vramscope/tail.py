@@ -45,7 +45,7 @@ class Tail:
             self.library, self.locked, self.requests = library, locked, requests
 
     def read_stacks(self, path):
-        """Returns whether rows have stacks from now on. Their stacks are written to the file at
+        """Returns whether rows have stacks from now on. These stacks are written to the file at
         `path`."""
         try:
             captured = self.torch._C._profiler.gather_traceback(python=True, script=False, cpp=False)

@@ -88,8 +88,8 @@ class Updates:
 
     def over(self, cleared=False):
         """Returns the position and time of the last backward pass if the program has updated the
-        weights itself since that pass, otherwise None. Each pass is returned at most once.
-        `cleared` means that the program clears gradients now."""
+        weights itself since then. Otherwise returns None. No pass is returned twice. `cleared`
+        means that the program clears gradients now."""
         if self.optimizers or self.left is None:
             return None
         leaf = self._leaf()

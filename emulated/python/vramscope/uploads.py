@@ -98,8 +98,8 @@ _BLOB_WRITES = ("upload_blob", "upload_blob_from_url", "stage_block", "stage_blo
                 "set_blob_metadata", "set_http_headers", "set_blob_tags", "set_standard_blob_tier")
 _LAKE_WRITES = ("create_file", "upload_data", "append_data", "flush_data", "delete_file", "rename_file", "create_directory", "delete_directory", "rename_directory")
 
-# (library, module, owner within the module, functions, function that returns their result). Names
-# that a version of the library lacks are ignored.
+# (library, module, owner within the module, functions to skip, function that returns their result).
+# Names that a version of the library does not have are ignored.
 SKIPPED = (
     ("huggingface_hub", _HUB, "HfApi", ("create_repo", "duplicate_space", "duplicate_repo"), _repository),
     ("huggingface_hub", _HUB, "HfApi", ("create_commit", "upload_file", "upload_folder", "delete_file", "delete_files", "delete_folder"), _commit),
@@ -139,8 +139,8 @@ SKIPPED = (
     ("wandb", "wandb", "", ("login",), lambda call, module: True),
     ("comet_ml", "comet_ml", "", ("login", "init"), nothing),
 )
-# {function that both reads and writes: function that decides from the arguments whether to let a
-# call through}
+# {function that both reads and writes: function that decides whether to let a call with these
+# arguments through}
 LET_THROUGH = {"_make_api_call": _s3_reads}
 TARGETS = {"_make_api_call": _s3_target}
 
@@ -160,8 +160,8 @@ FORCED = (
     ("trackio", "trackio", "", "init", {"space_id": None, "dataset_id": None, "server_url": None}),
 )
 
-# (library, module, owner, function, parameter). The parameter is a server's address, which is
-# replaced by a folder of the plan. If it is "", the address is the result.
+# (library, module, owner, function, parameter). The parameter is the address of a server, which is
+# replaced by a folder of the plan. If `parameter` is "", the function returns the address.
 SERVERS = (
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "_resolve_tracking_uri", ""),
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "get_tracking_uri", ""),
@@ -249,8 +249,8 @@ def _skipped(library, module, name, function, result):
 
 
 def _replaced(function, forced):
-    """Returns the arguments of a call, some of them replaced. The program may have passed these by
-    position or by name."""
+    """Returns the arguments of a call with those in `forced` replaced, whether the program passed
+    them by position or by name."""
     import inspect
 
     parameters = list(inspect.signature(function).parameters.values())

@@ -27,8 +27,9 @@ class Values(Following):
         self.asked = True  # False while this package itself reads values
 
     def copied(self, function):
-        """Wraps to(), cuda() and cpu(). Known values are stored with the tensor, because a launch that reads the tensor
-        makes them unknown in GPU memory. They are returned when the tensor is copied back."""
+        """Wraps to(), cuda() and cpu(). Known values are stored with the tensor, because a launch
+        that uses the tensor makes them unknown in GPU memory. The stored values are returned when
+        the tensor is copied back."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
@@ -95,8 +96,8 @@ class Values(Following):
         return wrapper
 
     def guess(self, mask):
-        """Returns the values to assume for `mask` when it is summed or read as a list; None if it
-        is not a computed mask."""
+        """Returns the values to assume for `mask` when it is summed or read as a list, or None if
+        it is not a computed mask."""
         if mask.dtype is not self.torch.bool or not self.unknown(mask):
             return None
         share = self.routing.share(mask)
@@ -125,9 +126,9 @@ class Values(Following):
         return wrapper
 
     def equals_nothing(self, function, args, kwargs):
-        """Handles sums over rows that count how many computed numbers equal a given number. No
-        number is assumed to equal it. For example, (pixels == 0).sum(-1) == pixels.size(-1)
-        searches for rows of padding."""
+        """Handles sums over rows that count how many computed numbers equal a given number, and
+        assumes that none does. For example, (pixels == 0).sum(-1) == pixels.size(-1) searches for
+        rows of padding."""
         result = function(*args, **kwargs)
         self.assume("computed numbers that are compared with a given number and counted per row are assumed to differ from it")
         if self.small(result):
@@ -228,10 +229,10 @@ class Values(Following):
         return wrapper
 
     def sound(self, function, truth=1):
-        """Wraps functions whose C++ code reads conditions back from the GPU. An unknown condition is read as true, so that
-        checks of arguments pass and a zero-dimensional mask selects its element. With truth=2, only
-        the first unknown condition is read as true. Later conditions stand for errors and are read
-        as false."""
+        """Wraps functions whose C++ code reads conditions back from the GPU. Unknown conditions are
+        read as true, so that checks of arguments pass and a zero-dimensional mask selects its
+        element. With truth=2, only the first unknown condition is read as true. The later ones
+        signal errors, so they are read as false."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             self.truths(truth)
@@ -263,7 +264,7 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(input, other, *args, **kwargs):
             tensor, other = (part.data if type(part) is self.torch.nn.Parameter else part for part in (input, other))
-            # Reads known values now, because the kernel makes them unknown.
+            # Reads known values before the call, because the kernel makes them unknown.
             values = [self.value(part) if self.small(part) else None for part in (tensor, other)]
             result = function(tensor, other, *args, **kwargs)
             if result or tensor.shape != other.shape or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40)):
@@ -417,8 +418,8 @@ class Values(Following):
         return wrapper
 
     def scattered(self, function):
-        """Wraps masked_scatter. Its backward pass selects gradients with the same mask, but no more
-        than there were values."""
+        """Wraps masked_scatter. Its backward pass selects gradients with the same mask, but at most
+        as many as there were values."""
         @functools.wraps(function)
         def wrapper(input, mask, source):
             tensor = input
@@ -435,9 +436,9 @@ class Values(Following):
         return wrapper
 
     def truth_of_index(self, index):
-        """Returns the assumed value of all zero-dimensional masks among the indices. PyTorch reads
-        such masks back, for example in x[~isnan(x)] if x has no dimensions. Returns None if there
-        is no such mask, or if the bytes of such a mask are known."""
+        """Returns the value to assume for all zero-dimensional masks among the indices. PyTorch
+        reads these back, for example in x[~isnan(x)] if x has no dimensions. Returns None if there
+        are no such masks, or if the bytes of one are known."""
         truths = [part for part in (index if type(index) is tuple else (index,))
                   if self.plain(part) and part.is_cuda and part.dtype is self.torch.bool and part.dim() == 0]
         if not truths or not all(self.unknown(part) for part in truths):
@@ -459,8 +460,8 @@ class Values(Following):
         mask._vramscope_count, mask._vramscope_counted = count, version(mask)
 
     def told(self, mask):
-        """Returns the stored count; None if there is no count, or if the mask was written to after
-        it was stored."""
+        """Returns the stored count, or None if there is none or if the mask was written to after
+        the count was stored."""
         said = getattr(mask, "__dict__", {})
         return said["_vramscope_count"] if said.get("_vramscope_counted") == version(mask) else None
 
@@ -526,8 +527,8 @@ def install(process):
         _stand_in(process, values)
     finally:
         overrides.install(process, {name: original for owner, name, original in originals if owner is torch})
-        # torch.jit.script must still find operators under these names. It would try to compile
-        # Python functions.
+        # torch.jit.script must still find operators under these names. Otherwise it would try to
+        # compile the replacements, which are Python functions.
         for owner, name, original in originals:
             known = torch.jit._builtins._find_builtin(original)
             if known:

@@ -39,8 +39,8 @@ MOST = 1 << 18  # size limit of a message
 POLL_MS = 20
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 CAPABILITY_VERSION_3 = 0x20080522
-# Variables that may differ between plans, by prefix and by name: vramscope's own, and those that
-# torchrun sets, which are read when a process group is created.
+# Variables that may differ between plans: vramscope's own, and those that torchrun sets (they are
+# read when a process group is created). The first list has prefixes, the second has names.
 _OF_A_PLAN = ("VRAMSCOPE_", "TORCHELASTIC_")
 _OF_A_RANK = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "PWD", "OLDPWD", "SHLVL", "_"}
 
@@ -66,14 +66,14 @@ _changes = []
 
 def tell_modules(process):
     """Called when the program first uses CUDA. Stores the names of the modules that were imported
-    until then, in the order of their imports."""
+    before, in the order of their imports."""
     if "VRAMSCOPE_PROGRAM_TOGGLES" not in os.environ:
         return
     files = [(name, getattr(module, "__dict__", {}).get("__file__")) for name, module in list(sys.modules.items()) if name != "__main__"]
     begun = {name for name, module in list(sys.modules.items()) if getattr(getattr(module, "__spec__", None), "_initializing", False)}
-    # A module that is still being imported uses CUDA during its import, so the server must not
-    # import it. The server must not import its submodules, either, because that would import the
-    # module.
+    # If the program first uses CUDA while a module is still being imported, the server must not
+    # import that module. It must not import the module's submodules either, because this would
+    # import the module.
     names = [name for name, path in files if packages.is_package(path) and not packages.is_own(path)
              and not any(name == other or name.startswith(other + ".") for other in begun)]
     why = "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
@@ -155,9 +155,9 @@ def _count_devices_aside(torch):
 
 
 def _keep_imports():
-    """Prevents the interpreter from deallocating, when it ends, packages that were imported before
-    the fork. That would copy each page that is shared with the server, and took longer than the
-    program itself. The program's own objects are finalized as usual."""
+    """When the interpreter ends, prevents it from deallocating packages that were imported before
+    the fork. Deallocating them would copy every page that is shared with the server, which took
+    longer than the program itself. The program's own objects are finalized as usual."""
     gc.freeze()
     kept = [sys.modules.pop(name) for name in _shared if name in sys.modules]
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
@@ -230,7 +230,7 @@ def _receive(connection):
 
 
 def _refuse(request):
-    """Returns why this process cannot become the requested program; "" if it can."""
+    """Returns why this process cannot become the requested program, or "" if it can."""
     if _arguments(request) is None:
         return "the server was started for another program"
     given = request["environment"]
@@ -250,19 +250,19 @@ def _refuse(request):
 
 
 def _of_a_shim(name):
-    """Returns whether pyenv's `python` sets the variable. It is a script that sets the variable and
-    then starts the interpreter, so the client's environment lacks the variable."""
+    """Returns whether pyenv's `python` sets the variable. That `python` is a script that sets
+    variables and then starts the interpreter, so the client's environment does not have them."""
     return name == "PATH" or name.startswith(("PYENV_", "_PYENV_"))
 
 
 def _arguments(request):
-    """Returns the arguments in the request if this process was started for the same program;
+    """Returns the arguments in the request if this process was started for the same program,
     otherwise None."""
     own, command = sys.orig_argv, request["command"]
     options = len(own) - len(sys.argv)  # the interpreter and its options
     if command[1:options + 1] == own[1:options + 1]:  # the interpreter may have another name: pyenv's is a script
         return command[options + 1:]
-    # A script whose first line names the interpreter was started as a command.
+    # The script was started as a command, and its first line names the interpreter.
     if options == 1 and shutil.which(command[0], path=request["environment"].get("PATH")) == own[1]:
         return command[1:]
     return None
@@ -312,8 +312,8 @@ def _die_with_parent(by):
 
 
 def _without_capabilities(libc):
-    """Drops capabilities. A process gets all of them when it enters a user namespace, and an exec
-    by a user other than root would drop them."""
+    """Drops all capabilities. A process gets them when it enters a user namespace. An exec by a
+    user other than root would drop them, but a fork does not."""
     if os.geteuid() == 0:
         return
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
@@ -335,8 +335,8 @@ def _become(request, descriptors, told):
         if namespaces:
             _without_capabilities(libc)
         os.chdir(request["folder"])
-        # This is checked in the plan's mount namespace, because this process's own namespace still
-        # has the old file after a file is replaced.
+        # Checks files in the plan's mount namespace, because this process's own namespace still
+        # shows the old file after a file was replaced.
         changed = [path for path, facts in _imported.items() if facts is not None and _facts(path) != facts]
         if changed:
             raise OSError("an imported file has changed: %s%s" % (changed[0], " and %d more" % (len(changed) - 1) if len(changed) > 1 else ""))

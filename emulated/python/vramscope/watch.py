@@ -28,8 +28,8 @@ def _watch_the_end(process):
         if process.mine():
             process.end("exit")
         cuda = getattr(process.torch, "cuda", None)
-        # Only a process that has initialized CUDA itself reports its platform. A forked child has a
-        # copy of its parent's platform.
+        # Reports the platform only if this process itself has initialized CUDA. A forked child has
+        # only a copy of its parent's platform.
         if cuda is not None and getattr(cuda, "is_initialized", lambda: False)():
             process.host.ends()
         exit_at_once(status)
@@ -39,9 +39,9 @@ def _watch_the_end(process):
 
 
 def _watch_exec(process):
-    """Handles os.exec*, with which a process becomes another program. It keeps its process id, but
-    does not run Python's exit functions. So its data is completed now and renamed, because the new
-    program writes files with the same names."""
+    """Handles os.exec*, with which a process becomes another program. The process keeps its id, but
+    does not run Python's exit functions, so its data is written before. Its files are then renamed,
+    because the new program writes files with the same names."""
     def ending(function):
         @functools.wraps(function)
         def wrapper(path, *rest):
@@ -60,7 +60,8 @@ def _watch_exec(process):
 
 
 def _runs(path):
-    """Returns whether an exec of this path can succeed. os.execvp tries all folders of PATH."""
+    """Returns whether an exec of this path can succeed. os.execvp tries every folder of PATH, so
+    most of its calls fail."""
     if isinstance(path, int):
         return True
     try:
@@ -70,8 +71,9 @@ def _runs(path):
 
 
 def _watch_multiprocessing(process):
-    """Handles child processes of multiprocessing. It catches and prints an exception of the child's
-    function, and runs its finalizers while the exception is being handled."""
+    """Handles child processes of multiprocessing. If the child's function raises an exception,
+    multiprocessing catches and prints it, and runs its finalizers while the exception is being
+    handled."""
     def registers(_):
         util.Finalize(None, functools.partial(_finalized, process), exitpriority=0)
 
@@ -130,5 +132,5 @@ def start(torch):
     process.part("toggles are not applied", toggles.install, process)
     if installed:
         process.part("saving and loading are not recorded", hooks.checkpoints, process, installed)
-    # This runs when CUDA is initialized, because the program may fork before that.
+    # Begins only when CUDA is initialized, because the program may fork before that.
     torch.cuda._lazy_call(process.recorder.begin)

@@ -51,8 +51,8 @@ def _times(matrix, vector):
 
 @functools.lru_cache(maxsize=None)
 def crc_of_zeros(count):
-    """Returns zlib.crc32(bytes(count)) in logarithmic time. A zero byte changes the register by a
-    linear map, whose matrix is squared repeatedly."""
+    """Returns zlib.crc32(bytes(count)) in logarithmic time. A zero byte applies a linear map to the
+    register. The powers of its matrix are computed by repeated squaring."""
     def one_byte(state):
         for _ in range(8):
             state = state >> 1 ^ (0xEDB88320 if state & 1 else 0)
@@ -68,8 +68,8 @@ def crc_of_zeros(count):
 
 
 class _FromHere:
-    """A file whose offsets begin at its current position. Offsets in an archive are relative to the
-    beginning of the archive."""
+    """A file whose offsets are counted from its position when this object is created. Offsets in an
+    archive are counted from the beginning of the archive."""
 
     def __init__(self, file):
         self.file, self.base = file, file.tell()
@@ -151,8 +151,8 @@ class _Opened:
 
 
 def reader_of(torch):
-    """Returns a torch._C.PyTorchFileReader that does not read holes in the file, and does not write
-    to the memory for them."""
+    """Returns a torch._C.PyTorchFileReader that skips holes in the file: it neither reads them nor
+    writes to the memory for them."""
     base = torch._C.PyTorchFileReader
 
     class PyTorchFileReader(base):
@@ -176,8 +176,8 @@ def reader_of(torch):
             if self._vramscope_file is None:
                 return False
             file, begin = self._vramscope_file
-            # The file system ends a hole at one of its block boundaries, so up to a page at both
-            # ends may be data.
+            # A file system can end a hole only at a block boundary, so up to a page at each end may
+            # be data.
             page = 1 << 16
             first, last = begin + offset + page, begin + offset + count - page
             try:
@@ -214,8 +214,8 @@ def write_safetensors(flattened, path, metadata):
 
 
 def sparse_safetensors(path, rows, metadata=None):
-    """Writes a safetensors file. `rows`: name, type, shape, bytes, and the data to write (None for
-    a hole)."""
+    """Writes a safetensors file. Each of `rows` has name, type, shape, bytes, and the data to write
+    (None for a hole)."""
     header, end = {"__metadata__": dict(metadata)} if metadata else {}, 0
     for name, dtype, shape, size, _ in rows:
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [end, end + size]}
@@ -246,8 +246,8 @@ class Writes:
         self.large = threading.local()  # .file: a large value is being saved to a file
 
     def save(self, function, what, names):
-        """Wraps a function that saves. `names`: the names of its first two parameters, which are
-        the value and its destination."""
+        """Wraps a function that saves. `names` are the names of its first two parameters: the value
+        and its destination."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             args = list(args) + [kwargs.pop(name) for name in names[len(args):] if name in kwargs]
@@ -275,9 +275,9 @@ class Writes:
         return wrapper
 
     def describes(self):
-        """Returns whether a stream in memory may contain only shapes. Without isolation, the
-        program might write the stream to a real file. Then only streams that PyTorch sends to other
-        ranks contain shapes."""
+        """Returns whether only shapes may be written to a stream in memory. Without isolation, the
+        program might write the stream to a real file, so this is allowed only for streams that
+        PyTorch sends to other ranks."""
         return self.process.settings.isolation != "none" or known.caller().f_globals.get("__name__", "").startswith("torch.distributed.")
 
     def describe(self, function, what, value, stream, size, args, kwargs):
@@ -342,7 +342,7 @@ class Writes:
 
 
 def _path_of(target):
-    """Returns the path of `target`, which is a path or a stream; None if the stream is not a
+    """Returns the path of `target`, which is a path or a stream, or None if the stream is not a
     file."""
     if isinstance(target, (str, os.PathLike)):
         return os.fspath(target)

@@ -74,8 +74,8 @@ class Checkpointing(Toggle):
         self.by_structure(module)
 
     def switch_of(self, model):
-        """Returns (name, keyword arguments) of the model's own method that enables checkpointing;
-        None if it has none."""
+        """Returns (name, keyword arguments) of the model's own method that enables checkpointing,
+        or None if there is no such method."""
         if getattr(model, "supports_gradient_checkpointing", False) and hasattr(model, "gradient_checkpointing_enable"):
             return "gradient_checkpointing_enable", {"gradient_checkpointing_kwargs": self.settings}  # transformers
         if self.settings["use_reentrant"]:
@@ -117,16 +117,16 @@ class Checkpointing(Toggle):
         return wrapper
 
     def finish(self):
-        # Each block that the program checkpoints itself is called twice, in forward and again in
+        # A block that the program itself checkpoints is called twice: in forward, and again in
         # backward.
         if self.programs_own and (not self.on or 0 < self.ours <= 2 * self.programs_own):
             self.withdraw("the program already uses checkpointing", already=True)
 
 
 def repeated_blocks(module):
-    """Finds the repeated blocks of a model: a list of two or more modules of one class. If there
-    are several lists, it is the list with the most parameters; if lists are nested, the outer list.
-    Returns its name and the blocks."""
+    """Finds the repeated blocks of a model: a list of two or more modules of the same class. Of
+    several lists, takes the one with the most parameters. Of nested lists, takes the outer one.
+    Returns the list's name and its blocks."""
     best, most = ("", []), 0
     from torch import nn
 

@@ -7,8 +7,8 @@ NAMES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 
 
 def variable():
-    """Returns the name of the environment variable with the allocator's settings, and these
-    settings."""
+    """Returns the name of the environment variable with the allocator's settings, and the
+    variable's value."""
     name = next((name for name in NAMES if os.environ.get(name)), NAMES[0])
     return name, [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
 

@@ -9,7 +9,7 @@
                 return self.torch.no_grad()
 """
 
-# How a toggle changes the training's result, as shown by `fit`.
+# How a toggle changes the result of the training. `fit` shows it.
 NOTHING, ROUNDING, TRAINING = "nothing", "rounding", "training"
 ALL = {}  # name: class, in the order of declaration
 
@@ -61,8 +61,8 @@ class Toggle:
     # --- calls by toggles ---
 
     def reach(self, *lines, place=None):
-        """Call where the toggle applies. Returns whether to apply it. `lines` is what the user
-        would write here."""
+        """Call where the toggle applies. Returns whether to apply it. `lines` are the lines that
+        the user would write here."""
         self.reached += 1
         here = self.session.place() if place is None else place
         self.places.add(here)
@@ -77,14 +77,14 @@ class Toggle:
             self.why = why
 
     def already(self, why):
-        """Call where the program already has this setting. If the toggle applies nowhere, this
-        reason is reported instead of a reason from refuse()."""
+        """Call where the program already has this setting. If the toggle applies nowhere, `why` is
+        reported, even if refuse() was also called."""
         if not self.already_on:
             self.why, self.already_on = why, True
 
     def withdraw(self, why, already=False):
-        """Call to cancel all calls of reach(), because the toggle does not apply there after all.
-        `already`: the program already has this setting."""
+        """Call if the toggle does not apply after all. Cancels all calls of reach(). `already`
+        means that the program already has this setting."""
         self.reached, self.places, self.lines = 0, set(), {}
         self.why, self.already_on = why, already
 
@@ -98,7 +98,7 @@ class Toggle:
         return list(self.tries) if self.values else [None]
 
     def share(self, value):
-        """Returns which share of `reduces` the toggle achieves with this value."""
+        """Returns the share of `reduces` that the toggle reaches with this value."""
         return 1.0
 
     def absent(self):
@@ -126,38 +126,37 @@ class Toggle:
         """Called after torch was imported."""
 
     def training_arguments(self, arguments):
-        """The program has created transformers' TrainingArguments, which are now checked and
-        completed."""
+        """Called when the program creates transformers' TrainingArguments, before they are checked
+        and completed."""
 
     def trainer_begins(self, trainer, arguments):
         """The trainer's train() is called."""
 
     def loads_model(self, keywords, which):
-        """The program calls from_pretrained or from_config (`which`) of transformers, and not from
-        within another such call. The keyword arguments may be changed."""
+        """Called before transformers' from_pretrained or from_config (`which`), but not for a call
+        from within another one. May change the keyword arguments."""
 
     def model_made(self, model, where):
-        """A model was created by from_pretrained or from_config, in the line `where`, or was passed
-        to a Trainer. Returns the model or a replacement."""
+        """Called after from_pretrained or from_config has created a model in the line `where`, or
+        after a model was passed to a Trainer. Returns the model or a replacement."""
         return model
 
     def accelerator(self, keywords):
         """The program creates accelerate's Accelerator."""
 
     def optimizer_arguments(self, kind, keywords):
-        """The program creates an optimizer of class `kind`. Its keyword arguments, which are all
-        arguments except the parameters, may be changed. Not called for an optimizer that another
+        """Called before the program creates an optimizer of class `kind`. May change `keywords`,
+        which has all arguments except the parameters. Not called for an optimizer that another
         optimizer creates."""
 
     def before_call(self, module):
-        """The program calls a module outside of any other module's call. Not called during
-        backward."""
+        """Called before the program calls an outermost module, but not during backward."""
 
     def around_call(self, module):
         """Returns a context manager for that call, or None."""
 
-    # def inner_call(self, module): a module within the outermost module is called. This happens
-    # often, so only toggles that need the method define it.
+    # def inner_call(self, module): called for each module within the outermost module. These calls
+    # are frequent, so only toggles that need the method define it.
 
     def after_call(self, module, output):
         """That call has returned."""

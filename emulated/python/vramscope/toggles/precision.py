@@ -17,8 +17,8 @@ def _kinds(module):
 
 
 class _Mixed(Toggle):
-    """Uses the switch of the library that trains. If the program has its own loop, calls its model
-    in an autocast context."""
+    """Uses the switch of the library that trains. If the program has its own loop, calls the
+    program's model in an autocast context."""
     group, changes = "precision", ROUNDING
     reduces = {"Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
     argument = ""  # field of TrainingArguments, and accelerate's mixed_precision
@@ -49,8 +49,8 @@ class _Mixed(Toggle):
             arguments.mixed_precision = os.environ[_VARIABLE]
 
     def model_made(self, model, where):
-        """Undoes the setting for a model with low-precision weights. Trainer gets its model after
-        its arguments, but reads the arguments only after that."""
+        """Undoes the setting for a model with low-precision weights. This is not too late, because
+        Trainer reads its arguments only after it has got its model."""
         if self.reached and self.session.trainer is not None and self.session.calls.trainer and self.low_kinds(model):
             self.withdraw(self.why_low(model), already=self.low_kinds(model) == {self.kind})
             if self.undo is not None:
@@ -94,7 +94,7 @@ class _Mixed(Toggle):
         return "the weights are already %s" % ", ".join(sorted(self.low_kinds(module)))
 
     def under_autocast(self):
-        """Returns the type of the active autocast; "" if no autocast is active."""
+        """Returns the type of the active autocast, or "" if no autocast is active."""
         torch = self.torch
         try:
             return _name(torch.get_autocast_dtype("cuda")) if torch.is_autocast_enabled("cuda") else ""

@@ -83,8 +83,8 @@ class Session:
 
     @property
     def library(self):
-        """Returns the library that trains, or "" if the program has its own loop. The library's
-        arguments are then the switches."""
+        """Returns the library that trains, whose arguments are then the switches, or "" if the
+        program has its own loop."""
         return "Trainer" if self.trainer is not None else "accelerate" if self.accelerated else ""
 
     # --- calls of models ---
@@ -92,7 +92,8 @@ class Session:
     def _watch_calls(self):
         module = self.torch.nn.modules.module
         handle = module.register_module_forward_pre_hook(self._call_begins)
-        # This hook runs first, so that other hooks see the call with the toggles applied.
+        # This hook is moved to the front, so that other hooks see the call with the toggles
+        # applied.
         module._global_forward_pre_hooks.move_to_end(handle.id, last=False)
         try:
             module.register_module_forward_hook(self._call_ends, always_call=True)
@@ -117,7 +118,7 @@ class Session:
             self.forwards += 1
             self.accumulates = self.accumulates or self.forwards > 1
         self.each("before_call", module)
-        # Gets the contexts of all toggles before entering the first, so that each toggle sees the
+        # Gets the contexts of all toggles before entering any of them, so that each toggle sees the
         # program's own settings.
         for context in [toggle.around_call(module) for toggle in self.toggles]:
             if context is not None:
