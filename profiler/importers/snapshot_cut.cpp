@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Returns whether a list may contain the item: a list in the outermost dict, or one in such a list.
+// Returns whether a list may contain the item. The outermost dict has lists, and lists of lists.
 bool Holds(Kind list, const Value& item) {
   switch (item.kind) {
     case Kind::kEntries:

@@ -70,7 +70,7 @@ EntryIndex EntryAt(const Recording& recording, int64_t time_ns) {
                                  times.begin());
 }
 
-// Uses the innermost annotation that names a phase, for entries whose stack shows none.
+// For entries whose stack shows no phase, uses the innermost annotation that names one.
 void MarkFromAnnotations(const Recording& recording, Timeline& timeline) {
   struct Open {
     EntryIndex end;
@@ -228,7 +228,7 @@ void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
   std::fill(rule.begin() + begin, rule.begin() + end, r);
 }
 
-// Marks a call of `generate` as forward if a loss or backward follows, which trains its result.
+// Marks a call of `generate` as forward if a loss or backward follows, because it then trains.
 void TakeBackTrained(Timeline& timeline) {
   bool trained = false;
   for (EntryIndex i = timeline.size(); i-- > 0;) {

@@ -12,8 +12,8 @@
 // little-endian), and the payload in varints. The checksum covers the type, the length and the
 // payload. Chunks of older versions are read, too: their checksum covers only the payload, so a
 // changed type is not noticed. There are three types of payload. The first has names (after the
-// number of the first name) and rows (each as the difference from the previous row). The others
-// have the facts, and the names of streams.
+// number of the first name) and rows (each as the difference from the previous row). The second has
+// the facts, the third the names of streams.
 #pragma once
 
 #include <cstddef>
