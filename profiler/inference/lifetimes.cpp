@@ -82,7 +82,7 @@ class LifetimeMarker {
   }
 
   // Constructing or moving a model allocates blocks without freeing any. Returns the number of such
-  // rows at the beginning of the recording; 0 if the recording begins after the construction.
+  // allocations at the beginning of the recording (0 if it begins after them).
   uint32_t SetupRows() const {
     EntryIndex first_free = 0;
     while (first_free < rows_.entries() &&

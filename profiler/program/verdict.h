@@ -22,7 +22,7 @@ namespace vramscope::program {
 std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation = {});
 
-// "the program ended with status 1"
+// Returns, for example, "the program ended with status 1".
 std::string EndText(const Outcome& outcome);
 
 // Whether the program ended in a way that does not affect the result: by itself, after the wanted
@@ -47,7 +47,7 @@ absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool plann
 // "train.py:12". Ignores frames of installed packages. "": there is no traceback.
 std::string LastPythonLine(std::string_view output);
 
-// Returns the last exception that a program printed: "SyntaxError: invalid syntax"; "": none.
+// Returns the last exception that a program printed, such as "SyntaxError: invalid syntax", or "".
 std::string PrintedException(std::string_view output);
 // Returns the reason that a failed program printed last: an exception, or the text after "train.py:
 // error: ", such as "unrecognized arguments: --batch"; "": it printed none at the end.

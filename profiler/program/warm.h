@@ -32,7 +32,7 @@ struct WarmRequest {
 };
 
 // The process that waits at a socket. It may be in its own user namespace (isolation.h). Its forks
-// can only enter namespaces below that.
+// can only enter namespaces below its own.
 struct WarmServer {
   pid_t pid = 0;
   uint64_t resident_bytes = 0;

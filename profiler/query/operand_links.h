@@ -44,7 +44,7 @@ class OperandLinks {
     bool read = false, written = false;  // neither: unknown
     friend bool operator==(const Block&, const Block&) = default;
   };
-  // Returns at most `most` blocks that `activity`, a row of Trace::activities, touches. By
+  // Returns at most `most` blocks that a row of Trace::activities touches, sorted by
   // address.
   std::vector<Block> BlocksOf(uint32_t activity, size_t most) const;
 
@@ -65,8 +65,8 @@ class OperandLinks {
   size_t MemoryBytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // The time is when the operand's block was allocated. Older blocks count as allocated when the
-  // trace begins.
+  // The time is when the operand's block was allocated. Blocks older than the trace count as
+  // allocated when it begins.
   using Key = std::tuple<int64_t, uint8_t, uint64_t>;  // time, device, address
 
   struct Tables {
@@ -95,7 +95,7 @@ class OperandLinks {
   mutable std::shared_ptr<const Work> work_;
 };
 
-// "read", "written", "read and written"; "touched" if unknown.
+// Returns "read", "written" or "read and written", or "touched" if this is unknown.
 std::string_view UseText(bool read, bool written);
 
 }  // namespace vramscope::query

@@ -28,8 +28,8 @@ struct ReplayOptions {
   // Settings to use instead of the recorded settings. The result is then a what-if,
   // and addresses are not compared.
   std::optional<run::AllocConf> alloc_conf = {};
-  // What-if: the limit for segments. 0: as much as the device had for segments. A plan states this;
-  // for a recording it is inferred (Releases::capacity). If it is unknown, there is no limit.
+  // What-if: the limit for segments. 0 means as much as the device had for segments. A plan states
+  // this; for a recording it is inferred (Releases::capacity). If it is unknown, there is no limit.
   uint64_t device_memory_bytes = 0;
   double memory_fraction = 0;  // what-if: set_per_process_memory_fraction; 0: not changed
   // What-if: true: blocks older than the recording are allocated anew. false: they and all cached
@@ -84,7 +84,7 @@ struct Replayed {
   uint64_t unknown_tails = 0;   // number of such blocks
   uint64_t tails_inferred = 0;  // number of these that must have a tail
   // The number of all combinations of tails, and the number of those that no recorded choice
-  // excludes; nullopt: more than 2^64 - 1. Then the decimal logarithms of both.
+  // excludes; nullopt: more than 2^64 - 1. The decimal logarithms of both numbers follow.
   std::optional<uint64_t> start_states_tried = 0, start_states_consistent = 0;
   double log10_tried = 0, log10_consistent = 0;
   // Results of the model.
@@ -120,8 +120,8 @@ struct Replayed {
 const std::string& RecordedConf(const trace::Trace& trace);
 
 // Returns kFailedPrecondition if the trace has no history or cannot be replayed
-// (trace::WhyNoReplay). Unless it is a what-if, also if the trace has no segments, or settings that
-// cannot be parsed.
+// (trace::WhyNoReplay). If it is no what-if, the trace must also have segments, and settings that
+// can be parsed.
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options);
 
 // The replays with which all pages compare what-ifs.

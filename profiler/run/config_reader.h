@@ -57,7 +57,7 @@ class ConfigReader {
   bool Bool(const char* key, bool fallback);
   std::string String(const char* key, std::string fallback);
 
-  // Checks the key of a text. Only one value, also the default, is supported.
+  // Checks a key whose only supported value is the text `supported`, which is also the default.
   void Only(const char* key, std::string_view supported);
   // Returns the number of a Hugging Face classifier's classes: num_labels, else the entries of
   // id2label, else 2. Less than 2 is an error, because one label means regression.

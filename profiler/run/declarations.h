@@ -63,7 +63,7 @@ struct Toggle {
   std::string explanation;
   std::vector<Condition> on;        // the toggle is on if all of these hold
   std::vector<SettingValues> ways;  // switching on applies the first one that breaks no rule
-  // The values that are set when it is switched off. Other keys of `ways` then get their defaults.
+  // The values set when the toggle is switched off. Other keys of `ways` then get their defaults.
   SettingValues off = {};
   std::vector<std::string> controls = {};  // keys with a control under the toggle while it is on
 };

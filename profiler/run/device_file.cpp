@@ -93,7 +93,7 @@ absl::StatusOr<std::string> WithMemory(std::string_view device, std::string_view
     return absl::InvalidArgumentError(
         i18n::Format("device: memory: {}", std::string(bytes.status().message())));
   }
-  // Drops any other memory size from the text.
+  // Drops the memory size that the text already contains.
   std::string text;
   std::string_view rest = whole->key;
   while (!rest.empty()) {

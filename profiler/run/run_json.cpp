@@ -34,7 +34,7 @@ bool IsLeaf(std::string_view path) {
   return path == "model" || path == "model_config_json" || FindSpec(path) != nullptr;
 }
 
-// Returns the keys of a group; no keys: there is no such group.
+// Returns the keys of a group; empty if there is no such group.
 std::vector<std::string_view> KeysOfGroup(std::string_view group) {
   std::vector<std::string_view> names;
   for (const KeySpec& spec : Specs()) {

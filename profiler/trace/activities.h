@@ -9,7 +9,7 @@
 // and modules, so a kernel can be traced to its op and to the memory that the op allocated.
 //
 // Producers may pass activities in any order, because a GPU's buffers arrive late. A Trace sorts
-// them by begin. Plain values; threads as for the table or sink that contains them.
+// them by begin. Plain values, as thread-safe as the table or sink that contains them.
 #pragma once
 
 #include <absl/status/status.h>
