@@ -49,8 +49,8 @@ class ConfigReader {
 
   const absl::Status& status() const { return status_; }
 
-  // `keys` are names of the same setting. Reads the first that the object has, which must be in
-  // [low, high]. If it has none, returns the fallback; without a fallback, that is an error.
+  // `keys` are names of the same setting. Reads the first that occurs; its value must be in [low,
+  // high]. If none occurs, returns the fallback; without a fallback, that is an error.
   int64_t Integer(std::initializer_list<const char*> keys, int64_t low, int64_t high,
                   std::optional<int64_t> fallback = {});
   double Number(const char* key, double low, double high, double fallback);

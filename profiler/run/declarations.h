@@ -52,7 +52,7 @@ struct Rule {
   std::vector<Condition> when;  // all of them hold
   std::string why;              // "flash attention needs a 16-bit precision"
   SettingValues instead = {};   // settings that avoid the conflict
-  // False: the combination is allowed, but has no effect or no use. The window does not offer it.
+  // If false, the combination is allowed, but has no use. The window does not offer it.
   bool refuses = true;
 };
 

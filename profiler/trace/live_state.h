@@ -60,8 +60,8 @@ class LiveState {
   base::HashMap<uint64_t, Block> blocks_;  // keyed by the id in the file
   std::map<uint64_t, Event> segments_;
   std::map<uint8_t, DeviceMemory> devices_;
-  // The begin events of open slices, in order. So that an end event needs no search, open_by_key_
-  // has, for each OpenKey, the keys of its events in open_, innermost last.
+  // The begin events of open slices, in order. For each OpenKey, open_by_key_ has the keys of its
+  // events in open_, innermost last. Thus an end event needs no search.
   std::map<uint64_t, Event> open_;
   base::HashMap<uint64_t, std::vector<uint64_t>> open_by_key_;
   uint64_t opened_ = 0;

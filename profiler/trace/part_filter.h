@@ -1,4 +1,4 @@
-// Extracts a time range of a trace as a trace. As in a recording (kMarkerRecordingBegin), the part
+// Makes a trace from a time range of a trace. As in a recording (kMarkerRecordingBegin), the part
 // begins with events that restate the memory in use when the range begins. The begins of open
 // slices follow. Internal to this folder.
 //

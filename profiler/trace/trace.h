@@ -178,7 +178,7 @@ struct Trace {
   std::string end_message;            // why the trace is not complete
   std::vector<std::string> warnings;  // losses and oddities found while reading
 
-  // begin_ns() counts activities, which may begin before all events; end_ns() counts only events.
+  // begin_ns() includes activities, which may begin before all events; end_ns() does not.
   int64_t begin_ns() const {
     const int64_t first = activities.size() ? activities.begin_ns.front() : INT64_MAX;
     if (events.size() == 0) return activities.size() ? first : 0;
@@ -201,7 +201,7 @@ struct TableSizes {
 // Fields that a kind does not use (types.h) are cleared. An end event gets the name, number and
 // phase of the begin event that it closes. This is the innermost open begin event of its kind in
 // its process (in its thread for modules, ops and annotations). A free that completes without a
-// request counts as requested at that time.
+// request counts as requested when it completes.
 class TraceBuilder {
  public:
   TraceBuilder();
@@ -218,7 +218,7 @@ class TraceBuilder {
   absl::Status AddActivities(std::span<const Activity> activities);
   void AddWarning(std::string text);
   uint64_t events() const;
-  // A trace of everything that has arrived so far (to show while a run is in progress).
+  // Returns a trace of everything that has arrived so far (to show while a run is in progress).
   std::shared_ptr<const Trace> Snapshot() const;
   // Ends the trace; the builder is empty after it.
   std::shared_ptr<const Trace> Finish(bool complete, std::string end_message);

@@ -150,7 +150,7 @@ class Writer : public TraceWriter {
     if (!closed_) {
       closed_ = true;
       if (!ended_) End(false, TEXT_MARK("the producer stopped without ending the trace"));
-      // Unless committed, the file's destructor removes it.
+      // Unless the file was committed, its destructor removes it.
       if (file_ != nullptr && status_.ok()) status_ = file_->Commit();
       file_.reset();
     }

@@ -73,7 +73,7 @@ class Recorder {
   // Called for a kernel, a memcpy, a wait or driver memory, with the call of this thread that
   // caused it (device_work.h). `like` is as above.
   void OnDeviceWork(const DeviceWork& work, const trace::Event* like = nullptr);
-  // Called for activities from CUPTI or NVML. Their names are ids from Intern(), and their threads
+  // Called for activities from CUPTI or NVML. Their names are ids from Intern(), their threads are
   // system thread ids. New threads are added.
   void OnActivities(std::span<const trace::Activity> activities);
   // Sets the category of this thread's next allocations (for workspaces); see CategoryScope.
@@ -105,7 +105,7 @@ class Recorder {
   void BeginModule(std::string_view name);  // the path begins with the open modules
   void EndModule();
   // `sequence_number` is < 0 if there is none. A backward node gets the module of the forward op
-  // with this number. Threads count separately; `forward_thread` is that of the forward op.
+  // with this number. Each thread counts separately; `forward_thread` is the forward op's thread.
   void BeginOp(std::string_view name, int64_t sequence_number, bool backward,
                uint64_t forward_thread = 0);
   void EndOp();

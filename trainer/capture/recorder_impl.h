@@ -173,7 +173,7 @@ struct Recorder::Impl {
       activities.clear();
     }
     // The last ops may turn out to be views, which are left out. So their begin events stay in the
-    // batch, or else it would matter where a batch ends.
+    // batch. Otherwise, it would matter where a batch ends.
     size_t n = batch.size();
     while (n > 0 && batch[n - 1].kind == EventKind::kOpBegin) --n;
     if (n == 0) return;
