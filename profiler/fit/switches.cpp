@@ -193,8 +193,8 @@ class Search {
 
   // Chooses the next set: adds one switch, or as many switches as are expected to suffice. Ends a
   // search if its next set contains a set that fits, or if all its switches together are expected
-  // to save far too little. In the second case, the search with all changes and all switches
-  // continues, to show how far it gets.
+  // to save far too little. In the second case, the search that may use all switches continues, to
+  // find how much it can save.
   void Step(Way& way) const {
     std::erase_if(way.left,
                   [&](size_t i) { return !GoesWith(way.set, i) || (Known(i) && Saves(i) <= 0); });
@@ -326,7 +326,7 @@ class Search {
   }
 
   // To find other proposals, at least one switch of each known proposal must be left out. Returns
-  // the possible choices of names to leave out; those that cost the least saving come first.
+  // the possible sets of names to leave out; those that lose the least saving come first.
   std::vector<std::set<std::string>> Withouts() const {
     std::vector<std::set<std::string>> withouts = {{}};
     for (const SwitchProposal& one : Fit()) {

@@ -336,8 +336,8 @@ class Categorizer {
   }
 
   // Used if the recording ends soon after the apparent end of backward. Decides to which pass the
-  // last allocations belong. A few are assumed to belong to backward. More allocations belong to an
-  // optimizer if at least half of their bytes are in blocks with the sizes of gradients.
+  // last allocations belong. If there are few, they are taken for backward. More allocations are an
+  // optimizer's if at least half of their bytes are in blocks with the sizes of gradients.
   enum class Tail : uint8_t { kOptimizer, kBackward, kOther };
   Tail LastPass(uint32_t first) {
     if (now_.pass >= passes_.size()) return Tail::kOptimizer;
@@ -398,9 +398,9 @@ class Categorizer {
   }
 
   // An optimizer that allocates its state anew in every step (m = b * m + ...) keeps the old state
-  // for some time. Until then, the new state counts as a temporary. The first new block of a size
-  // replaces the first freed block of that size. The first step has no old state: its new state
-  // stops being a temporary when the last live temporary of its size is freed.
+  // for some time. Until it is freed, the new state counts as a temporary. The first new block of a
+  // size replaces the first freed block of that size. The first step has no old state: its new
+  // state stops being a temporary when the last live temporary of its size is freed.
   void PromoteStates() {
     base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
@@ -498,8 +498,8 @@ class Categorizer {
   }
 
   // Whether the recording contains the optimizer's first step: more bytes of states are allocated
-  // than freed. (An optimizer that allocates its state anew in every step frees as many bytes.) The
-  // states of an incomplete pass are ignored, because they may be temporaries.
+  // than freed. (An optimizer that allocates its state anew in every step also frees as many
+  // bytes.) The states of an incomplete pass are ignored, because they may be temporaries.
   bool MakesStates(const SizeCounts& gradients) const {
     uint64_t trained = 0, come = 0, go = 0;
     for (const auto& [bytes, count] : gradients) trained += bytes * count;

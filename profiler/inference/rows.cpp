@@ -89,9 +89,9 @@ void Rows::FindDropped(const Recording& recording) {
     }
   }
   if (freeing) close(stop);
-  // The number of blocks that are never freed is no multiple of the number of gradients if frozen
-  // blocks (in a 4-bit base with adapters) have the same sizes as gradients. Then runs are accepted
-  // if several of them free the same sizes.
+  // If frozen blocks (in a 4-bit base with adapters) have the same sizes as gradients, the number
+  // of blocks that are never freed is no multiple of the number of gradients. In that case, runs
+  // are accepted if several of them free the same sizes.
   if (dropped_.empty()) {
     for (const auto& [sizes, drops] : unsure)
       if (drops.size() > 1) dropped_.insert(dropped_.end(), drops.begin(), drops.end());

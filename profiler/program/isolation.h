@@ -68,7 +68,7 @@ class Isolation {
   // For overlay mode: the namespaces that Enter() enters, in order, and the folder that it sets.
   const std::vector<int>& namespaces() const { return namespaces_; }
   const std::string& folder() const { return folder_; }
-  // The folder that contains the changes; "": there is none.
+  // The folder that contains the changes, or "" if there is none.
   std::string changes() const { return scratch_ ? scratch_->path() : std::string(); }
 
  private:

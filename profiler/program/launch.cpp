@@ -182,7 +182,7 @@ absl::Status CannotStart(const std::string& program, int error) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGTTOU})
     std::signal(signal, SIG_DFL);
-  // Makes host addresses the same in every run, and thus the order of containers keyed by them.
+  // Makes host addresses, and thus the order of containers keyed by them, the same in every run.
   if (options.planned) personality(ADDR_NO_RANDOMIZE);
   if (options.stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
   if (served_output >= 0 && dup2(served_output, kServedOutput) < 0) _exit(127);

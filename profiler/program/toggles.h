@@ -103,7 +103,7 @@ const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 // toggles that exclude each other; the message lists what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
-// Returns why toggles `a` and `b` exclude each other; "": they do not.
+// Returns why toggles `a` and `b` exclude each other, or "" if they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
 // Formats the choices for the hooks. If there are none, the hooks look for all toggles.

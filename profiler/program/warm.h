@@ -38,8 +38,8 @@ struct WarmServer {
   uint64_t resident_bytes = 0;
 };
 absl::StatusOr<WarmServer> FindWarmServer(const std::string& socket);
-// Returns a descriptor of the server's user namespace, which the caller must close. -1: the server
-// is in the caller's namespace, or does not answer.
+// Returns a descriptor of the server's user namespace, which the caller must close. Returns -1 if
+// the server is in the caller's namespace or does not answer.
 int UserNamespaceOf(const std::string& socket);
 
 class WarmProgram {

@@ -123,7 +123,7 @@ class ActivityIndex {
   // Returns the innermost op that was open when the block was allocated, or kNoRow.
   uint32_t OpThatMade(trace::AllocationId allocation) const;
   // Returns the innermost op that was open when the block's free was requested; if none was open,
-  // the last op that began before. kNoRow: the block is not freed, or no op began before.
+  // the last op that began before. Returns kNoRow if the block is not freed or no op began before.
   uint32_t LastOpBeforeFree(trace::AllocationId allocation) const;
 
   // Relations by address, if the trace has operands.

@@ -77,9 +77,9 @@ class OperandLinks {
   Key KeyOfOperand(uint32_t operand) const;
   Key KeyOfAllocation(uint32_t allocation) const;
   uint32_t BlockOf(uint32_t operand) const;  // kNone if unknown
-  // Returns the activity of an operand; kNone: unknown. Sets `behind` to the number of activities
-  // that begin before the operand. Its old value may be any smaller number, such as the result for
-  // an earlier operand.
+  // Returns the activity of an operand, or kNone. Sets `behind` to the number of activities that
+  // begin before the operand. Its old value may be any smaller number, such as the result for an
+  // earlier operand.
   uint32_t WorkOf(uint32_t operand, uint32_t& behind) const;
   // Activities that touch a block, each with its operand, sorted by row.
   using Work = std::vector<std::pair<uint32_t, uint32_t>>;

@@ -119,7 +119,7 @@ class Tail {
            (!block.pending || end.use == BlockUse::kPendingFree);
   }
 
-  // Returns the block that is in use at `address` in the final state; null: none.
+  // Returns the block that is in use at `address` in the final state, or null if there is none.
   const BlockState* AtEnd(uint8_t device, uint64_t address) {
     if (used_at_end_.empty())
       for (const SegmentState& s : recording_.segments)

@@ -42,7 +42,7 @@ struct ReplayOptions {
   // What-if: the total memory to which memory fractions refer; 0: that of the trace's device.
   uint64_t device_total_bytes = 0;
   // What-if: returns the size to request instead of `bytes` at an event (an allocation or an
-  // out-of-memory event). 0: the request is left out.
+  // out-of-memory event). If it returns 0, the request is left out.
   std::function<uint64_t(trace::EventIndex event, uint64_t bytes)> resize = {};
   // What-if: the last event to replay. If set, the holes at the peak are not measured.
   std::optional<trace::EventIndex> last = {};

@@ -35,7 +35,7 @@ struct SettingDeclaration {
   double low = 0, high = 0;          // for kInteger, kNumber: inclusive
   std::string format = {};           // for kText: "names", "pattern", ... (text_formats.h)
   std::string label = {};            // label of the control in the window: "layers"
-  // For kText: where the window's choices come from ("family.lora_targets"); "": free text.
+  // For kText: the source of the window's choices ("family.lora_targets"), or "" for free text.
   std::string choices_from = {};
 };
 

@@ -25,7 +25,7 @@ namespace vramscope::run {
 
 enum class Backend : uint8_t { kPlan, kCpu, kCuda };
 
-// Figures that replace those of the named device; 0: as in the device table.
+// Figures that replace the named device's figures. 0 means the figure in the device table.
 struct CustomDevice {
   uint64_t memory_bytes = 0;
   double bandwidth_bytes_per_s = 0;

@@ -49,9 +49,9 @@ absl::Status CheckTorch(const std::string& packages);
 // Returns the folder to put on the worker's search path.
 std::string LibraryFolder(const std::string& root);
 
-// Returns $XDG_DATA_HOME/vramscope, or ~/.local/share/vramscope; "": neither variable is usable.
+// Returns $XDG_DATA_HOME/vramscope or ~/.local/share/vramscope, or "" if no variable is usable.
 std::string DataFolder();
-// Returns the target folder of `vramscope setup`: DataFolder()/torch-VERSION; "": no data folder.
+// Returns the target folder of `vramscope setup` (DataFolder()/torch-VERSION), or "".
 std::string DownloadedTorch();
 
 // Returns why the wheels cannot work on this computer: another architecture, another C library than

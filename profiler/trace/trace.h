@@ -171,7 +171,7 @@ struct Trace {
   OperandTable operands;     // sorted by begin; empty: no addresses were recorded
   std::vector<Marker> markers;
   StackTable stacks;
-  // The kMarkerRecordingBegin event; kNoEvent: no memory is in use when the trace begins.
+  // The kMarkerRecordingBegin event, or kNoEvent if no memory is in use when the trace begins.
   EventIndex recording_begin = kNoEvent;
 
   bool complete = false;              // the run ended normally and everything was read

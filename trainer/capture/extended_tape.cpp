@@ -372,7 +372,7 @@ class Extender {
 
   bool IsCopied(size_t unit) const { return unit != 0 && unit != count_ - 1; }
   // Returns the unit of the whole model that is `delta` units further than `unit`. Returns nullopt
-  // if `unit` is the first or last and the four executed units do not show which unit it is.
+  // if `unit` is the first or last and the four executed units do not show which one that is.
   std::optional<size_t> Other(size_t unit, int delta) const {
     if (IsCopied(unit)) return unit + static_cast<size_t>(delta);
     const int executed = (unit == 0 ? kFirst : kLast) + delta;

@@ -85,8 +85,8 @@ class Recorder {
   void PushOwnerOf(uint64_t key);
   void PopOwner();
 
-  // --- categories: Retag() changes that of the live allocation at `key`. Does nothing if the key
-  // is unknown or the category the same. `why` becomes the event's name ("saved for backward").
+  // --- categories: Retag() sets that of the live allocation at `key`. Does nothing if the key is
+  // unknown or the category the same. `why` becomes the event's name ("saved for backward").
   void Retag(uint64_t key, trace::Category category, std::string_view why);
   trace::Category CategoryOf(uint64_t key) const;
 
