@@ -248,8 +248,8 @@ class FirstStep {
       if (lives_.dead[a] >= lives_.dead[latest]) latest = a;
     }
     // If a size has as many blocks as gradients, all these blocks are gradients. If a gradient is
-    // the sum of several parts (as for an embedding that is used twice), it is the part that is
-    // freed last, because the other parts are added to it.
+    // the sum of several parts (as for an embedding that is used twice), the part that is freed
+    // last is the gradient, because the other parts are added to it.
     for (const uint32_t a : all) {
       const uint64_t bytes = Bytes(a);
       const bool parts = gradients_[bytes] == 1 && of_size[bytes] <= kMostParts;

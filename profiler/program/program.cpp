@@ -180,7 +180,7 @@ class Sink final : public trace::EventSink {
   absl::Status status_;
 };
 
-// Returns the emulated platform's report of a process, or a value that is no object without one.
+// Returns the emulated platform's report of a process, or JSON that is no object if there is none.
 json PlatformReport(const std::string& path) {
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
   return !text.ok() || TooDeep(*text) ? json() : json::parse(*text, nullptr, false);

@@ -92,7 +92,7 @@ class ActivityIndex {
   const trace::Trace& trace() const;
   // Sorted by kind, device, stream or thread, name, depth.
   std::span<const ActivityTrack> tracks() const;
-  // Like LaneIndex::Query, Ask and At, but rows are those of Trace::activities, and `style` is an
+  // Like LaneIndex::Query, Ask and At, but rows are rows of Trace::activities, and `style` is an
   // ActivityStyle.
   LaneView Query(uint32_t track, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;

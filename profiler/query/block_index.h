@@ -1,5 +1,5 @@
 // Finds allocations as rectangles of time x packed address. A query returns rectangles that are
-// large enough on the screen, and a coarse grid that shows how much smaller rectangles cover.
+// large enough on the screen, and a coarse grid that shows the area covered by smaller rectangles.
 //
 //   AddressAxis axis(trace);
 //   BlockIndex index(trace, axis);

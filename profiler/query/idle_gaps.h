@@ -46,8 +46,8 @@ class IdleGaps {
  public:
   // Gaps shorter than this are ignored, because they occur between any two kernels.
   static constexpr int64_t kShortest = 2'000;
-  // For kOtherStream: the maximum time from the end of the other stream's work to the gap's
-  // end.
+  // For kOtherStream: the maximum time from the end of the other stream's work to the end of the
+  // gap.
   static constexpr int64_t kHandOver = 5'000;
 
   // The gaps of a stream or device between its first and last activity.

@@ -27,8 +27,8 @@ class Matcher {
   // end of the trace.
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
           int64_t at_ns = INT64_MAX);
-  // Sets the category of each block, indexed by allocation. Otherwise a block has the category that
-  // it had for most of its life. `of_block` must outlive the matcher.
+  // Sets the category of each block, indexed by allocation. Without this call, a block has the
+  // category that it had for most of its life. `of_block` must outlive the matcher.
   void UseCategories(const std::vector<trace::Category>* of_block) { categories_ = of_block; }
   bool Matches(const Thing& thing);
   // Returns for each block whether it matches. A million blocks take milliseconds.

@@ -44,8 +44,8 @@ class OperandLinks {
     bool read = false, written = false;  // neither: unknown
     friend bool operator==(const Block&, const Block&) = default;
   };
-  // Returns at most `most` blocks that a row of Trace::activities touches, sorted by
-  // address.
+  // Returns at most `most` blocks that the activity in row `activity` of Trace::activities touches,
+  // sorted by address.
   std::vector<Block> BlocksOf(uint32_t activity, size_t most) const;
 
   // The first and the last activity in the order of Trace::activities; kNone if there is none.

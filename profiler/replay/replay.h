@@ -32,8 +32,8 @@ struct ReplayOptions {
   // this; for a recording it is inferred (Releases::capacity). If it is unknown, there is no limit.
   uint64_t device_memory_bytes = 0;
   double memory_fraction = 0;  // what-if: set_per_process_memory_fraction; 0: not changed
-  // What-if: true: blocks older than the recording are allocated anew. false: they and all cached
-  // memory stay in place. Default: they stay in place if neither settings nor device memory
+  // What-if: whether blocks older than the recording are allocated anew. If not, they and
+  // all cached memory stay in place. Default: allocated anew if settings or device memory
   // change.
   std::optional<bool> restart = {};
   bool try_settings = true;  // after a difference, search for `settings_that_agree`
@@ -83,7 +83,7 @@ struct Replayed {
   // allocator made while the block existed.
   uint64_t unknown_tails = 0;   // number of such blocks
   uint64_t tails_inferred = 0;  // number of these that must have a tail
-  // The number of all combinations of tails, and the number of those that no recorded choice
+  // The number of all combinations of tails, and the number of combinations that no recorded choice
   // excludes; nullopt: more than 2^64 - 1. The decimal logarithms of both numbers follow.
   std::optional<uint64_t> start_states_tried = 0, start_states_consistent = 0;
   double log10_tried = 0, log10_consistent = 0;

@@ -48,8 +48,8 @@ struct Figure {
   std::string note;
 
   double scale() const;  // bytes per unit: 2^30 for GiB; 1 for other units
-  // Returns the number to compare the prediction with, or nullopt if there are only bounds or
-  // none.
+  // Returns the number to compare the prediction with, or nullopt if there is none. There may be
+  // bounds instead.
   std::optional<double> target() const { return published.has_value() ? published : reference; }
 };
 

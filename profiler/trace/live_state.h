@@ -31,7 +31,7 @@ class LiveState {
   void Strings(uint32_t first_id, std::span<const std::string> values);
   // kDataLoss: the event contradicts earlier events and was ignored.
   absl::Status Advance(const Event& event);
-  // Sets the ids of the next Alloc and SegmentAlloc, to skip those of freed blocks and segments.
+  // Sets the ids of the next Alloc and SegmentAlloc, to skip ids of freed blocks and segments.
   absl::Status SkipTo(uint64_t next_block, uint64_t next_segment);
 
   // Returns events that restate the live memory: processes, segments with their mapped pages, and

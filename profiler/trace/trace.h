@@ -86,9 +86,9 @@ struct AllocationTable {
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
   SharedColumn<Category> category;  // the last category
-  // The category that the allocation had for most of its life; ties are decided by the number of
-  // events, then by which came first. Used where one colour or word represents the whole
-  // allocation. The last category would not do, because it may be set only at the free.
+  // The category that the allocation had for most of its life; in a tie, the one with most events,
+  // then the first one. Used where one colour or word represents the whole allocation. The last
+  // category would not do, because it may be set only at the free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;

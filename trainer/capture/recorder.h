@@ -79,14 +79,14 @@ class Recorder {
   // Sets the category of this thread's next allocations (for workspaces); see CategoryScope.
   void PushCategory(trace::Category category);
   void PopCategory();
-  // Makes this thread's next allocations belong to `path` (a parameter's full name) instead of the
-  // open module, or to the owner of the live allocation at `key`; see OwnerScope.
+  // Makes this thread's next allocations belong not to the open module, but to `path` (a
+  // parameter's full name) or to the owner of the live allocation at `key`; see OwnerScope.
   void PushOwner(std::string_view path);
   void PushOwnerOf(uint64_t key);
   void PopOwner();
 
-  // --- categories: Retag() sets that of the live allocation at `key`. Does nothing if the key is
-  // unknown or the category the same. `why` becomes the event's name ("saved for backward").
+  // --- categories: Retag() sets the category of the live allocation at `key`. Does nothing if the
+  // key is unknown or the category the same. `why` becomes the event's name ("saved for backward").
   void Retag(uint64_t key, trace::Category category, std::string_view why);
   trace::Category CategoryOf(uint64_t key) const;
 

@@ -239,8 +239,8 @@ std::map<uint64_t, RecordedRun::Expandable>::iterator RecordedRun::SegmentOf(uin
 }
 
 void RecordedRun::Map(const AllocatorEntry& entry) {
-  // The size of a segment's first range shows its pool: a range of at most the small pool's page
-  // size is in the small pool.
+  // The size of a segment's first range shows its pool: if it is at most the small pool's page
+  // size, the segment is of that pool.
   auto segment = SegmentOf(entry.address);
   if (segment == expandable_.end()) {
     const trace::Pool pool = allocator::PoolOfSegment(entry.bytes);
