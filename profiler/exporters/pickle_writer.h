@@ -25,7 +25,7 @@ namespace vramscope::exporters {
 
 class PickleWriter {
  public:
-  // The most items in a batch, as in Python's own pickler. It limits memory: a reader keeps the
+  // The most items in a batch, as in Python's own pickler. This limits memory: a reader keeps the
   // items of a batch on its stack until it appends them to a list.
   static constexpr int kBatch = 1000;
 

@@ -200,8 +200,8 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
     const bool begins = r.phase == Phase::kForward || r.phase == Phase::kData ||
                         r.phase == Phase::kLoss || (r.phase == Phase::kBackward && by_optimizer) ||
                         (r.phase == Phase::kZeroGrad && zero_grad_first);
-    // If an optimizer makes no allocations, the recording does not show it. It shows the zero_grad
-    // that follows, because that frees gradients.
+    // If an optimizer makes no allocations, the recording does not show the optimizer, but the
+    // zero_grad that follows, because that frees gradients.
     if (r.phase == Phase::kZeroGrad && backward) ending = true;
     if (ending && begins) close(end);
     if (!in_step) {

@@ -1,6 +1,6 @@
 // The file of activities that a watched process writes while it runs. It is a sequence of chunks
-// with checksums, so a killed process loses only what was not yet written. It is written by the
-// library that is loaded into the process (cupti/), so this header depends only on the C++ standard
+// with checksums, so a killed process loses only what was not yet written. The library that is
+// loaded into the process (cupti/) writes it, so this header depends only on the C++ standard
 // library. activity_file.h reads the file.
 //
 //   out.append(EncodeActivities(first_name, names, activities));

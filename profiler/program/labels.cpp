@@ -384,8 +384,8 @@ class Labeller {
            category == Category::kAutogradDetail;
   }
 
-  // Gives the category of a tensor to its block. It applies from the block's allocation on. If the
-  // block already has another category, it applies from this mark on.
+  // Gives the category of a tensor to its block. The category applies from the block's allocation
+  // on. If the block already has another category, it applies from this mark on.
   void Tag(const Mark& mark, EntryIndex at, uint32_t number) {
     if (mark.a == 0 || mark.a >= static_cast<uint64_t>(trace::kCategoryCount)) return;
     const auto category = static_cast<Category>(mark.a);

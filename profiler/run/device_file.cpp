@@ -39,7 +39,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }  // namespace
 
 bool IsDeviceFile(std::string_view text) {
-  // A text with "=" contains figures, which can have a slash ("448GB/s"). It is not a file name.
+  // A text with "=" contains figures, which can have a slash ("448GB/s"). So it is no file name.
   const bool figures = text.find('=') != std::string_view::npos;
   return text.ends_with(".json") || (!figures && text.find('/') != std::string_view::npos);
 }

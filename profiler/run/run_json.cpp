@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-// The limit for a run.json. It has a few kilobytes, also if it contains a model's config.json.
+// The size limit. A run.json has a few kilobytes, even if it contains a model's config.json.
 constexpr size_t kMaxJson = size_t{4} << 20;
 constexpr int kNumberOverflow = 406;  // nlohmann's error number of "number overflow"
 

@@ -246,8 +246,8 @@ struct Recorder::Impl {
     return thread.modules.size() > op.modules ? open : op.module;
   }
 
-  // Returns the path to which a newly opened module is appended. It is empty if a backward node
-  // recomputes forward: there, the name of the outermost module is its whole path.
+  // Returns the path to which a newly opened module is appended. The path is empty if a backward
+  // node recomputes forward: there, the name of the outermost module is its whole path.
   StringId ModuleAround(const ThreadState& thread) const {
     for (size_t i = thread.ops.size(); i-- > 0;) {
       if (!thread.ops[i].backward) continue;
