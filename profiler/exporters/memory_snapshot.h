@@ -5,21 +5,21 @@
 //
 // Contents:
 //  - segments: the state at the end, with all blocks (free ones too), their stacks and categories;
-//  - device_traces: one list of events per device. If the trace has kMarkerRecordingBegin, lists
-//    begin after it; as in a recorded file, earlier blocks are only in the segments;
+//  - device_traces: one list of events per device. If the trace has kMarkerRecordingBegin, the
+//    lists begin after it. Earlier blocks are then only in the segments, as in a recorded file;
 //  - external_annotations: the annotations of a recorded file, or the steps, phases and
 //    micro-batches of vramscope's own run: `ProfilerStep#N`, `## forward ##`, `micro-batch 0`.
 //    Inferred steps and phases are not written;
 //  - allocator_settings from the trace's PYTORCH_CUDA_ALLOC_CONF;
 //  - categories: the list of names. Every alloc, every live block, and every free of a block older
-//    than the recording has a `category`: the category that the block had longest. A change is a
-//    PyTorch entry `annotate` with the new `category` and a readable `user_metadata`: "temporary ->
-//    gradient". An `annotate` right after the alloc has the category at the allocation. For older
-//    blocks, the first `annotate` has the category at the beginning of the recording. Inferred
-//    changes are not written;
-//  - frames: the recorded stacks. vramscope's own runs have none: there the innermost frame is the
-//    operator (its file is the module's path), and the outer frames are the enclosing modules, so
-//    that a flame graph groups by module;
+//    than the recording has a `category`: the one that the block had for the longest time. Each
+//    change is an entry `annotate` with the new `category` and a readable `user_metadata`:
+//    "temporary -> gradient". An `annotate` right after the alloc has the category at the
+//    allocation. For older blocks, the first `annotate` has the category at the beginning of the
+//    recording. Inferred changes are not written;
+//  - frames: the recorded stacks. vramscope's own runs have no stacks: their innermost frame is the
+//    operator (its file is the module's path), and the outer frames are the enclosing modules. Thus
+//    a flame graph groups by module;
 //  - vramscope: {version: 1, producer, inferred}. `inferred` is true if all categories are
 //    inferred: vramscope then infers them again when it reads the file. If it is false, the
 //    categories are known, and a block called "unknown" stays unknown.
@@ -28,7 +28,7 @@
 // Times are whole microseconds. In vramscope's own runs they are rounded such that no event moves
 // past the begin or end of a step or phase.
 //
-// Protocol 4, written in one pass; needs memory only for shared strings, frames and stacks.
+// The pickle (protocol 4) is written in one pass. Only shared strings, frames and stacks are kept.
 // Thread-safe.
 #pragma once
 

@@ -24,8 +24,8 @@ struct Band {
   Category category;
   std::string_view light, dark;  // colors
 };
-// From bottom to top, in torch.profiler's order and colors. Categories that torch.profiler lacks
-// are on top. The second color is for the dark page.
+// The bands from bottom to top, in torch.profiler's order and colors. Categories that
+// torch.profiler lacks are on top. The second color is for the dark page.
 constexpr Band kBands[] = {{Category::kParameter, "#006400", "#2e8b57"},
                            {Category::kBuffer, "#3cb371", "#3cb371"},
                            {Category::kOptimizerState, "#daa520", "#daa520"},
@@ -48,7 +48,7 @@ struct Column {
   bool filled = false;
 };
 
-// Returns the highest state of each column of pixels. Empty columns repeat the previous one.
+// Returns the highest values within each column of pixels. Empty columns repeat the previous one.
 std::vector<Column> Columns(const analysis::MemoryCurves& curves, int count) {
   std::vector<Column> columns(static_cast<size_t>(count));
   const int64_t begin = curves.time_ns.front();

@@ -117,7 +117,7 @@ class TimelineWriter {
     at_.AdvanceTo(event);  // the sums before the event
     const Category category = at_.CategoryOf({id});
     const bool before = trace_.recording_begin != trace::kNoEvent && event < trace_.recording_begin;
-    // Computed without a sign, so that invalid times wrap around instead of overflowing.
+    // Uses unsigned arithmetic, so that invalid times wrap around instead of overflowing.
     const auto ns = before
                         ? kBefore
                         : static_cast<int64_t>(static_cast<uint64_t>(trace_.info.start_unix_ns) +

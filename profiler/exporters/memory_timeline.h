@@ -6,10 +6,10 @@
 //
 // A gzip of one JSON list of [time_ns, action, bytes, category]. bytes: the block's size, negative
 // for freed memory. torch.profiler's actions: 1 pre-existing (time -1), 2 create, 3 increment
-// version, 4 destroy. A change of category is two entries of action 3: one takes the bytes from the
-// old category, one adds them to the new. Categories: 0 Parameter, 1 Optimizer state, 2 Input, 3
-// Temporary, 4 Activation, 5 Gradient, 6 Autograd, 7 Unknown. Workspaces and communication buffers
-// are written as Temporary, module buffers as Unknown.
+// version, 4 destroy. A change of category is two entries of action 3: one removes the bytes from
+// the old category, the other adds them to the new one. Categories: 0 Parameter, 1 Optimizer state,
+// 2 Input, 3 Temporary, 4 Activation, 5 Gradient, 6 Autograd, 7 Unknown. Workspaces and
+// communication buffers are written as Temporary, module buffers as Unknown.
 //
 // Written in one pass. Thread-safe.
 #pragma once

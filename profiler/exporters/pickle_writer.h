@@ -1,5 +1,5 @@
-// Streams Python values as a pickle of protocol 4. No object is kept; memoized objects are referred
-// to by number. Supports only the values that a memory snapshot needs.
+// Streams Python values as a pickle of protocol 4. Keeps no objects: a memoized object is referred
+// to by its number. Supports only the values that a memory snapshot needs.
 //
 //   PickleWriter w(out);
 //   w.EmptyDict();
@@ -25,7 +25,7 @@ namespace vramscope::exporters {
 
 class PickleWriter {
  public:
-  // The most items in a batch, as in Python's own pickler. It limits memory: a reader keeps the
+  // The most items in a batch, as in Python's own pickler. This limits memory: a reader keeps the
   // items of a batch on its stack until it appends them to a list.
   static constexpr int kBatch = 1000;
 
@@ -50,7 +50,7 @@ class PickleWriter {
   void Get(uint32_t memo);
 
   uint64_t bytes() const { return written_ + frame_.size(); }
-  // kDataLoss if `out` did not accept all bytes.
+  // Returns kDataLoss if `out` did not accept all bytes.
   absl::Status Finish();
 
  private:

@@ -55,7 +55,7 @@ SnapshotTimes::SnapshotTimes(const trace::Trace& trace) : trace_(trace) {
 }
 
 int64_t SnapshotTimes::Recorded(EventIndex event) const {
-  // Computed without a sign, so that invalid times wrap around instead of overflowing.
+  // Uses unsigned arithmetic, so that invalid times wrap around instead of overflowing.
   const auto ns = static_cast<int64_t>(static_cast<uint64_t>(trace_.info.start_unix_ns) +
                                        static_cast<uint64_t>(trace_.events.time_ns[event]));
   return ns / 1000 - (ns % 1000 < 0 ? 1 : 0);

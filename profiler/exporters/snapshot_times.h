@@ -24,8 +24,8 @@ class SnapshotTimes {
   int64_t Microsecond(trace::EventIndex event) const;
 
   const trace::Trace& trace_;
-  // Added to all times, because times in a snapshot cannot be negative. (Times in a trace can: an
-  // importer places entries without a time before the first entry with a time.)
+  // Added to all times, because times in a snapshot cannot be negative. (Times in a trace can be
+  // negative: an importer places entries without a time before the first one with a time.)
   int64_t before_0_ = 0;
   std::vector<int64_t> shown_;  // indexed by event; empty: the recorded times are used
 };

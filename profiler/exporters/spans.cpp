@@ -38,8 +38,8 @@ std::vector<bool> InnermostOps(const SliceTable& slices) {
   return innermost;
 }
 
-// Returns the event that ends each slice; kNoEvent: the slice never ended. If a loss phase follows
-// a forward phase, the forward phase ends where the loss phase ends.
+// Returns the event that ends each slice, or kNoEvent if the slice never ended. If a loss phase
+// follows a forward phase, the forward phase ends where the loss phase ends.
 std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
   std::vector<EventIndex> ends(slices.size());
   slices.end_event.Read(0, ends);
@@ -60,7 +60,7 @@ std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
 // A call that begins at the same time as an op is placed after the op, and thus inside it.
 void AddActivities(const trace::Trace& trace, const std::vector<int64_t>& shown_ns,
                    std::vector<Span>& spans) {
-  // Of activities with the same begin, the longest comes first: it contains the other activities.
+  // If activities begin at the same time, the longest comes first, because it contains the others.
   const trace::ActivityTable& a = trace.activities;
   std::vector<uint32_t> rows(a.size());
   std::iota(rows.begin(), rows.end(), 0u);
@@ -80,7 +80,7 @@ void AddActivities(const trace::Trace& trace, const std::vector<int64_t>& shown_
     span.slice = row;
     activities.push_back(span);
   }
-  // Activities come before slices: a slice begins exactly at its event.
+  // Activities precede the slices of the same event, because a slice begins exactly at its event.
   spans.insert(spans.begin(), activities.begin(), activities.end());
 }
 

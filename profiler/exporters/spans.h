@@ -16,8 +16,8 @@ enum class SpanKind : uint8_t { kAnnotation, kModule, kOp, kKernel, kActivity };
 
 struct Span {
   SpanKind kind = SpanKind::kAnnotation;
-  // The event at which the span begins. For an activity: the first event after it has begun. Spans
-  // are sorted by this event.
+  // The event at which the span begins. For an activity, this is the first event after its begin.
+  // Spans are sorted by this event.
   trace::EventIndex event = 0;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -44,8 +44,8 @@ struct Spans {
 
 // The time at which each event is shown. Viewers sort events with the same time by length and nest
 // them. In a plan, views take no time, so a hundred of them would be drawn as a hundred nested
-// levels. Therefore, events at the same time are shown one nanosecond apart. Later events are shown
-// later only until the next gap, and then at their own time again.
+// levels. Therefore, events at the same time are shown one nanosecond apart. Events that follow
+// closely are delayed, too. After the next gap, events have their own times again.
 std::vector<int64_t> ShownTimes(const trace::Trace& trace);
 
 // Spans of one track are disjoint or nested, and an outer span precedes its inner spans. Slices

@@ -154,8 +154,8 @@ class Search {
     return PlanNodes(pointers);
   }
 
-  // A move that may come next. `before` and `after`: the plans without and with the move, at the
-  // node at which it was last planned.
+  // A move that may come next. `before` and `after` are the plans without and with the move, at the
+  // node at which the move was last planned.
   struct Candidate {
     const Move* move;
     Planned before = {}, after = {};
@@ -206,10 +206,10 @@ class Search {
                : 0;
   }
 
-  // Returns the best next candidate; nullptr: there is none. Adding moves seldom raises the value
-  // of another move. Therefore, the candidates with the highest last values are planned first,
-  // until the best planned value reaches the last values of all others. If no value is positive,
-  // all are planned again.
+  // Returns the best next candidate, or nullptr if there is none. Adding moves seldom raises the
+  // value of another move. Therefore, candidates are planned in descending order of their last
+  // values, until the best new value is at least as high as the last values of all others. If no
+  // value is positive, all are planned again.
   absl::StatusOr<Candidate*> Best(const Node& at, std::vector<Candidate>& candidates) {
     for (Candidate& each : candidates) {
       each.next.reset();
@@ -241,8 +241,8 @@ class Search {
     return nullptr;
   }
 
-  // Applies moves until the run fits: each time the move that saves most memory per added time.
-  // Then, unless `enough` is true, applies moves with which the run is faster and still fits.
+  // Applies moves until the run fits, always the one that saves most memory per added time. Then,
+  // unless `enough` is true, applies moves that make the run faster while it still fits.
   absl::StatusOr<Node> Descend(Node at, const std::vector<Move>& moves, bool enough = false) {
     std::vector<Candidate> usual, last;
     for (const Move& move : moves) (move.last_resort ? last : usual).push_back({.move = &move});
@@ -260,8 +260,8 @@ class Search {
   // not count. A move that also makes the step faster is preferred to any move that does not.
   double Score(const Planned& now, const Planned& before, const Planned& after) const {
     if (!after.ok() || after.needed() >= before.needed()) return 0;
-    // A run can run out of memory although `needed` is within the budget. Then one byte counts as
-    // exceeding it.
+    // A run can run out of memory although `needed` is within the budget. The excess then counts as
+    // one byte.
     const double over = now.needed() > budget_ ? static_cast<double>(now.needed() - budget_) : 1.0;
     const double saved = std::min(over, static_cast<double>(before.needed() - after.needed()));
     const double cost = after.step_ms - before.step_ms;
@@ -270,7 +270,7 @@ class Search {
     return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
   }
 
-  // Returns the node with only these of its moves, unplanned; nullopt: they need other moves.
+  // Returns an unplanned node with only these moves, or nullopt if they need other moves.
   std::optional<Node> Only(const Node& node, const Members& moves) const {
     Node less{.config = start_, .moves = {}, .planned = {}};
     for (const size_t i : moves) {
@@ -282,9 +282,9 @@ class Search {
     return less;
   }
 
-  // Tries to leave out each move. It is left out if the node is hardly slower without it, and
-  // `enough` is true for the plans with and without it. Moves that change the training most are
-  // tried first; of equal ones, the latest.
+  // Tries to leave out each move. A move is left out if the node is hardly slower without it, and
+  // `enough` accepts the plans with and without it. Moves that change the training most are tried
+  // first; among equal ones, those applied last.
   absl::StatusOr<Node> LeaveMovesOut(
       const Node& node, const std::function<bool(const Planned&, const Planned&)>& enough,
       std::function<bool()> in_time) {
@@ -336,7 +336,7 @@ class Search {
         [] { return true; });
   }
 
-  // Returns the moves that change the training by at most `most`, largest saving alone first.
+  // Returns the moves that change the training by at most `most`, sorted by their own saving.
   std::vector<const Move*> BySaving(const std::vector<Move>& moves, run::Changes most) const {
     std::vector<std::pair<uint64_t, const Move*>> needs;
     for (const Move& move : moves) {

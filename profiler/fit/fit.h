@@ -73,7 +73,7 @@ struct Fitted {
   // The Pareto front of all plans: no other plan is both faster and smaller.
   std::vector<Proposal> front;
   int plans = 0;
-  // True: time ran out before some search found a fit, so there may be more proposals.
+  // Whether time ran out before every search had found a fit. There may then be more proposals.
   bool cut_short = false;
 };
 

@@ -41,8 +41,8 @@ absl::StatusOr<LeftOver> LeaveOut(const LeavingOut& from) {
         needed.push_back({round[i], without.ok()});
         continue;
       }
-      // Members that were needed are tried again in two cases only: if the run needs less memory
-      // without this member, or if the plan without the other one failed.
+      // Tries a member that was needed again only in two cases: if the run needs less memory
+      // without member i, or if the plan without the needed member failed.
       const bool harmed = without.needed() < out.planned.needed();
       for (const Tried& tried : needed)
         if (harmed || !tried.planned) open.push_back(tried.member);

@@ -14,7 +14,7 @@ int Limit::Next(uint64_t budget) const {
     each = static_cast<double>(at_low - at_lower) / (low - lower);
   double more = high > 0 ? (high - low) / 2.0 : low;
   if (each > 0 && !halve) more = static_cast<double>(budget - at_low) / each;
-  // The guess is kept just far enough from `low` and `high` that its plan can end the search.
+  // Moves the guess just far enough from `low` and `high` that its plan can end the search.
   const int furthest = high > 0 ? (high - low - close() + step - 1) / step : (most - low) / step;
   const int nearest = std::min(close() / step, furthest);
   const double steps = std::clamp<double>(std::floor(more / step), nearest, furthest);

@@ -33,10 +33,10 @@ struct Move {
 
 // Returns the moves for the configuration's model that the configuration does not use yet.
 std::vector<Move> Moves(const run::RunConfig& config);
-// Returns the configuration with the move applied; an error if the move excludes another setting or
-// changes nothing.
+// Returns the configuration with the move applied, or an error if the move excludes another setting
+// or changes nothing.
 absl::StatusOr<run::RunConfig> Applied(const Move& move, const run::RunConfig& config);
-// Returns the configuration with these settings; an error if they exclude each other.
+// Returns the configuration with these settings, or an error if they exclude each other.
 absl::StatusOr<run::RunConfig> With(const Settings& settings, const run::RunConfig& config);
 
 // Returns all settings of a run. Their keys are names such as "lora.rank".
@@ -44,7 +44,7 @@ Settings SettingsOf(const run::RunConfig& config);
 // Returns the settings of `after` that differ from those of `before`.
 Settings Changed(const run::RunConfig& before, const run::RunConfig& after);
 
-// "the training stays as it is"
+// Returns, for example, "the training stays as it is".
 std::string_view TextOf(run::Changes changes);
 
 }  // namespace vramscope::fit

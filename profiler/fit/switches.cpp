@@ -55,8 +55,8 @@ class Search {
   }
 
  private:
-  // Returns whether another round of plans can be half done in time, if it takes as long as the
-  // longest one so far. `leaves_time`: keep some time for leaving switches out of proposals.
+  // Returns whether half of another round of plans can be done in time, if it takes as long as the
+  // longest so far. `leaves_time`: keep time to leave switches out of proposals.
   bool InTime(bool leaves_time = false) {
     const auto patience = leaves_time ? s_.patience * kSearchShare : s_.patience;
     const bool in_time = Clock::now() + longest_ / 2 < begin_ + patience;
@@ -168,7 +168,7 @@ class Search {
     return set;
   }
 
-  // Whether `other` reduces only one kind of memory, and a switch of the set reduces only the same.
+  // Whether `other` reduces only one kind of memory, and so does a switch of the set.
   bool SavesTheSame(const SwitchSet& set, size_t other) const {
     const std::string& reduces = s_.switches[other].reduces_only;
     return !reduces.empty() && std::ranges::any_of(set, [&](size_t one) {
@@ -176,7 +176,7 @@ class Search {
     });
   }
   // Estimates the bytes that these switches save together from what each saves alone. If several
-  // reduce only the same memory, the largest saving counts.
+  // reduce only the same kind of memory, only the largest saving counts.
   int64_t SavesTogether(const SwitchSet& set) const {
     std::map<std::string, int64_t> largest;
     int64_t saves = 0;
@@ -193,8 +193,8 @@ class Search {
 
   // Chooses the next set: adds one switch, or as many switches as are expected to suffice. Ends a
   // search if its next set contains a set that fits, or if all its switches together are expected
-  // to save far too little. In the second case, the search with all changes and all switches
-  // continues, to show how far it gets.
+  // to save far too little. In the second case, the search that may use all switches continues, to
+  // find how much it can save.
   void Step(Way& way) const {
     std::erase_if(way.left,
                   [&](size_t i) { return !GoesWith(way.set, i) || (Known(i) && Saves(i) <= 0); });
@@ -266,7 +266,7 @@ class Search {
            static_cast<double>(LeastMissing(s_.start));
   }
   // Leaves out switches as long as the set fits or, if `most` is given, needs at most `most` bytes.
-  // Tries switches that change the training most first; of equal ones, those that save least.
+  // First tries switches that change the training most; among equal ones, those that save least.
   absl::StatusOr<LeftOver> Needed(const SwitchSet& all, std::optional<uint64_t> most) {
     LeavingOut from{.order = all, .planned = planned_.at(all), .at_once = s_.at_once};
     std::ranges::stable_sort(from.order, [&](size_t x, size_t y) {
@@ -307,7 +307,7 @@ class Search {
       reduced_.insert(needed->members);
     }
   }
-  // If nothing fits, leaves switches that save nothing out of the set that needs least memory.
+  // If nothing fits, removes switches that save nothing from the set that needs least memory.
   absl::Status ReduceSmallest() {
     if (Fitting() > 0) return absl::OkStatus();
     const SwitchSet* smallest = nullptr;
@@ -326,7 +326,7 @@ class Search {
   }
 
   // To find other proposals, at least one switch of each known proposal must be left out. Returns
-  // the possible choices of names to leave out; those that cost the least saving come first.
+  // the possible sets of names to leave out; those that lose the least saving come first.
   std::vector<std::set<std::string>> Withouts() const {
     std::vector<std::set<std::string>> withouts = {{}};
     for (const SwitchProposal& one : Fit()) {

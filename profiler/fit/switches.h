@@ -30,8 +30,8 @@ struct Switch {
   run::Changes changes = run::Changes::kNothing;
   bool slow = false;                      // tried after all other switches
   std::optional<uint64_t> expected = {};  // estimated saving in bytes; nullopt: unknown
-  // The kind of memory, if the switch reduces only one kind ("cached": reserved, but not
-  // allocated); "": several or unknown. Among switches of one kind, only the largest saving counts.
+  // The only kind of memory that the switch reduces ("cached": reserved, but not allocated), or ""
+  // for several or unknown kinds. Among switches of one kind, only the largest saving counts.
   std::string reduces_only = {};
 };
 using SwitchSet = std::vector<size_t>;  // ascending indexes in SwitchSearch::switches

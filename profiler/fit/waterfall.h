@@ -1,5 +1,5 @@
-// Computes the waterfall chart from the baseline to the current run. It adds one technique after
-// another. Each bar is the difference between two consecutive plans.
+// Computes the waterfall chart from the baseline to the current run. The chart adds one technique
+// after another. Each bar is the difference between two consecutive plans.
 //
 //   ASSIGN_OR_RETURN(std::vector<Rung> ladder, Ladder(baseline, now, order));
 //   // plan every rung's config, then rung i's bar is from planned[i - 1] to planned[i]

@@ -31,7 +31,7 @@ void Progress(const OpenOptions& options, double fraction) {
   if (options.progress) options.progress(fraction);
 }
 
-// Builds the trace. Events after a cancel are dropped.
+// Builds the trace. Events that arrive after a cancellation are dropped.
 class Sink : public trace::EventSink {
  public:
   Sink(std::string title, const Recording& r, const History& h, const Labels& labels,

@@ -15,7 +15,7 @@ using std::string_view_literals::operator""sv;
 constexpr size_t kChunk = size_t{64} << 10;
 constexpr std::string_view kKey = "\"base64\":";
 
-// Returns the position after the quote that opens the base64 data; npos: there is no such data.
+// Returns the position after the quote that opens the base64 data, or npos without such data.
 size_t BeginOfBase64(std::string_view head) {
   if (head.find("local_files"sv) == std::string_view::npos) return std::string_view::npos;
   const size_t key = head.find(kKey);
@@ -24,7 +24,7 @@ size_t BeginOfBase64(std::string_view head) {
   return quote == std::string_view::npos ? quote : quote + 1;
 }
 
-// The six bits of a character; -1: not a base64 character.
+// Returns the six bits that a base64 character encodes, or -1 for any other character.
 int ValueOf(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;

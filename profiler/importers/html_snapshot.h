@@ -18,12 +18,12 @@
 namespace vramscope::importers {
 
 bool HoldsPickle(std::string_view head);
-// Returns why a page without a pickle cannot be opened, and what to do instead; "": the kind of
-// page is unknown.
+// Returns why a page without a pickle cannot be opened, and what to do instead, or "" if the kind
+// of page is unknown.
 std::string_view WhyNoSnapshotInHtml(std::string_view head);
 
 // Decodes the base64 in the page. `head`: the bytes already read from `page`. `page` must outlive
-// this object. Read returns kDataLoss for invalid base64.
+// this object. Read() returns kDataLoss if the base64 is invalid.
 class PickleInHtml : public trace::InputStream {
  public:
   PickleInHtml(trace::InputStream& page, std::string_view head);

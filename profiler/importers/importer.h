@@ -5,8 +5,8 @@
 //     return {.name = "memory-timeline", .begins = BeginsAsTimeline, .read = Read};
 //   }
 //
-// A file is read by the first importer whose `begins` returns true. If no `begins` does, the file's
-// keys decide: the first key that any importer lists selects its importer. Internal to this folder
+// A file is read by the first importer whose `begins` returns true. If none does, the file's keys
+// decide: the first key that some importer lists selects this importer. Internal to this folder
 // except for FindImporter.
 #pragma once
 
@@ -54,18 +54,18 @@ const std::vector<ImporterEntry>& AllImporters();
 // kilobytes precedes the distinctive keys.
 inline constexpr size_t kSniffBytes = size_t{64} << 10;
 
-// Null if no importer reads a file that begins with `head`.
+// Returns null if no importer reads a file that begins with `head`.
 const ImporterEntry* FindImporter(std::string_view head);
 
 // Whether the options request only a part of the file.
 bool IsPart(const OpenOptions& options);
 
-// Converts a recording to a trace. With `options.infer` false it has only the labels of the file.
+// Converts a recording to a trace. The trace has only the file's labels unless `options.infer`.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> FromRecording(recording::Recording recording,
                                                                   const std::string& title,
                                                                   const OpenOptions& options);
 
-// Returns a function that reports the progress of reading as progress of opening.
+// Returns a function that converts the progress of reading to progress of opening, and reports it.
 std::function<void(double fraction)> ReadingProgress(const OpenOptions& options);
 
 }  // namespace vramscope::importers

@@ -104,8 +104,8 @@ class Assembler {
   }
 
   // Assigns addresses to events without one, as PyTorch before 1.11 wrote them. In such a file, a
-  // free has a size, but no block: the latest block of that size is taken. This keeps the allocated
-  // total right. The block is right, too, if the program frees blocks in reverse order of
+  // free has a size, but names no block: the latest block of that size is assumed. This keeps the
+  // allocated total right. The block is right, too, if the program frees blocks in reverse order of
   // allocation.
   void NameBlocks() {
     std::vector<Memory>& memory = tables_.memory;

@@ -1,16 +1,16 @@
 // Reads the Chrome trace of PyTorch's profiler (Kineto's JSON, `export_chrome_trace`) into a
 // Recording: `[memory]` and `[OutOfMemory]` become entries, and user annotations become
 // annotations. Kernels, memcpys, operators and modules become other events. An entry's stack
-// consists of the operators and Python functions that were running then. The file is read as a
-// stream, without building a tree.
+// consists of the operators and Python functions running at its time. The file is read as a stream,
+// without building a tree.
 //
 //   ASSIGN_OR_RETURN(auto input, InputStream::Open("trace.json.gz"));
 //   ASSIGN_OR_RETURN(recording::Recording r, ReadKineto(*input, {}));
 //
 // Such a file contains blocks, but no segments and no requested sizes. `Total Reserved` becomes one
-// expandable segment per device, at an unused address. It grows and shrinks with the total. If
-// `Total Allocated` exceeds the recorded blocks, the rest becomes one older block in it, which is
-// never freed. Memory events of the CPU are used only if no other device has memory events.
+// expandable segment per device, at an unused address. The segment grows and shrinks with the
+// total. If `Total Allocated` exceeds the recorded blocks, the rest becomes one block in it, which
+// is never freed. Memory events of the CPU are used only if no other device has memory events.
 //
 // For a damaged or truncated file the part before the damage is returned, with a warning.
 // Thread-safe for different inputs; callbacks come from the calling thread.
@@ -40,7 +40,7 @@ struct KinetoOptions {
   std::optional<uint8_t> device = {};  // read only this device
   // Read only memory events in this range, both ends included. Numbers and times count from the
   // first memory event of the file. Blocks that are already live when the range begins are added to
-  // the older block (see above).
+  // the block for the rest (see above).
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();

@@ -310,7 +310,7 @@ void KinetoEventReader::TakeMemory() {
   m.device = DeviceNumber(event_.device_id.value_or(0));
   m.recorded_category =
       CategoryNamed(event_.held_as.empty() ? event_.recorded_category : event_.held_as);
-  // Two entries are charged, because a change of `Total Reserved` may need one more.
+  // Two entries are charged, because a change of `Total Reserved` may need a second one.
   if (budget_.Charge(2 * kMemoryOfEntry + kMemoryOfAlloc)) tables_.memory.push_back(m);
 }
 

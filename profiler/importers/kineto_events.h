@@ -80,8 +80,8 @@ class KinetoEventReader {
  public:
   KinetoEventReader(JsonTokens& json, KinetoTables& tables, trace::MemoryBudget& budget)
       : json_(json), tables_(tables), budget_(budget) {}
-  // kInvalidArgument: not a Chrome trace; kDataLoss and others: errors of the JSON reader. Before
-  // using the status, check whether the budget is exhausted: that also ends the reading.
+  // Returns kInvalidArgument if the file is no Chrome trace, and errors of the JSON reader. Before
+  // using the status, check whether the budget is exhausted, because that also ends the reading.
   absl::Status Read();
 
  private:

@@ -23,8 +23,8 @@ class Stacks {
       : strings_(strings), table_(stacks), budget_(budget) {}
 
   void Begin() { open_.clear(); }
-  // Closes the spans that end before `time`. An event at the end time of a span is still inside it.
-  // A span that begins at that time is not.
+  // Closes the spans that end before `time`. An event at the time at which a span ends is still
+  // inside it, but a span that begins then is not.
   void EndBefore(int64_t time) {
     while (!open_.empty() && open_.back().end_ns < time) open_.pop_back();
   }

@@ -23,9 +23,9 @@ struct StackQuery {
 };
 
 // Answers the queries. Sorts the spans by (thread, begin, longest first) and the queries by
-// (thread, time). A span that ends after the span in which it began (in damaged files) is cut at
-// that span's end. Frames are interned into `stacks`; new strings (files, functions) are appended
-// to `strings`. Stops early when the budget is exhausted.
+// (thread, time). A span that ends after its enclosing span (in damaged files) is cut at the end of
+// that span. Frames are interned into `stacks`; new strings (files, functions) are appended to
+// `strings`. Stops early when the budget is exhausted.
 void FillStacks(std::vector<KinetoTables::Span>& spans, std::span<StackQuery*> queries,
                 std::vector<std::string>& strings, trace::StackTable& stacks,
                 trace::MemoryBudget& budget);

@@ -18,8 +18,8 @@ namespace vramscope::importers {
 bool IsMemoryStatsKey(std::string_view key);
 
 // `head`: bytes already read from the input. Errors: kInvalidArgument (not such a file), kDataLoss
-// (damaged; for a truncated file the message lists what came before), kResourceExhausted (more
-// figures than PyTorch writes).
+// (damaged; if the file is cut off, the message lists what precedes the cut), kResourceExhausted
+// (more figures than PyTorch writes).
 absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
                                                      std::string_view head);
 

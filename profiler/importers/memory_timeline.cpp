@@ -78,7 +78,7 @@ class Reader {
       Take(r, {numbers[0], numbers[1], numbers[2], numbers[3]});
     return absl::OkStatus();
   }
-  // export_memory_timeline("x.json") writes [times, sums by category].
+  // Returns the error for a file of export_memory_timeline("x.json"): [times, category sums].
   absl::Status NotRaw() const {
     if (!json_.status().ok()) return json_.status();
     if (rows_ > 0) return Broken(i18n::Text("a row is not a list of four numbers"));

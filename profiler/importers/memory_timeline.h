@@ -1,7 +1,7 @@
 // Reads what torch.profiler's `export_memory_timeline("x.raw.json.gz")` writes: a list of [time in
 // ns, action, bytes, category] of one device. The file contains the curve and the categories, but
 // no addresses, call stacks or reserved bytes. A free in the file does not name its block. The
-// latest block of its size and category is taken: this keeps all sums right.
+// latest block of its size and category is assumed, which keeps all sums right.
 //
 // Thread-safe for different inputs; callbacks come from the calling thread.
 #pragma once
@@ -27,7 +27,7 @@ struct MemoryTimelineOptions {
 
 // Errors: kInvalidArgument (another kind of memory timeline; the message states which, and what to
 // export), kDataLoss (damaged), kResourceExhausted, kCancelled. For a truncated file the part
-// before the end is returned.
+// before the cut is returned.
 absl::StatusOr<recording::Recording> ReadMemoryTimeline(trace::InputStream& input,
                                                         const MemoryTimelineOptions& options);
 

@@ -18,7 +18,7 @@ namespace {
 
 using TracePtr = std::shared_ptr<const trace::Trace>;
 
-// Puts the name of the file before the message, because readers report only the byte.
+// Puts the name of the file before the message, because readers report only the position in it.
 absl::Status In(const std::string& name, const absl::Status& status) {
   const std::string message(status.message());
   if (message.find(name) != std::string::npos) return status;

@@ -43,8 +43,8 @@ struct OpenOptions {
 // Errors: kNotFound, kPermissionDenied; kInvalidArgument (unknown kind of file; the message names
 // the format that it seems to have); kOutOfRange (the requested part is empty); kDataLoss (the
 // message describes the damage and its byte); kResourceExhausted (needs more memory than allowed
-// for a file of its size, or than available); kCancelled. For a truncated file the complete part is
-// returned: a trace that is not `complete`.
+// for a file of its size, or than available); kCancelled. A truncated file is read up to the cut;
+// the trace's `complete` is then false.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceFile(const std::string& path,
                                                                   const OpenOptions& options);
 
@@ -54,8 +54,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceStream(
     std::unique_ptr<trace::InputStream> input, std::string head, const std::string& path,
     const OpenOptions& options);
 
-// Returns whether the error is this: to read the pickle, objects would have to be imported,
-// called or built. vramscope never does so. Such a pickle is not a snapshot, or is not to be
+// Returns whether the file was refused because its pickle imports, calls or builds
+// objects, which vramscope never does. Such a pickle is not a snapshot, or is not to be
 // trusted.
 bool IsRefused(const absl::Status& status);
 

@@ -62,14 +62,14 @@ class Memo {
     value->payload = slot & kPayload;
     return State::kThere;
   }
-  // Returns the row of a memoized frame; -1: the object is not a frame.
+  // Returns the row of a memoized frame, or -1 if the object is not a frame.
   int64_t Frame(size_t index) const {
     if (index >= slots_.size()) return -1;
     const uint64_t slot = slots_[index];
     return slot >> 56 == static_cast<uint64_t>(Kind::kFrame) ? static_cast<int64_t>(slot & kPayload)
                                                              : -1;
   }
-  // Returns the bytes by which the memo must grow to hold `index`; 0: none.
+  // Returns the bytes by which the memo must grow to hold `index`, or 0 if it need not grow.
   size_t Growth(size_t index) const {
     return index < slots_.capacity() ? 0 : (Room(index) - slots_.capacity()) * sizeof(uint64_t);
   }
@@ -82,8 +82,8 @@ class Memo {
 
  private:
   static constexpr uint64_t kUnset = ~uint64_t{0};
-  // If a number has the flag, its value is in large_. If a slot of another kind has it, the object
-  // was not kept.
+  // In a number's slot, the flag means that the value is in large_. In another slot, it means that
+  // the object was not kept.
   static constexpr uint8_t kFlag = 0x80;
   static constexpr uint64_t kPayload = (uint64_t{1} << 48) - 1;
 
@@ -127,7 +127,7 @@ class PickleReader {
   absl::Status Read();
 
  private:
-  // The value of Value::memo for a container from the memo, which must not be changed.
+  // The value of Value::memo for a container that is from the memo and must not be changed.
   static constexpr uint32_t kShared = UINT32_MAX;
 
   absl::Status Error(std::string_view what) const {
@@ -143,7 +143,7 @@ class PickleReader {
     failed_.SetPayload(kRefusedPayload, absl::Cord());
     return false;
   }
-  // Called with failed_ set to the input's error. Its compressed data may be truncated.
+  // Called with failed_ set to the input's error. Records whether the input was truncated.
   bool Ended() {
     end_.cut = absl::IsDataLoss(failed_);
     return false;

@@ -1,5 +1,5 @@
-// Shows a recording while it loads. The view is updated each time the recording has doubled, but
-// uses only a small part of the time. Internal to this folder.
+// Shows a recording while it loads. The view is updated each time the recording has doubled, if
+// that slows the loading only a little. Internal to this folder.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ class Preview {
   Clock::time_point next_time_ = Clock::time_point::min();
 };
 
-// The options for ReadSnapshot when a file is opened. `preview` must outlive the reading.
+// Returns the options with which ReadSnapshot opens a file. `preview` must outlive the reading.
 struct SnapshotOptions;
 SnapshotOptions SnapshotOptionsFor(std::string_view head, const std::string& path,
                                    const OpenOptions& options, Preview& preview);

@@ -10,7 +10,7 @@ namespace vramscope::importers {
 inline constexpr uint64_t kMemoryOfEntry = 160;
 inline constexpr uint64_t kMemoryOfAlloc = 260;     // an allocation, in addition to its entry
 inline constexpr uint64_t kMemoryOfBareEntry = 48;  // an entry outside the requested range
-// An allocation outside the requested range, in addition to its entry.
+// Added to the bytes of the entry for an allocation outside the requested range.
 inline constexpr uint64_t kMemoryOfBareAlloc = 120;
 inline constexpr uint64_t kMemoryOfBlock = 128;
 inline constexpr uint64_t kMemoryOfUsedBlock = 420;  // in addition to kMemoryOfBlock

@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 constexpr char kPickle = '\x80';  // opcode PROTO, the first byte
 constexpr auto kPreviewEvery = std::chrono::milliseconds(250);
 
-// Decides whether the part read so far can be shown. It can while its times ascend.
+// Decides whether the part read so far can be shown. It can as long as its times ascend.
 class PreviewGate {
  public:
   bool Open(const recording::EntryTable& entries) {

@@ -37,14 +37,14 @@ struct SnapshotOptions {
       0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
   std::optional<uint8_t> device = {};  // read only this device
   // Read only entries in this range, both ends included. Numbers and times count from the first
-  // entry of the file (all devices, in order of time). The segments are as at the last kept
+  // entry of the file (all devices, in order of time). The segments are those after the last kept
   // entry.
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();
   // Opens the same input again. If set, entries outside the range are dropped while the file is
-  // read. In a file with several devices this can be too early, as the order of entries is known
-  // only at its end: the file is then read again.
+  // read. With several devices, the order of entries is known only at the end of the file. If
+  // entries were dropped too early, the file is read again.
   std::function<absl::StatusOr<std::unique_ptr<trace::InputStream>>()> again = {};
 };
 

@@ -232,7 +232,7 @@ bool SnapshotBuilder::Extend(Value& list, Items items) {
     default:
       if (!IsList(list.kind))
         return Fail(i18n::Format("items are appended to {}, which is not a list", Name(list.kind)));
-      // A block's history (in old files) ignores further items. Other lists become opaque.
+      // Further items of a block's history (in old files) are ignored. Other lists become opaque.
       if (list.kind != Kind::kHistory) list.kind = Kind::kOpaque;
       Drop(items);
       return true;

@@ -82,7 +82,7 @@ class SnapshotBuilder {
   // Call this at the end of a truncated input, before Finish(). Closes open
   // containers with their complete items.
   void CloseAtCut();
-  // Call it after the last byte. Returns the result, or an error if the top of the stack is not a
+  // Call this after the last byte. Returns the result, or an error if the top of the stack is not a
   // snapshot.
   bool Finish(SnapshotParts* parts);
 
@@ -90,7 +90,7 @@ class SnapshotBuilder {
   using Items = std::span<const Value>;
   static constexpr size_t kMaxWaiting = size_t{1} << 18;
   static constexpr size_t kMaxMarks = 1000;
-  // More than any device has. With this limit, sums over all entries stay below 2^64.
+  // More bytes than any device has. With this limit, sums over all entries stay below 2^64.
   static constexpr uint64_t kMaxBytes = trace::kMostSnapshotBytes;
 
   struct Entry;

@@ -21,8 +21,8 @@ namespace vramscope::importers {
 
 class SnapshotBytes {
  public:
-  // The number of zeros after `end`. Thus, an item of fixed size that begins before `end` can be
-  // read without a check. If the item ends after `end`, it is truncated.
+  // The number of zeros after `end`. They allow reading an item of fixed size that begins before
+  // `end` without a check. If the item ends after `end`, it is truncated.
   static constexpr size_t kPadding = 64;
 
   // `tick` is called after every read.

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Returns whether a list may contain the item: a list in the outermost dict, or one in such a list.
+// Returns whether a list may contain the item. The outermost dict has lists, and lists of lists.
 bool Holds(Kind list, const Value& item) {
   switch (item.kind) {
     case Kind::kEntries:
@@ -59,9 +59,9 @@ void SnapshotBuilder::CloseAtCut() {
     stack_.resize(1);
     return;
   }
-  // In the outermost dict, keys and values alternate. If there is a value in place of a key, the
-  // value is an item that was not yet added to the list before it, because some writers use no
-  // marks. Otherwise that list is complete.
+  // In the outermost dict, keys and values alternate. A value in place of a key is an item that was
+  // not yet added to the list before it, because some writers use no marks. Without such a value,
+  // the list is complete.
   size_t end = 1;
   Key last = Key::kNone;
   while (end < stack_.size() && stack_[end].kind == Kind::kString) {

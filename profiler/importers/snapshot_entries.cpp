@@ -88,8 +88,8 @@ bool SnapshotBuilder::NeedsAll() {
   return Fail(i18n::Text("the range is only known at the end of the file"));
 }
 
-// Used with a range. Completes the previous row. Then checks whether the new row is in another
-// list, that of another device or of the host.
+// Used with a range. Completes the previous row. Then checks whether the new row begins another
+// list (of another device, or of the host).
 bool SnapshotBuilder::BeginRow() {
   const uint32_t list = marks_.empty() ? 0 : marks_.back();
   if (open_row_ && !Settle()) return false;

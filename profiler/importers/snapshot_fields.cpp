@@ -387,7 +387,7 @@ bool SnapshotBuilder::FillSegment(uint32_t row, Items items) {
           const auto from = blocks_.begin() + v.row();
           s.blocks.assign(from, from + v.count());
           // The blocks of this segment are usually the last rows of blocks_. Removing them keeps
-          // blocks_ as small as the blocks of one segment.
+          // blocks_ as small as one segment needs.
           if (size_t{v.row()} + v.count() == blocks_.size()) blocks_.resize(v.row());
         } else if (v.kind != Kind::kOpenList && v.kind != Kind::kOpaque) {
           return Fail(i18n::Format("'blocks' is {}", Name(v.kind)));

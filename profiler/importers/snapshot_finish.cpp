@@ -41,7 +41,7 @@ class Finisher {
     status = Lost();
     if (status.ok()) status = Cut();
     if (!status.ok()) return status;
-    // In the requested part, these columns may be without values.
+    // These columns may have no values in the requested part.
     for (auto* column : {&recording_.entries.user_metadata, &recording_.entries.compile_context})
       if (std::ranges::all_of(*column, [](trace::StringId id) { return id.value == 0; }))
         column->clear();
@@ -442,8 +442,8 @@ class Finisher {
       Warn(i18n::English("entries {} to {} of {} are loaded, as requested", begin, end - 1, n));
   }
 
-  // Used without history. The recording is then the state at one time; times of entries are
-  // dropped.
+  // Used if there is no history. The recording is then the state at one time, and times of entries
+  // are dropped.
   void State() {
     recording_.content = trace::Content::kState;
     recording_.has_times = false;

@@ -35,7 +35,7 @@ enum class Key : uint8_t {
   kSegmentPoolId,
   kIsExpandable,
   kBlocks,
-  // Blocks. history, real_size and addr are keys of old files.
+  // Keys of blocks. Only old files use `history`, `real_size` and `addr`.
   kRequestedSize,
   kState,
   kHistory,

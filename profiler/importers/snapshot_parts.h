@@ -18,21 +18,21 @@
 namespace vramscope::importers {
 
 struct SnapshotParts {
-  // Contains strings, stacks, streams and segments. Its entries are those of all devices, one
-  // device after another, with times since start_unix_ns.
+  // Contains strings, stacks, streams and segments. Has the entries of all devices, one device
+  // after another; their times count from start_unix_ns.
   recording::Recording recording;
   struct Rows {
     uint32_t first = 0, count = 0;
   };
   std::vector<Rows> traces;  // entries of each device
   bool has_category = false;
-  // The category of each entry (kNoCategory: none); empty: no entry has a category.
+  // The category of each entry, or kNoCategory. Empty if no entry has a category.
   std::vector<uint8_t> category;
   // The snapshot's list `categories`; a number in `category` is an index into it.
   std::vector<std::string> category_names;
   static constexpr uint8_t kNoCategory = 255;
-  // If an entry contains its category's name (as MemoryViz.js expects) in place of an index, its
-  // element of `category` is the number of that trace::Category plus kNamedCategory.
+  // If an entry names its category (as MemoryViz.js expects) instead of giving an index, `category`
+  // contains kNamedCategory plus the number of that trace::Category.
   static constexpr uint8_t kNamedCategory = 192;
   struct AnnotationMark {
     bool begin = false;

@@ -1,5 +1,5 @@
-// Cuts out a range of the entries while they are read, so that other entries need little memory: of
-// these, only the data needed to reconstruct the file's history is kept. Internal.
+// Cuts out a range of the entries while they are read. Of the other entries, only the data needed
+// to reconstruct the file's history is kept, so they need little memory. Internal.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 
 namespace vramscope::importers {
 
-// Interned texts. For each text, the key or action that it means. Row 0 is "".
+// Interns texts, and keeps the key or action that each text means. Row 0 is "".
 class StringTable {
  public:
   static constexpr uint32_t kFull = UINT32_MAX;
@@ -22,7 +22,7 @@ class StringTable {
   StringTable();
   StringTable(const StringTable&) = delete;
   StringTable& operator=(const StringTable&) = delete;
-  // Returns kFull at more than 4 GiB of text.
+  // Returns kFull if the texts would exceed 4 GiB.
   uint32_t Intern(std::string_view text);
   std::string_view Text(uint32_t row) const {
     return std::string_view(chars_).substr(begin_[row], begin_[row + 1] - begin_[row]);
@@ -64,7 +64,7 @@ class StackInterner {
   StackInterner(const StackInterner&) = delete;
   StackInterner& operator=(const StackInterner&) = delete;
   uint32_t Frame(trace::StringId function, trace::StringId file, uint32_t line);
-  // Returns a StackId; 0 for no frames; kFull if the table is full.
+  // Returns a StackId: 0 if there are no frames, kFull if the table is full.
   uint32_t Stack(std::span<const uint32_t> frames);
   // Returns the stack with these frames appended. If the stack is the newest and only one list uses
   // it, it grows in place; otherwise the result is another stack. Thus a list that is filled frame

@@ -72,7 +72,7 @@ struct Value {
 };
 static_assert(sizeof(Value) == 16);
 
-// For messages: "a list of frames".
+// Returns the name for messages, such as "a list of frames".
 std::string_view Name(Value::Kind kind);
 
 }  // namespace vramscope::importers

@@ -106,7 +106,7 @@ class Categorizer {
   const StackFacts& Facts(uint32_t a) const {
     return stacks_.facts[history_.allocations.stack[a].value];
   }
-  // Sets the category. Returns true, which means that the category is decided.
+  // Sets the category. Always returns true: the category is decided.
   bool Is(uint32_t a, Category category, uint8_t rule) {
     labels_.category[a] = category;
     labels_.rule[a] = rule;
@@ -165,7 +165,7 @@ class Categorizer {
            lives_.dead[a] < passes_[next].end;
   }
 
-  // Sets the category if the stack or the growth of a cache determines it in any phase.
+  // Sets the category if the stack or the growth of a cache determines it, whatever the phase.
   bool Marked(uint32_t a) {
     const StackFacts& facts = Facts(a);
     if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
@@ -182,8 +182,8 @@ class Categorizer {
     return false;
   }
 
-  // Categorizes a block older than the recording. False: the block is live over several steps, and
-  // is classified by sizes later (persistent_blocks.h).
+  // Categorizes a block older than the recording. Returns false if the block is live over several
+  // steps, and is classified by sizes later (persistent_blocks.h).
   bool Older(uint32_t a) {
     if (Marked(a)) return true;
     const StackFacts& facts = Facts(a);
@@ -259,7 +259,7 @@ class Categorizer {
   }
 
   // Whether the block belongs to a layer that is moved to the GPU, used there and moved back. (A
-  // temporary of the move itself is freed before the second next allocation.)
+  // temporary of the move itself is freed before two more allocations are made.)
   bool MovedAway(uint32_t a) const {
     return Facts(a).moved && a + 2 < count_ && lives_.dead[a] > lives_.born[a + 2];
   }
@@ -301,8 +301,8 @@ class Categorizer {
     const EntryIndex dead = lives_.dead[a];
     const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : entry_count_;
     if (dead >= end) {
-      // If the recording ends within backward, the sizes of live blocks decide, because they can be
-      // anything. A live scalar is the loss or its gradient.
+      // If the recording ends within backward, live blocks can be anything, so their sizes decide.
+      // A live scalar is the loss or its gradient.
       if ((end == entry_count_ && !HasStaticSize(a)) || Bytes(a) <= kScalar) {
         return Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
       }
@@ -310,7 +310,7 @@ class Categorizer {
       // The last blocks of a recording do not count: they may be temporaries not freed
       // yet.
       if (end < entry_count_ || a + kUnsure < count_) CountGradient(a);
-      // The block becomes a gradient once its autograd node has run, which is assumed to be
+      // The block becomes a gradient once its autograd node has run. This is assumed to happen
       // before the next allocation.
       const EntryIndex at = a + 1 < count_ ? lives_.born[a + 1] : lives_.born[a] + 1;
       Retag(a, at, Category::kGradient, end == entry_count_ ? kSizeGradient : kLifeGradient);
@@ -336,8 +336,8 @@ class Categorizer {
   }
 
   // Used if the recording ends soon after the apparent end of backward. Decides to which pass the
-  // last allocations belong. A few are assumed to belong to backward. More allocations belong to an
-  // optimizer if at least half of their bytes are in blocks with the sizes of gradients.
+  // last allocations belong. If there are few, they are taken for backward. More allocations are an
+  // optimizer's if at least half of their bytes are in blocks with the sizes of gradients.
   enum class Tail : uint8_t { kOptimizer, kBackward, kOther };
   Tail LastPass(uint32_t first) {
     if (now_.pass >= passes_.size()) return Tail::kOptimizer;
@@ -398,9 +398,9 @@ class Categorizer {
   }
 
   // An optimizer that allocates its state anew in every step (m = b * m + ...) keeps the old state
-  // for some time. Until then, the new state counts as a temporary. The first new block of a size
-  // replaces the first freed block of that size. The first step has no old state: there, the new
-  // state counts as one when the last live temporary of its size is freed.
+  // for some time. Until it is freed, the new state counts as a temporary. The first new block of a
+  // size replaces the first freed block of that size. The first step has no old state: its new
+  // state stops being a temporary when the last live temporary of its size is freed.
   void PromoteStates() {
     base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
@@ -454,7 +454,7 @@ class Categorizer {
   // variables refer.
   bool LetsAllGo(size_t backward) const {
     if (backward == 0 || passes_[backward - 1].pass != Pass::kForward) return false;
-    // If frees determined the phases, they are no independent evidence of a complete pass.
+    // Frees that determined the phases are no independent evidence of a complete pass.
     if (timeline_.rule[passes_[backward].begin] == kPhaseBackwardShrinks) return false;
     const PassRange& forward = passes_[backward - 1];
     uint32_t saved = 0, left = 0;
@@ -468,7 +468,7 @@ class Categorizer {
 
   // A backward pass is complete if another pass follows it, or if everything that forward saved is
   // freed. If the pass that follows looks like an optimizer but ends with the recording, it may
-  // still be backward. If it has few allocations, this is assumed.
+  // still be backward, and is taken for that if it has few allocations.
   Backward Seen(size_t backward) const {
     if (passes_[backward].end == entry_count_) {
       return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;
@@ -498,8 +498,8 @@ class Categorizer {
   }
 
   // Whether the recording contains the optimizer's first step: more bytes of states are allocated
-  // than freed. (An optimizer that allocates its state anew in every step frees as many bytes.) The
-  // states of an incomplete pass are ignored, because they may be temporaries.
+  // than freed. (An optimizer that allocates its state anew in every step also frees as many
+  // bytes.) The states of an incomplete pass are ignored, because they may be temporaries.
   bool MakesStates(const SizeCounts& gradients) const {
     uint64_t trained = 0, come = 0, go = 0;
     for (const auto& [bytes, count] : gradients) trained += bytes * count;
@@ -582,7 +582,7 @@ class Categorizer {
   std::vector<uint32_t> pending_;  // blocks of the current pass that are live at its end
   size_t gradient_step_ = 0;
   size_t first_gradient_ = SIZE_MAX;  // the first pass that allocates a gradient
-  // Sizes of the gradients: in the step that has the most gradients, and in the current step.
+  // The sizes of the gradients of the step that has the most gradients, and of the current step.
   std::vector<uint64_t> gradients_, step_gradients_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace vramscope::inference {
 
-// cuBLAS: 2 x 4096 KiB and 8 x 16 KiB; 32 MiB on Hopper and later GPUs.
+// cuBLAS's workspace: 2 x 4096 KiB and 8 x 16 KiB, but 32 MiB on Hopper and later GPUs.
 inline constexpr uint64_t kBlasWorkspace = 8'519'680;
 inline constexpr uint64_t kHopperWorkspace = 33'554'432;
 // The most bytes of a scalar: a loss, its gradient, or a step number. Parameters and their

@@ -26,7 +26,7 @@ DevicePart PartOf(const Recording& recording, const History& history, uint8_t de
   Recording& r = part.recording;
   r.alloc_conf = recording.alloc_conf;
   const recording::EntryTable& entries = recording.entries;
-  // Keyed by entry of the whole recording: the entry of the part.
+  // Maps each entry of the whole recording to the entry of the part.
   std::vector<EntryIndex> at(entries.size() + size_t{1}, kNoEntry);
   for (EntryIndex i = 0; i < entries.size(); ++i) {
     if (entries.DeviceOf(i) != device) continue;

@@ -11,8 +11,8 @@
 
 namespace vramscope::inference {
 
-// One device's part of a recording, with only the columns that inference reads. Stacks are those of
-// the whole recording. Of the strings, only those of annotations are copied.
+// One device's part of a recording, with only the columns that inference reads. Stacks are the
+// whole recording's stacks. Only the strings of annotations are copied.
 struct DevicePart {
   recording::Recording recording;
   recording::History history;

@@ -23,7 +23,7 @@ using trace::Category;
 // of their bytes at the recorded addresses.
 constexpr double kAgrees = 0.8;
 // The workspace of a library is allocated before one of a pass's first allocations. At most this
-// many are tried.
+// many of these are tried.
 constexpr uint32_t kWorkspacePlaces = 64;
 constexpr uint64_t kMostCells = uint64_t{1} << 22;  // limit for one alignment table
 constexpr uint32_t kMostParts = 4;  // limit for the parts of a gradient that is computed as a sum
@@ -190,7 +190,7 @@ class FirstStep {
         if (pass.pass == Pass::kBackward && p.backward_end == 0) {
           p.backward = pass.begin, p.backward_end = pass.end;
         }
-        // The last optimizer pass, after all micro-batches.
+        // Keeps the last optimizer pass, which follows all micro-batches.
         if (pass.pass == Pass::kOptimizer && p.backward_end > 0) p.optimizer = pass.begin;
       }
       if (p.backward_end == 0) continue;
@@ -231,9 +231,9 @@ class FirstStep {
     }
   }
 
-  // Finds the blocks that were gradients in the first step. In a later step, backward adds its
-  // result to the existing gradient, and the result's block is the last that its node frees. In the
-  // first step, this block became the gradient and was not freed.
+  // Finds the blocks that were gradients in the first step. In a later step, backward adds a new
+  // gradient to the existing one, and the new gradient's block is the last that its autograd node
+  // frees. In the first step, this block was not freed: it became the gradient.
   void ChooseGradients() {
     stays_.clear();
     std::vector<uint32_t> all, rows;
@@ -247,9 +247,9 @@ class FirstStep {
       uint32_t& latest = last.try_emplace(bytes, a).first->second;
       if (lives_.dead[a] >= lives_.dead[latest]) latest = a;
     }
-    // If there are as many blocks of a size as gradients, all of them are gradients. If a gradient
-    // is the sum of several parts (as for an embedding that is used twice), it is the part that is
-    // freed last, because the other parts are added to it.
+    // If a size has as many blocks as gradients, all these blocks are gradients. If a gradient is
+    // the sum of several parts (as for an embedding that is used twice), the part that is freed
+    // last is the gradient, because the other parts are added to it.
     for (const uint32_t a : all) {
       const uint64_t bytes = Bytes(a);
       const bool parts = gradients_[bytes] == 1 && of_size[bytes] <= kMostParts;
@@ -286,7 +286,7 @@ class FirstStep {
       if (gradients_[Bytes(a)] == 1 && !stays_.contains(a)) others_.push_back(a);
     }
     if (!order_.empty()) return;
-    // The order is that in which gradients are complete: a sum, when its last part is made.
+    // Gradients are ordered by when they are complete; a sum is complete with its last part.
     base::HashSet<uint64_t> whole;
     for (size_t i = all.size(); i-- > 0;) {
       const uint64_t bytes = Bytes(all[i]);
@@ -409,9 +409,9 @@ class FirstStep {
     return landed;
   }
 
-  // Finds by trial where a library allocates its workspaces. Each thread allocates one: the
-  // thread of forward before its first matrix product, and the thread of backward before its
-  // first one.
+  // Finds by trial where a library allocates its workspaces. Each thread allocates one: the thread
+  // of forward before its first matrix product, and the thread of backward before its own first
+  // one.
   void Search() {
     if (requests_.empty()) return;
     std::vector<EntryIndex> workspace;

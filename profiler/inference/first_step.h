@@ -1,7 +1,7 @@
 // Tells gradients from optimizer states. If both are older than the recording (gradients are set to
-// zero, not freed), they look alike. But their step resembles the recorded steps: replaying a
-// recorded step in the allocator's model, from the state before the first step, should place them
-// at their recorded addresses. If the addresses do not agree, the result is discarded.
+// zero, not freed), they look alike. But the step that allocated them resembles the recorded steps.
+// If a recorded step is replayed in the allocator's model from the state before the first step,
+// they should get their recorded addresses. If they do not, the result is discarded.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ constexpr std::array<Text, 13> kMakes = {
     "build_model",           "create_model",    "create_weights",
     "init_weight_list",      "get_peft_model",  "prepare_model_for_kbit_training",
     "create_quantized_param"};
-// Files, of serving engines and of generate(), that contain only caches of keys and values. Then
+// Files of serving engines and of generate() that contain only caches of keys and values. Then
 // names of functions that create such caches.
 constexpr std::array<Text, 4> kCacheFiles = {"cache_utils.py", "cache_engine.py", "kv_cache",
                                              "kvcache"};
@@ -86,7 +86,7 @@ uint32_t CheckpointSigns(Text function, Text file) {
   return Has(function, "load") || Has(function, "restore") ? uint32_t{kLoads} : 0;
 }
 
-// Signs that a frame has in addition to all others.
+// Returns signs that a frame can have in addition to those that the other functions return.
 uint32_t HeldSigns(Text function, Text file, Text lower, Text lower_base) {
   uint32_t signs = 0;
   if (HasOneOf(lower_base, kCacheFiles) || HasOneOf(lower, kCacheWords) ||

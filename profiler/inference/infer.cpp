@@ -48,7 +48,7 @@ bool SaysAnything(const Timeline& timeline) {
                      [](trace::Phase phase) { return phase != trace::Phase::kNone; });
 }
 
-// Makes memory from before a Kineto trace unknown: it is one block with unknown contents.
+// Labels memory from before a Kineto trace as unknown: it is one block with unknown contents.
 void ForgetBeforeProfiler(const Recording& recording, const History& history, Labels& labels) {
   const trace::StackTable& s = recording.stacks;
   const auto before = [&](trace::StackId id) {

@@ -82,7 +82,7 @@ class LifetimeMarker {
   }
 
   // Constructing or moving a model allocates blocks without freeing any. Returns the number of such
-  // rows at the beginning of the recording; 0 if the recording begins after the construction.
+  // allocations at the beginning of the recording (0 if it begins after them).
   uint32_t SetupRows() const {
     EntryIndex first_free = 0;
     while (first_free < rows_.entries() &&
@@ -98,8 +98,8 @@ class LifetimeMarker {
     return rows >= kFewestSetup && history_.older < kFewestSetup ? rows : 0;
   }
 
-  // Returns where the first step begins: where the first allocations of the second step occur
-  // first, or else at the first allocation that is freed in the recording.
+  // Returns where the first step begins: where the allocations that begin the second step occur for
+  // the first time, or else at the first allocation that is freed in the recording.
   EntryIndex FirstStep() const {
     const uint32_t second = rows_.RowAt(rows_.dropped().front().end);
     if (second + kSignature <= rows_.size()) {
@@ -297,7 +297,7 @@ class LifetimeMarker {
       MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
     }
-    // If no allocation follows the last peak, the frees after its backward belong to it, too.
+    // If no allocation follows the last peak, the frees after its backward belong to backward, too.
     const bool more = peaks.empty() || peaks.back().end < rows_.RowAt(end);
     if (!more && at > begin && timeline_.phase[at - 1] == Phase::kBackward) {
       MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
@@ -403,8 +403,8 @@ class LifetimeMarker {
       begins.push_back(begins.back() - period);
     }
     if (begins.size() == 1 && begins[0] < kSignature) return false;
-    // A first step is longer than others because it allocates states. If it would be many times as
-    // long, the period is that of layers, not of steps.
+    // A first step is longer than others because it allocates states. But if it seems to be many
+    // times as long, the period found is that of layers, not of steps.
     if (begins.back() > kMostOfFirst * period) return false;
     AddStep(0, rows_.Born(begins.back()), kStepRepetition);
     for (size_t i = begins.size(); i-- > 0;) {
@@ -429,8 +429,8 @@ class LifetimeMarker {
     }
     return rows_.size();
   }
-  // Marks an incomplete pass as forward. If blocks from before the loss are freed after the loss
-  // and its gradient, marks the rest from the loss on as backward.
+  // Marks an incomplete pass as forward. If blocks allocated before the loss are freed after the
+  // loss and its gradient, marks everything from the loss on as backward.
   void MarkCutPass(uint32_t first, EntryIndex stop) {
     uint32_t middle = rows_.size();
     for (uint32_t row = first + 1; row + 1 < rows_.size(); ++row) {

@@ -7,8 +7,8 @@
 namespace vramscope::inference {
 namespace {
 
-// The minimum height of a peak, relative to the highest one. A rise is no peak if this fraction of
-// its bytes is in blocks with the sizes of parameters.
+// The minimum height of a peak, relative to the highest one. If at least the second fraction of a
+// rise's bytes is in blocks with the sizes of parameters, it is no peak.
 constexpr double kPeakHeight = 0.3, kHumpParameterSized = 0.7;
 // At the beginning of a pass, this many allocations must match the next pass. If the pass has
 // fewer, all must match.

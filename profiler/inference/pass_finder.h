@@ -14,8 +14,8 @@ namespace vramscope::inference {
 inline constexpr uint32_t kSavedBlocks = 6;
 // The most blocks that variables of the program hold from one pass to the next.
 inline constexpr uint32_t kHeldBlocks = 8;
-// The minimum height of a forward pass that saves activations for backward. A single layer is
-// lower, if its pass saves no activations.
+// The minimum height of a forward pass that saves activations for backward. A single layer is lower
+// than this if its pass saves no activations.
 inline constexpr uint32_t kTrainingHeight = 24;
 // The number of allocations that are compared to find the beginning of the first step.
 inline constexpr uint32_t kSignature = 12;
@@ -45,15 +45,15 @@ class PassFinder {
                                   const std::vector<uint32_t>& heights) const;
   // Whether `part` repeats allocations of `pass` and is far shorter than `pass`.
   bool RunsAgain(const LivePeak& pass, const LivePeak& part) const;
-  // Whether a peak's forward pass saved blocks for backward. If it did, the blocks that are live
-  // in the middle of the peak were allocated throughout the pass. If not, just before the
-  // middle.
+  // Whether a peak's forward pass saved blocks for backward. If it did, the blocks that are live in
+  // the middle of the peak were allocated throughout the pass. Otherwise they were allocated just
+  // before it.
   bool SavesForBackward(const LivePeak& peak, uint32_t middle) const;
 
  private:
-  // Whether the blocks that are live at the top of the peak were allocated in many places, as for
-  // activations (even of parameters' sizes). An optimizer allocates each of its lists in one
-  // place.
+  // Whether the blocks that are live at the top of the peak were allocated in many places, as
+  // activations are (even those of parameters' sizes). An optimizer allocates each of its lists in
+  // one place.
   bool MadeHereAndThere(const LivePeak& peak, EntryIndex until, uint32_t first,
                         const std::vector<uint32_t>& heights) const;
   // Whether the first allocations of the peak are repeated at `row`. This ends a peak even if the

@@ -12,7 +12,7 @@ namespace {
 using trace::Category;
 
 constexpr uint32_t kMostStates = 3;  // states for each parameter: Adam has two, AMSGrad three
-// If backward was cut off after this many gradients, parameters without one count as frozen.
+// If backward was cut off after this many gradients, parameters without gradients count as frozen.
 constexpr uint32_t kGradientsOfFrozen = 32;
 constexpr uint64_t kLargestIntegers = uint64_t{64} << 20;
 
@@ -47,8 +47,8 @@ bool Passes(const SizeCounts& passing, uint64_t bytes, uint32_t parameters) {
 }
 
 // Whether the number of blocks of nearly every size is a multiple of `each`. If `passing` is given,
-// looks only at sizes that backward allocates; backward must allocate one block for each parameter,
-// that is, for every `each` blocks.
+// considers only sizes that backward allocates, and requires one block of backward for every `each`
+// blocks, that is, for each parameter.
 bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   uint64_t multiples = 0, others = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -94,7 +94,7 @@ bool Fit(const SizeCounts& gradients, const OfSizes& sizes, bool states_known) {
 }
 
 // Whether, for most sizes, the number of blocks is the same small multiple of the number of
-// gradients. Before the first step there are only parameters, so the two must be equal.
+// gradients. Before the first step there are only parameters, so both numbers must be equal.
 bool Divide(const SizeCounts& gradients, const OfSizes& sizes) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
@@ -160,8 +160,8 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
     }
   } else if (!training.first_states && !training.inference && !states_known) {
     // With two moments per parameter, there are three blocks of each size, or four if gradients are
-    // never freed. With one moment, there are two. Two of a size also occur in many untrained
-    // models, so they count only if backward shows that most blocks are trained.
+    // never freed. With one moment, there are two. Many untrained models also have two of each
+    // size, so this counts only if backward shows that most blocks are trained.
     const bool most = MostTrain(training, sizes);
     uint32_t made = 0;
     for (const auto& [bytes, count] : gradients) made += count;

@@ -19,7 +19,7 @@ Recomputed FindRecomputed(const History& history, const Lives& lives, const Time
            static_cast<uint32_t>(std::lower_bound(begin, lives.born.end(), entry) - begin);
   };
   const auto& bytes = history.allocations.requested;
-  // Returns a hash of the sizes in the window at `a`; 0: too few sizes are different.
+  // Returns a hash of the sizes in the window at `a`, or 0 if too few different sizes occur.
   const auto window = [&](uint32_t a) {
     uint64_t hash = 0;
     uint32_t distinct = 0;

@@ -15,9 +15,9 @@ using recording::Recording;
 // backward (see PlaceOf).
 constexpr uint32_t kFewestPlaces = 3;
 constexpr uint32_t kMostOfPlace = 8;
-// At least this many if the gradients have less than half of the parameters' different sizes.
+// The minimum if the gradients have less than half of the parameters' different sizes.
 constexpr uint32_t kManyPlaces = 16;
-// The most blocks that are never freed for each gradient: its parameter and up to three
+// The most never-freed blocks that belong to one gradient: its parameter and up to three
 // states.
 constexpr uint32_t kMostOfEach = 4;
 constexpr int64_t kOlder = -1;  // older than the recording
@@ -89,9 +89,9 @@ void Rows::FindDropped(const Recording& recording) {
     }
   }
   if (freeing) close(stop);
-  // The number of blocks that are never freed is no multiple of the number of gradients if frozen
-  // blocks (in a 4-bit base with adapters) have the same sizes as gradients. Then runs are accepted
-  // if several of them free the same sizes.
+  // If frozen blocks (in a 4-bit base with adapters) have the same sizes as gradients, the number
+  // of blocks that are never freed is no multiple of the number of gradients. In that case, runs
+  // are accepted if several of them free the same sizes.
   if (dropped_.empty()) {
     for (const auto& [sizes, drops] : unsure)
       if (drops.size() > 1) dropped_.insert(dropped_.end(), drops.begin(), drops.end());
@@ -102,7 +102,7 @@ void Rows::FindDropped(const Recording& recording) {
   std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });
 }
 
-// Returns the entry at which the first gradient in `members` is freed; nullopt: these are not
+// Returns the entry at which the first gradient in `members` is freed, or nullopt if these are not
 // gradients. There is one gradient per trained parameter, so for all sizes, the number of blocks
 // that are never freed is the same multiple of the number of gradients. If the optimizer allocates
 // nothing, `members` begins with the last frees of backward: parts of a gradient that was summed

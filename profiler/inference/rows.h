@@ -26,7 +26,7 @@ class Rows {
 
   uint32_t size() const { return rows_; }
   EntryIndex entries() const { return entry_count_; }  // number of entries in the recording
-  // Where gradients are freed together, sorted by entry. Each of these ends a step.
+  // The places where gradients are freed together, sorted by entry. Each of them ends a step.
   const std::vector<Dropped>& dropped() const { return dropped_; }
   // The number of the row's place: a run of allocations without a free in between.
   uint32_t PlaceOf(uint32_t row) const { return place_[row]; }

@@ -109,8 +109,8 @@ enum Rule : uint8_t {
   kRuleCount = 67,
 };
 
-// Returns, for example, "lifetime: born in forward, freed in backward". "" for kStatedByProducer
-// and for unknown numbers: the caller must handle this.
+// Returns, for example, "lifetime: born in forward, freed in backward". Returns "" for
+// kStatedByProducer and for unknown numbers, which the caller must handle.
 std::string_view RuleName(uint8_t rule);
 
 }  // namespace vramscope::inference

@@ -121,9 +121,9 @@ class StackReader {
   }
 
   // Returns the line of Module._apply that moves buffers. _apply moves parameters on one line and
-  // buffers on a later line, so this is the last line at which an innermost frame of _apply occurs;
-  // 0: only one line occurs. With kFlatBuffer, returns the line that allocates the flat gradients:
-  // the last line, even if it is the only one.
+  // buffers on a later line, so this is the last line at which an innermost frame of _apply occurs,
+  // or 0 if only one line occurs. With kFlatBuffer, returns the line that allocates the flat
+  // gradients: the last line, even if it is the only one.
   uint32_t LastLine(Sign sign) const {
     uint32_t first = UINT32_MAX, last = 0;
     for (uint32_t s = 1; s < recording_.stacks.size(); ++s) {
@@ -134,7 +134,7 @@ class StackReader {
     }
     return first != last || sign == kFlatBuffer ? last : 0;
   }
-  // Returns the line of the innermost frame that has the sign; 0: no frame has it.
+  // Returns the line of the innermost frame that has the sign, or 0 if no frame has it.
   uint32_t Line(std::span<const uint32_t> frames, Sign sign) const {
     for (const uint32_t f : frames) {
       if (signs_[f] & sign) return recording_.stacks.line[f];
@@ -153,8 +153,8 @@ class StackReader {
   }
 
   // Frames identify code, not objects. The name of a module is therefore the chain of calls that
-  // leads to it, outermost first: "model:253.model:382.linear". Each is followed by the line that
-  // makes the next call. (Snapshots written by vramscope contain the module's path instead.)
+  // leads to it, outermost first: "model:253.model:382.linear". Each name is followed by the line
+  // that makes the next call. (Snapshots written by vramscope contain the module's path instead.)
   trace::StringId Module(std::span<const uint32_t> frames) {
     path_.clear();
     for (size_t i = frames.size(); i-- > 0;) {

@@ -70,7 +70,7 @@ EntryIndex EntryAt(const Recording& recording, int64_t time_ns) {
                                  times.begin());
 }
 
-// Uses the innermost annotation that names a phase, for entries whose stack shows none.
+// For entries whose stack shows no phase, uses the innermost annotation that names one.
 void MarkFromAnnotations(const Recording& recording, Timeline& timeline) {
   struct Open {
     EntryIndex end;
@@ -200,8 +200,8 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
     const bool begins = r.phase == Phase::kForward || r.phase == Phase::kData ||
                         r.phase == Phase::kLoss || (r.phase == Phase::kBackward && by_optimizer) ||
                         (r.phase == Phase::kZeroGrad && zero_grad_first);
-    // If an optimizer makes no allocations, the recording does not show it. It shows the zero_grad
-    // that follows, because that frees gradients.
+    // If an optimizer makes no allocations, the recording does not show the optimizer, but the
+    // zero_grad that follows, because that frees gradients.
     if (r.phase == Phase::kZeroGrad && backward) ending = true;
     if (ending && begins) close(end);
     if (!in_step) {
@@ -228,7 +228,7 @@ void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
   std::fill(rule.begin() + begin, rule.begin() + end, r);
 }
 
-// Marks a call of `generate` as forward if a loss or backward follows, which trains its result.
+// Marks a call of `generate` as forward if a loss or backward follows, which train its result.
 void TakeBackTrained(Timeline& timeline) {
   bool trained = false;
   for (EntryIndex i = timeline.size(); i-- > 0;) {

@@ -40,7 +40,7 @@ bool SeparatesPasses(const Timeline& timeline);
 // Fills gaps between marks, and finds steps if there are no annotations of steps.
 void CompleteFromOrder(const recording::Recording& recording, Timeline& timeline);
 
-// CompleteFromOrder may take several equal forward passes without gradients for one. Splits
+// CompleteFromOrder may treat several equal forward passes without gradients as one. Splits
 // it into steps. The allocations of a pass must repeat exactly up to the end of the
 // recording.
 void SplitEqualPasses(const recording::History& history, Timeline& timeline);

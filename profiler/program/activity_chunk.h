@@ -1,6 +1,6 @@
 // The file of activities that a watched process writes while it runs. It is a sequence of chunks
-// with checksums, so a killed process loses only what was not yet written. It is written by the
-// library that is loaded into the process (cupti/), so this header depends only on the C++ standard
+// with checksums, so a killed process loses only what was not yet written. The library that is
+// loaded into the process (cupti/) writes it, so this header depends only on the C++ standard
 // library. activity_file.h reads the file.
 //
 //   out.append(EncodeActivities(first_name, names, activities));
@@ -12,8 +12,8 @@
 // little-endian), and the payload in varints. The checksum covers the type, the length and the
 // payload. Chunks of older versions are read, too: their checksum covers only the payload, so a
 // changed type is not noticed. There are three types of payload. The first has names (after the
-// number of the first name) and rows (each as the difference from the previous row). The others
-// have the facts, and the names of streams.
+// number of the first name) and rows (each as the difference from the previous row). The second has
+// the facts, the third the names of streams.
 #pragma once
 
 #include <cstddef>

@@ -73,14 +73,14 @@ class ModuleTimes {
   std::map<uint32_t, Thread> threads_;
 };
 
-// The time at which each operand's block was allocated, on the trace's clock; nullopt: the operand
-// is in no block. The order is that of the operands in the file.
+// The time at which each operand's block was allocated, on the trace's clock, or nullopt if the
+// operand is in no block. The order is that of the operands in the file.
 using BlockTimes = std::vector<std::optional<int64_t>>;
 
 // Converts the rows of the file for a trace whose time 0 is `origin_ns`. Also returns the strings
 // that the trace lacks; their numbers begin at `next_string`. Leaves out activities that ended
-// before time 0, and operands in no block. GPU work gets the module in which the thread that
-// launched it was. If a stream occurs in the events of `recording`, it gets its number there;
+// before time 0, and operands in no block. GPU work gets the module that was open on the thread
+// that launched it. If a stream occurs in the events of `recording`, it gets its number there;
 // otherwise it keeps CUPTI's number unless that is taken.
 struct PlacedActivities {
   std::vector<std::string> strings;

@@ -39,9 +39,9 @@ class HistoryReader {
   uint32_t chunks() const;
 
   // Returns the history, including any entries after the last chunk (history_tail.h). An entry has
-  // no stack if its stack was not written yet. The segments are as after the last entry. kNotFound:
-  // there are neither chunks nor entries. Sets `operators` to the operator that made each entry, as
-  // a string of the recording; to {} if the operators are unknown.
+  // no stack if its stack was not written yet. The segments are those after the last entry.
+  // kNotFound: there are neither chunks nor entries. Sets `operators` to the operator that made
+  // each entry, as a string of the recording, or to {} if the operators are unknown.
   absl::StatusOr<recording::Recording> WithTail(
       const std::string& folder, std::vector<trace::StringId>* operators = nullptr) const;
 

@@ -54,7 +54,7 @@ std::string Setting(std::string_view text, std::string_view key) {
   return "";
 }
 
-// Returns the quoted value of NAME in torch/version.py; "": it is None, or there is no such line.
+// Returns the quoted value of NAME in torch/version.py, or "" if it is None or not there.
 std::string Given(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const size_t end = text.find('\n');

@@ -54,7 +54,7 @@ Interpreter InspectInterpreter(const std::string& path, const std::string& where
 std::vector<std::string> CudaLibraryFolders(const Interpreter& interpreter);
 
 std::string TorchText(const Interpreter& interpreter);  // "torch 2.11.0+cu130", "no torch"
-// Returns why this interpreter cannot plan a program, and what to do; "": no reason is known.
+// Returns why this interpreter cannot plan a program and what to do, or "" if no reason is known.
 std::string WhyNot(const Interpreter& interpreter);
 
 }  // namespace vramscope::program

@@ -54,7 +54,7 @@ std::vector<std::string> GrowingCaches() {
 
 // Returns a folder of the user that keeps, from plan to plan, the code that Inductor compiles.
 // Inductor's own cache is isolated, because Inductor also stores there which kernel was fastest. In
-// a plan, that is measured with emulated clocks.
+// a plan, that choice is based on emulated clocks.
 std::string CompileCache() {
   const std::string path = fmt::format("/var/tmp/vramscope-{}", geteuid());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";

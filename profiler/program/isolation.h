@@ -38,7 +38,7 @@ std::string_view NameOf(IsolationMode mode);
 struct IsolationOptions {
   IsolationMode mode = IsolationMode::kAuto;  // kAuto: overlay, else copy, else an error
   std::string libraries;                      // folder that contains libvramscope-isolation.so
-  // The paths that, with all below them, are not isolated: the output folder, --writable.
+  // These paths and everything below them are not isolated: the output folder, --writable.
   std::vector<std::string> writable;
   // The program's arguments. The program is likely to change folders named in its arguments or in
   // environment variables (OverlayRootOptions::changed).
@@ -68,7 +68,7 @@ class Isolation {
   // For overlay mode: the namespaces that Enter() enters, in order, and the folder that it sets.
   const std::vector<int>& namespaces() const { return namespaces_; }
   const std::string& folder() const { return folder_; }
-  // The folder that contains the changes; "": there is none.
+  // The folder that contains the changes, or "" if there is none.
   std::string changes() const { return scratch_ ? scratch_->path() : std::string(); }
 
  private:

@@ -1,5 +1,5 @@
-// Starts a helper process that cleans up if this process is killed. It ends all processes that the
-// program has started, also those of the program's own launcher, and removes folders.
+// Starts a helper process that cleans up if this process is killed. The helper ends all processes
+// that the program has started, including those of its own launcher, and removes folders.
 //
 //   const Keeper keeper({.output = folder, .folders = {rooms}, .last = {"vramscope", ...}});
 //

@@ -26,7 +26,7 @@ using trace::EventKind;
 using trace::Phase;
 using trace::StringId;
 
-// Finds the position in the entries of all devices after the n-th request on one device.
+// Finds the position of one device's n-th request among the entries of all devices.
 class Requests {
  public:
   explicit Requests(const Recording& recording) : entries_(recording.entries) {
@@ -110,8 +110,8 @@ class Labeller {
     labels_.op.assign(rows, {});
     labels_.module.assign(rows, {});
     blocks_.resize(rows);
-    // If recording began in the middle of the program, some blocks are older. Later marks may set
-    // their categories.
+    // If recording began in the middle of the program, some blocks are older than the recording.
+    // Later marks may set their categories.
     for (uint32_t row = 0; row < history.older; ++row)
       live_[history.allocations.device[row]][history.allocations.address[row]] = row;
     Places();
@@ -243,7 +243,7 @@ class Labeller {
         CloseSlice(EventKind::kModuleEnd, mark, at, number);
         break;
       case MarkKind::kForward:
-        // An exception ends module calls without marks. Closes these when the next forward begins.
+        // Module calls that an exception ended have no end mark. The next forward closes them.
         if (backward_ > 0) break;
         for (; !thread.modules.empty(); thread.modules.pop_back())
           CloseSlice(EventKind::kModuleEnd, mark, at, number);
@@ -384,8 +384,8 @@ class Labeller {
            category == Category::kAutogradDetail;
   }
 
-  // Gives the category of a tensor to its block. It applies from the block's allocation on. If the
-  // block already has another category, it applies from this mark on.
+  // Gives the category of a tensor to its block. The category applies from the block's allocation
+  // on. If the block already has another category, it applies from this mark on.
   void Tag(const Mark& mark, EntryIndex at, uint32_t number) {
     if (mark.a == 0 || mark.a >= static_cast<uint64_t>(trace::kCategoryCount)) return;
     const auto category = static_cast<Category>(mark.a);

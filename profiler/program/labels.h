@@ -17,8 +17,8 @@ struct LabelOptions {
   std::span<const trace::StringId> operators = {};
 };
 
-// With `virtual_clock`, spaces the times of the entries between two marks evenly between the times
-// of the marks. Adds warnings to the recording.
+// With `virtual_clock`, entries between two marks get times at equal intervals between the times of
+// the marks. Adds warnings to the recording.
 recording::Labels LabelsFromMarks(recording::Recording& recording,
                                   const recording::History& history, const Marks& marks,
                                   bool virtual_clock, const LabelOptions& options);

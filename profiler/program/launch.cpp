@@ -182,7 +182,7 @@ absl::Status CannotStart(const std::string& program, int error) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGTTOU})
     std::signal(signal, SIG_DFL);
-  // Makes host addresses the same in every run, and thus the order of containers keyed by them.
+  // Makes host addresses, and thus the order of containers keyed by them, the same in every run.
   if (options.planned) personality(ADDR_NO_RANDOMIZE);
   if (options.stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
   if (served_output >= 0 && dup2(served_output, kServedOutput) < 0) _exit(127);
@@ -267,7 +267,7 @@ class Running {
   Running(const LaunchOptions& options, Outcome& outcome) : options_(options), outcome_(outcome) {}
 
   void Add(pid_t pid) { pids_.push_back(pid); }
-  // Adds a program that a warm server started, so it is not a child of this process.
+  // Adds a program that is not a child of this process, because a warm server started it.
   void Add(std::unique_ptr<WarmProgram> warm) {
     pids_.push_back(warm->pid());
     warm_.push_back(std::move(warm));
@@ -399,7 +399,7 @@ std::unique_ptr<WarmProgram> StartWarm(const LaunchOptions& options, const Envir
   return nullptr;
 }
 
-// Reserves space in a file for one error message, in case the disk is full by then.
+// Reserves space in a file for one error message, in case the disk is full when it is written.
 void MakeRoomForTrouble(const std::string& folder) {
   std::ofstream(folder + "/" + kTrouble) << std::string(4096, ' ');
 }

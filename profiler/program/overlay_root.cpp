@@ -37,8 +37,8 @@ namespace fs = std::filesystem;
 constexpr uintmax_t kLargestCopy = 1 << 20;  // larger files are bind-mounted read-only
 constexpr size_t kMostEntries = 20'000;      // limit for folders that are rebuilt entry by entry
 
-// Kernel interfaces and folders with sockets, which are not overlaid: programs cannot connect to a
-// socket in a lower layer. A training program keeps no files in these folders.
+// Kernel interfaces and folders with sockets, which are not overlaid, because programs cannot
+// connect to a socket in a lower layer. A training program keeps no files in these folders.
 constexpr std::string_view kReal[] = {"/proc", "/sys",           "/dev",
                                       "/run",  "/tmp/.X11-unix", "/tmp/.ICE-unix"};
 constexpr std::string_view kKernelTypes[] = {
@@ -179,7 +179,7 @@ class Builder {
   }
 
   // A merged folder gets its owner and mode from the upper layer. In an unprivileged overlay, the
-  // owner is the user: the mode then grants the user's rights on the real folder.
+  // owner is the user, so the mode grants what the user may do in the real folder.
   mode_t MergedMode(const std::string& real, const struct stat& facts) const {
     mode_t mode = facts.st_mode & 07777;
     if (privileged_ || (facts.st_uid == geteuid() && !foreign_.contains(real))) return mode;
@@ -369,7 +369,7 @@ absl::Status EnterNewNamespaces(bool privileged, bool network, int below) {
   if (!privileged && below >= 0 && setns(below, CLONE_NEWUSER) != 0)
     return Failed(TEXT_MARK("user namespace of the process with the imported modules"));
   if (unshare(CLONE_NEWNS | (privileged ? 0 : CLONE_NEWUSER) | (network ? 0 : CLONE_NEWNET)) != 0)
-    // The code says that another scratch folder would not help.
+    // This status code tells the caller that another scratch folder would not help.
     return absl::FailedPreconditionError(Failed("unshare").message());
   if (!privileged && (!WriteAll("/proc/self/setgroups", "deny") ||
                       !WriteAll("/proc/self/uid_map", fmt::format("{0} {0} 1", user)) ||
@@ -411,8 +411,8 @@ std::string ReadAll(int fd) {
   }
 }
 
-// Returns those folders on the paths that an unprivileged overlay cannot copy. Call it outside of
-// the user namespace. Inside, all other users have one id, which may be this user's id.
+// Of the folders on the paths, returns those that an unprivileged overlay cannot copy. Call it
+// outside of the user namespace. Inside, all other users have one id, which may be this user's id.
 std::set<std::string> ForeignFolders(const std::vector<std::string>& paths) {
   std::set<std::string> found;
   for (const std::string& path : paths) {

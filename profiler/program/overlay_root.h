@@ -30,9 +30,9 @@ struct OverlayRootOptions {
   // paths are created in the upper layer beforehand.
   std::vector<std::string> changed;
   bool network = true;  // false: a network namespace with only loopback
-  // A descriptor of the user namespace in which the new user namespace is created, so that
-  // processes in the former can enter the latter; -1: that of this process. Not used with
-  // privileges, because no user namespace is then created.
+  // A descriptor of the parent of the new user namespace, or -1 for this process's own namespace.
+  // Processes in the parent can enter the new namespace. Not used with privileges, because no user
+  // namespace is then created.
   int below = -1;
 };
 
@@ -48,8 +48,8 @@ struct OverlayRoot {
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options);
 
 // Looks in `folder` for a path that the user may change but overlayfs cannot copy, because it
-// belongs to another user or group. Returns the first such path; "": none, or the overlay is
-// privileged. Checks at most `most_entries` entries. Does not follow links.
+// belongs to another user or group. Returns the first such path, or "" if there is none or the
+// overlay is privileged. Checks at most `most_entries` entries. Does not follow links.
 std::string NotCopyable(const std::string& folder, size_t most_entries = 2'000);
 
 // One line of /proc/self/mountinfo.

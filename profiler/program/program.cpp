@@ -118,7 +118,7 @@ class Sink final : public trace::EventSink {
   }
   void End(bool, std::string_view) override {}
 
-  // Call it after the events. `origin_ns`: the trace's time 0 on the activities' clock;
+  // Call this after the events. `origin_ns`: the trace's time 0 on the activities' clock;
   // `operands`: the result of BlocksOfOperands.
   void Place(const ActivityFile& file, const Marks& marks, const recording::Recording& recording,
              const std::vector<uint32_t>& operands, int64_t origin_ns) {
@@ -180,7 +180,7 @@ class Sink final : public trace::EventSink {
   absl::Status status_;
 };
 
-// Returns the emulated platform's report of a process. If there is none, returns no JSON object.
+// Returns the emulated platform's report of a process, or JSON that is no object if there is none.
 json PlatformReport(const std::string& path) {
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
   return !text.ok() || TooDeep(*text) ? json() : json::parse(*text, nullptr, false);
@@ -417,7 +417,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
   if (absl::Status s = process.marks.ReadMore(whose + "/marks.jsonl", ended);
       !s.ok() && !absl::IsNotFound(s))
     return s;
-  // Reads again if, after the chunks were read, the tail became a chunk.
+  // Reads again if the tail became a chunk after the chunks were read.
   absl::StatusOr<Recording> recording = absl::NotFoundError("");
   std::vector<trace::StringId> operators;
   for (bool again = true; again;) {

@@ -67,7 +67,7 @@ struct ProcessRun {
   About about;
   std::shared_ptr<const trace::Trace> trace;
   int64_t begin_ns = 0;  // the trace's time 0, on the clock that all processes share
-  // The number that the process's first device gets in JoinRuns(). Its other devices follow.
+  // The number that the process's first device gets in JoinRuns(). Its further devices follow.
   uint8_t first_device = 0;
 };
 
@@ -83,14 +83,14 @@ struct Unwatched {
 
 struct Program {
   std::vector<About> processes;  // all processes that imported torch
-  // First runs with a history, sorted by rank and process; then processes without Python.
+  // Runs with a history come first, sorted by rank and process, then processes without Python.
   std::vector<ProcessRun> runs;
   std::vector<Unwatched> unwatched;
   std::vector<std::string> warnings;
 };
 
-// Returns the process that first failed with an exception. (Others often fail because of it.) Null:
-// no process failed, or some only failed after the first ranks had completed enough steps.
+// Returns the process that first failed with an exception. (Others often fail because of it.) Null
+// if none failed, or if processes failed only after the first ranks had completed enough steps.
 const About* FirstFailure(const Program& program);
 
 absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options);

@@ -16,8 +16,8 @@
 
 namespace vramscope::program {
 
-// Removes `path` and everything in it. This includes folders that even their owner may not enter,
-// as overlayfs and programs create them. If an entry cannot be removed, it stays; this is no error.
+// Removes `path` and everything in it. This includes folders that even their owner may not enter
+// (overlayfs and programs create such). If an entry cannot be removed, it stays; this is no error.
 void RemoveTree(const std::string& path);
 
 class ScratchFolder {

@@ -20,8 +20,8 @@ using json = nlohmann::json;
 constexpr size_t kMostToggles = 256, kMostChanges = 16, kMostProposals = 16, kMostText = 2000;
 constexpr std::streamsize kMostCatalogue = 1 << 20;
 
-// Those reasons reported by emulated/python/vramscope/toggles that have placeholders, listed for
-// translation. (update.py finds all others.) `update.py --check` compares this list with them.
+// The reasons with placeholders that emulated/python/vramscope/toggles reports, for translation.
+// (update.py finds the other reasons.) `update.py --check` compares this list with that folder.
 constexpr std::string_view kReasons[] = {
     TEXT_MARK("a value is needed: one of {}"),
     TEXT_MARK("Accelerator already has mixed_precision=\"{}\""),
@@ -88,7 +88,7 @@ std::vector<std::string> TextsAt(const json& object, const char* key, size_t mos
   return texts;
 }
 
-// Returns the value; nullopt: it is not a number from 0 to 1.
+// Returns the value, or nullopt if it is not a number from 0 to 1.
 std::optional<double> PartOf(const json& value) {
   if (!value.is_number()) return std::nullopt;
   const double part = value.get<double>();

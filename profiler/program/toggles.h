@@ -34,9 +34,9 @@ struct Toggle {
   bool slow = false;                // slow to run: a search tries it last
   bool before_torch = false;        // sets an environment variable that PyTorch reads at its import
   std::vector<std::string> excludes;
-  // Keyed by category (or "cached": reserved memory that is not in use): the fraction of its memory
-  // at the peak that the toggle may save. These are guesses, and only determine the order of a
-  // search.
+  // Keyed by category (or "cached": reserved memory that is not in use). The value is the fraction
+  // of that memory at the peak that the toggle may save. These are guesses, and only determine the
+  // order of a search.
   std::map<std::string, double> reduces;
   std::string reduces_in;  // "eval", "optimizer": reduces only a peak in that phase; "": any peak
   bool takes_value() const { return !values.empty() || !value_kind.empty(); }
@@ -74,7 +74,7 @@ struct ToggleReport {
   std::string why;                     // why it applied nowhere
   std::string overridden;              // why it was applied without effect
   std::vector<std::string> proposals;  // values that are worth a plan; "": no value
-  // For each proposal: the part of Toggle::reduces that it saves; empty: each saves all of it.
+  // The part of Toggle::reduces that each proposal saves. Empty if each proposal saves all of it.
   std::vector<double> shares;
   std::vector<ToggleChange> changes;
   std::string applies_to;  // Toggle::applies_to
@@ -84,7 +84,7 @@ struct ToggleReport {
   bool in_force() const { return applies() || outcome() == ToggleOutcome::kAlreadyOn; }
 };
 
-// Returns why the toggle applied nowhere or had no effect, translated; "": it applies.
+// Returns, translated, why the toggle applied nowhere or had no effect, or "" if it applies.
 std::string ReasonText(const ToggleReport& report);
 // Returns ReasonText() and, if there was nothing to change, what the toggle applies to.
 std::string WhyText(const ToggleReport& report);
@@ -103,7 +103,7 @@ const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 // toggles that exclude each other; the message lists what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
-// Returns why toggles `a` and `b` exclude each other; "": they do not.
+// Returns why toggles `a` and `b` exclude each other, or "" if they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
 // Formats the choices for the hooks. If there are none, the hooks look for all toggles.

@@ -22,7 +22,7 @@ namespace vramscope::program {
 std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation = {});
 
-// "the program ended with status 1"
+// Returns, for example, "the program ended with status 1".
 std::string EndText(const Outcome& outcome);
 
 // Whether the program ended in a way that does not affect the result: by itself, after the wanted
@@ -44,13 +44,13 @@ absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool plann
                          std::string_view output = {});
 
 // Returns the last line of the program's own code in the last traceback that it printed, such as
-// "train.py:12". Ignores frames of installed packages. "": there is no traceback.
+// "train.py:12". Ignores frames of installed packages. Returns "" without a traceback.
 std::string LastPythonLine(std::string_view output);
 
-// Returns the last exception that a program printed: "SyntaxError: invalid syntax"; "": none.
+// Returns the last exception that a program printed, such as "SyntaxError: invalid syntax", or "".
 std::string PrintedException(std::string_view output);
 // Returns the reason that a failed program printed last: an exception, or the text after "train.py:
-// error: ", such as "unrecognized arguments: --batch"; "": it printed none at the end.
+// error: ", such as "unrecognized arguments: --batch". Returns "" if it printed none at the end.
 std::string FinalMessage(std::string_view output);
 
 // Returns the exception's first line, without a full stop: "OutOfMemoryError: CUDA out of memory.

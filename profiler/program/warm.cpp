@@ -92,7 +92,7 @@ absl::StatusOr<WarmServer> FindWarmServer(const std::string& path) {
   socklen_t size = sizeof peer;
   const int got = getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
   close(*fd);
-  // If the peer has another user, or another PID namespace, its programs' end is not visible.
+  // The end of a program of another user, or in another PID namespace, cannot be observed.
   if (got != 0 || peer.pid <= 0 || peer.uid != geteuid())
     return absl::UnavailableError(i18n::Text("the peer of the socket cannot be identified"));
   return WarmServer{.pid = peer.pid, .resident_bytes = ResidentBytes(peer.pid)};

@@ -32,14 +32,14 @@ struct WarmRequest {
 };
 
 // The process that waits at a socket. It may be in its own user namespace (isolation.h). Its forks
-// can only enter namespaces below that.
+// can only enter namespaces below its own.
 struct WarmServer {
   pid_t pid = 0;
   uint64_t resident_bytes = 0;
 };
 absl::StatusOr<WarmServer> FindWarmServer(const std::string& socket);
-// Returns a descriptor of the server's user namespace, which the caller must close. -1: the server
-// is in the caller's namespace, or does not answer.
+// Returns a descriptor of the server's user namespace, which the caller must close. Returns -1 if
+// the server is in the caller's namespace or does not answer.
 int UserNamespaceOf(const std::string& socket);
 
 class WarmProgram {

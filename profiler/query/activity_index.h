@@ -92,7 +92,7 @@ class ActivityIndex {
   const trace::Trace& trace() const;
   // Sorted by kind, device, stream or thread, name, depth.
   std::span<const ActivityTrack> tracks() const;
-  // Like LaneIndex::Query, Ask and At, but rows are those of Trace::activities, and `style` is an
+  // Like LaneIndex::Query, Ask and At, but rows are rows of Trace::activities, and `style` is an
   // ActivityStyle.
   LaneView Query(uint32_t track, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
@@ -103,27 +103,27 @@ class ActivityIndex {
   // Returns the activity and all others with the same correlation. API calls come first; the others
   // are sorted by begin. Empty if the activity has no correlation.
   std::span<const uint32_t> Correlated(uint32_t activity) const;
-  // Returns the runtime call that launched the activity, or else the driver call; kNoRow: unknown.
+  // Returns the runtime call that launched the activity, or else the driver call, or else kNoRow.
   // If the activity is a call, returns the activity itself.
   uint32_t CallOf(uint32_t activity) const;
   // Returns the innermost slice of the kind (op, module, ...) that was open on the call's thread
   // when the activity's call began. For a host activity without a call, this is the slice that was
   // open when it began. The result is a row of Trace::slices, or kNoRow.
   uint32_t SliceOf(uint32_t activity, trace::SliceKind kind) const;
-  // Returns the activity's recorded module. If it has none: the module that was open at the launch,
-  // or else the op's module. (In backward no module is open, but ops can have one.)
+  // Returns the activity's recorded module. If it has none, returns the module that was open at the
+  // launch, or else the op's module. (In backward no module is open, but ops can have one.)
   trace::StringId ModuleOf(uint32_t activity) const;
 
   // Returns the rows of Trace::allocations that any thread allocated while the slice was open.
   RowRange MadeWithin(uint32_t slice) const;
-  // Returns at most `most` rows of Trace::activities: work of the device whose calls began within
-  // the slice, on the slice's thread. In order of the calls.
+  // Returns at most `most` rows of Trace::activities, in order of their calls: the device's work
+  // that was launched by calls within the slice, on its thread.
   std::vector<uint32_t> LaunchedWithin(uint32_t slice, size_t most) const;
 
-  // Returns the innermost op that was open when the block was allocated; kNoRow: none.
+  // Returns the innermost op that was open when the block was allocated, or kNoRow.
   uint32_t OpThatMade(trace::AllocationId allocation) const;
   // Returns the innermost op that was open when the block's free was requested; if none was open,
-  // the last op that began before. kNoRow: the block is not freed, or no op began before.
+  // the last op that began before. Returns kNoRow if the block is not freed or no op began before.
   uint32_t LastOpBeforeFree(trace::AllocationId allocation) const;
 
   // Relations by address, if the trace has operands.

@@ -31,8 +31,8 @@ struct Strip {
 
 class AddressAxis {
  public:
-  // `end_ns`: the end of memory that is live when the trace ends. It may be later than that,
-  // because kernels can end after the host's last event.
+  // Memory that is live when the trace ends is drawn until `end_ns`. This may be later than the
+  // host's last event, because kernels can end later.
   explicit AddressAxis(std::shared_ptr<const trace::Trace> trace,
                        std::optional<int64_t> end_ns = std::nullopt);
   int64_t end_ns() const { return end_ns_; }
@@ -40,7 +40,7 @@ class AddressAxis {
   uint64_t OffsetOf(trace::AllocationId id) const;
   // Sorted by begin.
   std::span<const Strip> strips() const { return strips_; }
-  // Returns the device address at an offset and time; nullopt: no segment is there. Takes time
+  // Returns the device address at an offset and time, or nullopt if no segment is there. Takes time
   // linear in the number of strips.
   std::optional<uint64_t> AddressAt(uint64_t offset, int64_t time_ns) const;
 
@@ -52,7 +52,7 @@ class AddressAxis {
   };
   class Builder;
 
-  // Returns the piece that contains an address; null: none does.
+  // Returns the piece that contains an address, or null if none does.
   const Piece* PieceOf(uint32_t segment, uint64_t address) const;
   std::span<const Piece> PiecesOf(uint32_t segment) const {
     return std::span(pieces_).subspan(first_piece_[segment],

@@ -1,5 +1,5 @@
 // Finds allocations as rectangles of time x packed address. A query returns rectangles that are
-// large enough on the screen, and a coarse grid that shows how much smaller rectangles cover.
+// large enough on the screen, and a coarse grid that shows the area covered by smaller rectangles.
 //
 //   AddressAxis axis(trace);
 //   BlockIndex index(trace, axis);
@@ -69,7 +69,7 @@ class BlockIndex {
                   int width_px, int height_px) const {
     return Query(begin_ns, end_ns, offset_begin, offset_end, width_px, height_px, Options{});
   }
-  // The allocation at a point (begin <= time < end), for hovering and selecting.
+  // Returns the allocation at a point (begin <= time < end), for hovering and selecting.
   std::optional<trace::AllocationId> At(int64_t time_ns, uint64_t offset) const;
   size_t MemoryBytes() const;
 

@@ -7,8 +7,8 @@
 //       Show(t.host, t.host_ms, t.gpu, t.gpu_ms);
 //
 // The host runs ahead of the GPU, so a phase's duration on the host only shows how long the host
-// launched work and waited. Work of the GPU counts for the step and phase in which its launch
-// began; of nested phases, for the innermost. Time in which several streams have work counts once.
+// launched work and waited. Work of the GPU counts for the step and the innermost phase in which
+// its launch began. Time in which several streams have work counts once.
 //
 // Pure functions of an immutable index; thread-safe.
 #pragma once

@@ -245,8 +245,8 @@ struct IdleGaps::Impl {
     return waited.ns >= (asked - begin) / kShareOfGap || asked - waited.end_ns <= kResume;
   }
 
-  // Returns the last call in [begin, end) that allocates or frees memory; kNoRow: such calls do not
-  // fill enough of this time to be the cause.
+  // Returns the last call in [begin, end) that allocates or frees memory, or kNoRow if such calls
+  // do not fill enough of this time to be the cause.
   uint32_t Memory(int64_t begin, int64_t end) const {
     const Overlaps::Share share = memory.Within(begin, end);
     return share.ns >= (end - begin) / kShareOfGap ? share.row : kNoRow;

@@ -46,7 +46,7 @@ class IdleGaps {
  public:
   // Gaps shorter than this are ignored, because they occur between any two kernels.
   static constexpr int64_t kShortest = 2'000;
-  // For kOtherStream: the most time between the end of the other stream's work and that of the
+  // For kOtherStream: the maximum time from the end of the other stream's work to the end of the
   // gap.
   static constexpr int64_t kHandOver = 5'000;
 

@@ -88,8 +88,8 @@ class LaneData::Walk {
  public:
   struct Window {
     int64_t begin, end;
-    // `before`: the window's first column also counts slices that begin before the window.
-    // `behind`: its last column also counts slices that begin after it.
+    // `before`: the first column also counts slices that begin before the window. `behind`: the
+    // last column also counts slices that begin after the window.
     bool before = false, behind = false;
     // Only rectangles that begin at or after rects_from and end at or before rects_to are added.
     int64_t rects_from = std::numeric_limits<int64_t>::min();

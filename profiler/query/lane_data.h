@@ -1,6 +1,6 @@
 // The data of a row of the timeline: pieces of time, sorted by begin, and summaries of 4, 16, 64,
-// ... pieces, which make the cost of a query depend on its columns only. A piece is a slice
-// (LaneIndex), an activity (ActivityIndex) or an idle gap (IdleGaps). Internal to this folder.
+// ... pieces. Thus the cost of a query depends only on its columns. A piece is a slice (LaneIndex),
+// an activity (ActivityIndex) or an idle gap (IdleGaps). Internal to this folder.
 #pragma once
 
 #include <algorithm>

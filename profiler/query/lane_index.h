@@ -34,8 +34,8 @@ struct Lane {
 struct LaneColumn {
   uint32_t count = 0;    // slices that begin in the column or, due to rounding, in a neighbour
   uint32_t longest = 0;  // row of the longest slice; 0 if count is 0
-  // The phase number of the longest slice; 0: not a phase. It determines the colour, and is stored
-  // here to avoid a lookup.
+  // The phase number of the longest slice, or 0 if that is not a phase. It determines the colour,
+  // and is stored here to avoid a lookup.
   uint8_t style = 0;
   float coverage = 0;  // fraction of the column's time that its slices cover, at most 1
 
@@ -77,7 +77,7 @@ class LaneIndex {
   // lane. If the grid's columns moved but their width did not change, only the new columns are
   // computed. Leaves out slices that begin after the last column.
   void Ask(uint32_t lane, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
-  // The lane's slice at `time_ns` (begin <= time_ns < end), for hovering.
+  // Returns the lane's slice at `time_ns` (begin <= time_ns < end), for hovering.
   std::optional<uint32_t> At(uint32_t lane, int64_t time_ns) const;
   size_t MemoryBytes() const;
 

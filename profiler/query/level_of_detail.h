@@ -24,7 +24,7 @@ class TimeSpan;
 // The maximum of each curve in each of `columns` equal spans of [begin_ns, end_ns]. A span includes
 // the value at its begin and every point in it, so a peak is visible at every zoom level. Values
 // before the first point are 0. If columns have hundreds of points, their edges are rounded to
-// multiples of 16 points, a few hundredths of a column.
+// multiples of 16 points, that is, by a few hundredths of a column.
 struct CurveColumns {
   std::vector<uint64_t> allocated_max, reserved_max;
   // category[c][column]: the bytes of each category at the point where the column's allocated bytes

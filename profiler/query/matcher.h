@@ -23,12 +23,12 @@ namespace vramscope::query {
 class Matcher {
  public:
   // `index` provides the op and module of a kernel. If it is null, only recorded ops and modules
-  // are used. The age of a block that is live at `at_ns` is its age then; that of any other block
-  // is its age at the end of the trace.
+  // are used. The age of a block is its age at `at_ns` if it is live then, otherwise its age at the
+  // end of the trace.
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
           int64_t at_ns = INT64_MAX);
-  // Sets the category of each block, indexed by allocation. Without it, a block has the category of
-  // most of its life. `of_block` must outlive the matcher.
+  // Sets the category of each block, indexed by allocation. Without this call, a block has the
+  // category that it had for most of its life. `of_block` must outlive the matcher.
   void UseCategories(const std::vector<trace::Category>* of_block) { categories_ = of_block; }
   bool Matches(const Thing& thing);
   // Returns for each block whether it matches. A million blocks take milliseconds.

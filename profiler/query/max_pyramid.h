@@ -1,5 +1,5 @@
-// Finds the index of the maximum of any range of a column in O(log n). Scans the smallest buckets;
-// each larger bucket consists of two. Internal to this folder.
+// Finds the index of the maximum of any range of a column in O(log n). Scans only the smallest
+// buckets; each larger bucket joins two smaller ones. Internal to this folder.
 #pragma once
 
 #include <cstddef>

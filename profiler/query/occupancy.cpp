@@ -56,7 +56,7 @@ const OccupancyLevel& OccupancyMap::LevelFor(double columns, double rows) const 
   double best_score = 0;
   for (const OccupancyLevel& l : levels_) {
     // Compares levels by the resolution of their coarser direction. Three quarters of the requested
-    // resolution suffice: of levels that have it, prefers the one with the fewest cells.
+    // resolution suffice: among levels that have it, the one with the fewest cells is preferred.
     const double fine = std::min({0.75, l.columns / columns, l.rows / rows});
     const double cells = static_cast<double>(l.columns) * l.rows;
     const double score = fine + 1e-3 / std::log2(2 + cells);
@@ -77,7 +77,7 @@ std::vector<CellRange> CellRanges(double from, double to, int grid, int level) {
       out[static_cast<size_t>(i)] = {0, 0};  // outside the plane
       continue;
     }
-    // The cells whose centre is in the range; if there are none, the cell at the range's centre.
+    // Takes the cells whose centre is in the range or, if there are none, the cell at its centre.
     int begin = static_cast<int>(std::ceil(std::clamp(a, 0.0, level - 1.0) - 0.5));
     int end = static_cast<int>(std::ceil(std::clamp(b, 0.0, static_cast<double>(level)) - 0.5));
     if (end <= begin) {

@@ -1,4 +1,4 @@
-// How much of every part of the time x address plane is covered by blocks, at several resolutions.
+// Stores how much of every part of the time x address plane blocks cover, at several resolutions.
 // Used by views in which blocks are too small to be told apart. Internal to this folder.
 #pragma once
 

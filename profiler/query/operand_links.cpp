@@ -60,7 +60,7 @@ const OperandLinks::Tables& OperandLinks::tables() const {
 }
 
 // Returns the block that contains the operand's address. If several such blocks were allocated at
-// that time, returns the last.
+// the same time, returns the last.
 uint32_t OperandLinks::BlockOf(uint32_t operand) const {
   const trace::AllocationTable& a = trace_.allocations;
   const std::vector<uint32_t>& rows = tables().allocations;

@@ -44,8 +44,8 @@ class OperandLinks {
     bool read = false, written = false;  // neither: unknown
     friend bool operator==(const Block&, const Block&) = default;
   };
-  // Returns at most `most` blocks that `activity`, a row of Trace::activities, touches. By
-  // address.
+  // Returns at most `most` blocks that the activity in row `activity` of Trace::activities touches,
+  // sorted by address.
   std::vector<Block> BlocksOf(uint32_t activity, size_t most) const;
 
   // The first and the last activity in the order of Trace::activities; kNone if there is none.
@@ -65,8 +65,8 @@ class OperandLinks {
   size_t MemoryBytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // The time is when the operand's block was allocated. Older blocks count as allocated when the
-  // trace begins.
+  // The time is when the operand's block was allocated. Blocks older than the trace count as
+  // allocated when it begins.
   using Key = std::tuple<int64_t, uint8_t, uint64_t>;  // time, device, address
 
   struct Tables {
@@ -77,9 +77,9 @@ class OperandLinks {
   Key KeyOfOperand(uint32_t operand) const;
   Key KeyOfAllocation(uint32_t allocation) const;
   uint32_t BlockOf(uint32_t operand) const;  // kNone if unknown
-  // Returns the activity of an operand; kNone: unknown. Sets `behind` to the number of activities
-  // that begin before the operand. Its old value may be any smaller number, such as the result for
-  // an earlier operand.
+  // Returns the activity of an operand, or kNone. Sets `behind` to the number of activities that
+  // begin before the operand. Its old value may be any smaller number, such as the result for an
+  // earlier operand.
   uint32_t WorkOf(uint32_t operand, uint32_t& behind) const;
   // Activities that touch a block, each with its operand, sorted by row.
   using Work = std::vector<std::pair<uint32_t, uint32_t>>;
@@ -95,7 +95,7 @@ class OperandLinks {
   mutable std::shared_ptr<const Work> work_;
 };
 
-// "read", "written", "read and written"; "touched" if unknown.
+// Returns "read", "written" or "read and written", or "touched" if this is unknown.
 std::string_view UseText(bool read, bool written);
 
 }  // namespace vramscope::query

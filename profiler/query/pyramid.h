@@ -9,7 +9,7 @@
 
 namespace vramscope::query {
 
-// The levels: [0] is the bottom, and the last level has one node. Without items, there are none.
+// [0] is the bottom level; the last level has one node. Without items, there are no levels.
 template <class Node>
 using Pyramid = std::vector<std::vector<Node>>;
 

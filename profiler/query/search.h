@@ -26,7 +26,7 @@ namespace vramscope::query {
 struct SearchIn {
   std::shared_ptr<const trace::Trace> trace;
   const ActivityIndex* index = nullptr;  // index of the trace's activities; null: none
-  // Only things that overlap [begin_ns, end_ns) are found. If begin_ns >= end_ns, all things are.
+  // Only things that overlap [begin_ns, end_ns) are found. If begin_ns >= end_ns, all are found.
   int64_t begin_ns = 0, end_ns = 0;
   const std::atomic<bool>* stop = nullptr;
 };

@@ -45,7 +45,7 @@ struct Thing {
   friend bool operator==(const Thing&, const Thing&) = default;
 };
 
-// nullopt: activities of this kind are not things. (Counters and operands are not.)
+// Returns nullopt for kinds of activities that are not things: counters and operands.
 std::optional<ThingKind> ThingKindOf(trace::ActivityKind kind);
 ThingKind ThingKindOf(trace::SliceKind kind);
 

@@ -13,7 +13,7 @@ struct TimeGrid {
   int columns = 0;
 
   int64_t last() const { return first + columns; }
-  // Whether the two are equal up to a move that leaves some columns in common.
+  // Whether the two grids differ at most by a move that leaves some columns in common.
   bool MovedFrom(const TimeGrid& before) const {
     return origin_ns == before.origin_ns && width_ns == before.width_ns &&
            columns == before.columns && first - before.first < columns &&

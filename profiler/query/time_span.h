@@ -33,8 +33,8 @@ class TimeSpan {
         static_cast<uint64_t>(grid_.origin_ns) +
         static_cast<uint64_t>(width() * static_cast<double>(grid_.first + column)));
   }
-  // Returns the position of a time, in columns from the window's begin, not clamped. Windows of one
-  // grid give a time positions that differ by a whole number of columns.
+  // Returns the position of a time, in columns from the window's begin, not clamped. In two windows
+  // of one grid, the positions of a time differ by a whole number of columns.
   double Position(int64_t time_ns) const {
     const double from_origin = time_ns >= grid_.origin_ns
                                    ? static_cast<double>(Duration(grid_.origin_ns, time_ns))

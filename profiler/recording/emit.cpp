@@ -27,7 +27,7 @@ struct Edge {
 };
 
 // Converts annotations to begins and ends that nest on every thread: if annotations overlap, they
-// get separate threads. To find overlaps, one without length is taken as one nanosecond long.
+// get separate threads. In this, an annotation without length counts as one nanosecond long.
 std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   std::vector<uint32_t> rows(annotations.size());
   std::iota(rows.begin(), rows.end(), 0u);
@@ -318,7 +318,7 @@ class Emitter {
     const auto next_begins = [i](const auto& ranges, size_t at) {
       return at + 1 < ranges.size() && ranges[at + 1].begin == i;
     };
-    // Ends the phase with the step if the phase would continue after it.
+    // Ends the phase with the step if the phase would outlast the step.
     const bool last_of_steps =
         step_open_ && labels_.steps[step_].end == i && !next_begins(labels_.steps, step_);
     const auto end = [&](const auto& ranges, size_t& at, bool& open, EventKind kind) {

@@ -36,8 +36,8 @@ class Tail {
  public:
   explicit Tail(const Recording& r) : recording_(r) {}
 
-  // Returns the added entries. Also returns the blocks whose free an existing entry requested, and
-  // an added entry completes.
+  // Returns the added entries. Also returns the blocks whose free was requested by an existing
+  // entry and is completed by an added entry.
   std::pair<EntryTable, std::vector<OlderAlloc>> Run() {
     for (EntryIndex i = 0; i < recording_.entries.size(); ++i) Step(i);
     std::map<uint8_t, RangeSet> mapped_at_end;
@@ -119,7 +119,7 @@ class Tail {
            (!block.pending || end.use == BlockUse::kPendingFree);
   }
 
-  // Returns the block that is in use at `address` in the final state; null: none.
+  // Returns the block that is in use at `address` in the final state, or null if there is none.
   const BlockState* AtEnd(uint8_t device, uint64_t address) {
     if (used_at_end_.empty())
       for (const SegmentState& s : recording_.segments)

@@ -101,7 +101,7 @@ std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
   bool all_known = true;
   for (const Piece& part : joined) all_known &= part.known;
   if (!all_known) FindPools(recording, joined);
-  // Also joins neighbours with a gap between them: it was reserved, but never mapped.
+  // Also joins neighbours with a gap between them: the gap was reserved, but never mapped.
   std::vector<ExpandableRange> ranges;
   for (Piece& part : joined) {
     const ExpandableRange& r = part.range;

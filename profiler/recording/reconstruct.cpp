@@ -1,10 +1,10 @@
 // Determines the size of every block, walking forward from the start state that the roll-back
 // found.
 //
-// An allocation uses the beginning of a free block. Free neighbours are always merged, so that
-// block extends to the next live block or to the end of the segment, and the allocator's rules show
+// An allocation uses the beginning of a free block. Free neighbours are always merged, so the free
+// block extends to the next live block or to the end of the segment. The allocator's rules show
 // whether the rest was split off. Free space between a live block and a new allocation is the live
-// block's tail: in a free block, the allocation would be at the beginning.
+// block's tail: an allocation in a free block would be at its beginning.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
@@ -256,7 +256,7 @@ class Walk {
   }
 
   void NewSegment(EntryIndex i) {
-    // The list has the segments that entries allocate after the start's segments, in order of their
+    // The list has the start's segments first, then those that entries allocate, in order of these
     // entries.
     while (next_segment_ < start_.segments.size() &&
            start_.segments[next_segment_].alloc == kNoEntry)

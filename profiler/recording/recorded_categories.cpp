@@ -74,7 +74,7 @@ class RecordedCategories {
     base::HashMap<std::pair<uint8_t, uint64_t>, uint32_t> live;
     for (uint32_t row = 0; row < history_.older; ++row)
       live[{allocations_.device[row], allocations_.address[row]}] = row;
-    // For each device: whether there was an entry other than kCategory.
+    // For each device: whether an entry other than kCategory has occurred.
     std::array<bool, 256> began = {};
     for (EntryIndex i = 0; i < entries_.size(); ++i) {
       const std::pair<uint8_t, uint64_t> place(entries_.DeviceOf(i), entries_.address[i]);

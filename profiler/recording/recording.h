@@ -121,12 +121,12 @@ struct Recording {
   bool has_segments = false;      // false: the file has no segments (Kineto)
   bool bytes_are_blocks = false;  // entries have block sizes, not requested sizes (Kineto)
   bool overflowed = false;        // the ring was full: the oldest entries are lost
-  // True: vramscope wrote the file with inferred labels. Inference replaces these.
+  // Whether vramscope wrote the file with inferred labels, which inference then replaces.
   bool labels_are_inferred = false;
-  // True: vramscope wrote the file with all categories. Inference leaves unknown blocks unknown.
+  // Whether vramscope wrote the file with all categories. Unknown blocks then stay unknown.
   bool labels_are_complete = false;
   bool has_times = true;  // false: time_ns counts entries of the file
-  // kState: no entries, only the memory at one time.
+  // kState means that there are no entries, only the memory at one time.
   trace::Content content = trace::Content::kRun;
   // The figures of torch.cuda.memory_stats(). A file that has these has nothing else.
   std::vector<trace::Statistic> statistics;
@@ -151,7 +151,7 @@ struct Recording {
 // The entries of each allocation, and the memory before the first entry.
 struct History {
   // Allocations in the order in which they are emitted: first those older than the recording (by
-  // device and address), then by entry.
+  // device and address), then the others (by entry).
   struct Allocations {
     std::vector<EntryIndex> alloc;           // kNoEntry: older than the recording
     std::vector<EntryIndex> free_requested;  // kNoEntry: never, or not recorded
@@ -164,7 +164,7 @@ struct History {
     std::vector<trace::Pool> pool;
     // The stack of the kAlloc entry or, without one, of the block at the end; 0: unknown.
     std::vector<trace::StackId> stack;
-    // Whether the file shows `bytes`. False: an older block that was freed during the recording. It
+    // Whether the file shows `bytes`. False only for an older block freed during the recording. It
     // may have an unsplit tail of unknown size, for which replay searches.
     std::vector<bool> bytes_known;
     uint32_t size() const { return static_cast<uint32_t>(alloc.size()); }
@@ -248,7 +248,7 @@ struct Labels {
 };
 
 // Adds the file's categories and their changes to `labels`, with rule 0. If the file has a category
-// for a block, changes inferred by rules are removed. If `labels_are_complete`, all inferred
+// for a block, the block's inferred changes are removed. If `labels_are_complete`, all inferred
 // categories are removed.
 void ApplyRecordedLabels(const Recording& recording, const History& history, Labels& labels);
 

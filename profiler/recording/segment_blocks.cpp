@@ -35,7 +35,7 @@ void LayOut(std::vector<SegmentState>& segments, std::span<const PlacedBlock> us
       Fill(s, s.address, end, used, at);
       continue;
     }
-    // `mapped` joins adjacent ranges, even those of two segments.
+    // In `mapped`, adjacent ranges are joined, even if two segments contain them.
     while (range < mapped.size() && std::pair(mapped[range].device, mapped[range].end) <= place)
       ++range;
     while (range < mapped.size() && mapped[range].device == s.device && mapped[range].begin < end) {

@@ -15,9 +15,9 @@ struct PlacedBlock {
   BlockState block;
 };
 
-// Gives `segments`, which have no blocks yet, the blocks in `used` and free blocks between them. An
-// expandable segment gets blocks only within `mapped`. All three arguments are sorted by (device,
-// address). Blocks that are outside all segments or overlap the previous one are left out.
+// Puts the blocks in `used`, and free blocks between them, into `segments`, which are still empty.
+// An expandable segment gets blocks only within `mapped`. All three arguments are sorted by
+// (device, address). Blocks that are outside all segments or overlap the previous one are left out.
 void LayOut(std::vector<SegmentState>& segments, std::span<const PlacedBlock> used,
             std::span<const MappedRange> mapped);
 

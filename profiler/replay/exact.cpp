@@ -295,14 +295,14 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Replays the events since the last allocation, before the next one. `asks`: the next allocation
-  // called the driver in the recording. Returns false if the model differs from the recording.
+  // Called before an allocation: replays the events since the last one. `asks`: in the recording,
+  // this allocation called the driver. Returns false if the model differs from the recording.
   bool Prepare(uint64_t bytes, uint32_t stream, uint32_t mempool, bool asks) {
     const auto fits = [&] { return model_->BestFit(bytes, stream, mempool).has_value(); };
     if (asks && !completed_.empty() && !fits()) {
       // A free may complete only after the allocation has searched for a cached block, because a
-      // release waits for it. The completion is recorded directly before the allocation all the
-      // same. This is assumed if the allocation would have found a block otherwise.
+      // release waits for it. The completion is still recorded directly before the allocation. This
+      // case is assumed if the allocation would otherwise have found a block.
       const auto before = model_->Snapshot();
       const std::vector<uint64_t> completed = completed_;
       if (!Complete()) return false;
@@ -430,7 +430,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                        Text(s)));
   }
 
-  // Returns the recorded event for the model's next call of the driver; null: no memory is left.
+  // Returns the recorded event for the model's next driver call, or null if that call must fail.
   Recorded* Next() {
     if (failing_) return nullptr;
     for (Recorded& r : window_) {
@@ -519,7 +519,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const uint32_t n = trace_.events.size();
     out_.end_state_equal =
         !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(trace_, n, conf_));
-    // Measures the holes in the recorded state: it is the same as that of the model, or nearly.
+    // Measures the holes in the recorded state, which equals the model's state, or nearly so.
     if (n > 0) {
       CachingAllocator at_peak(settings_, nullptr);
       const EventIndex peak = std::min(out_.peak_reserved_event, n - 1);

@@ -15,8 +15,8 @@ using trace::EventKind;
 using trace::kNoEvent;
 
 // Extends expandable segments to the address range that they reserved. (Recordings only contain
-// addresses that were mapped at some time.) The allocator's choice depends on it: a block that can
-// grow is used only if no other block fits.
+// addresses that were mapped at some time.) The allocator's choice depends on this range: a block
+// that can grow is used only if no other block fits.
 void Extend(RecordedState& state, uint64_t device_total, const run::AllocConf& conf) {
   if (device_total == 0 || device_total > allocator::kUnknownDevice)
     device_total = allocator::kUnknownDevice;

@@ -90,7 +90,7 @@ class Finder {
   }
 
  private:
-  // A release that an allocation may have caused: a request to the driver follows directly.
+  // A release that an allocation may have caused, as a request to the driver directly follows it.
   struct Candidate {
     size_t row = 0;
     bool ran_out = false;

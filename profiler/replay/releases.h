@@ -76,8 +76,8 @@ struct Releases {
   std::vector<Release> all;  // in order of their events
   uint64_t empty_cache_calls = 0, gpu_full = 0, collections = 0;
   Capacity capacity;
-  // Such as "The allocator flushed its cache 39 times because the GPU was full. empty_cache() was
-  // called twice."; "": nothing was released.
+  // For example, "The allocator flushed its cache 39 times because the GPU was full. empty_cache()
+  // was called twice."; or "" if nothing was released.
   std::string headline;
 };
 // `conf`: the settings of the run. If it is not given, the file's settings are used.

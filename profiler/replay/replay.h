@@ -28,12 +28,12 @@ struct ReplayOptions {
   // Settings to use instead of the recorded settings. The result is then a what-if,
   // and addresses are not compared.
   std::optional<run::AllocConf> alloc_conf = {};
-  // What-if: the limit for segments. 0: as much as the device had for segments. A plan states this;
-  // for a recording it is inferred (Releases::capacity). If it is unknown, there is no limit.
+  // What-if: the limit for segments. 0 means as much as the device had for segments. A plan states
+  // this; for a recording it is inferred (Releases::capacity). If it is unknown, there is no limit.
   uint64_t device_memory_bytes = 0;
   double memory_fraction = 0;  // what-if: set_per_process_memory_fraction; 0: not changed
-  // What-if: true: blocks older than the recording are allocated anew. false: they and all cached
-  // memory stay in place. Default: they stay in place if neither settings nor device memory
+  // What-if: whether blocks older than the recording are allocated anew. If not, they and
+  // all cached memory stay in place. Default: allocated anew if settings or device memory
   // change.
   std::optional<bool> restart = {};
   bool try_settings = true;  // after a difference, search for `settings_that_agree`
@@ -42,7 +42,7 @@ struct ReplayOptions {
   // What-if: the total memory to which memory fractions refer; 0: that of the trace's device.
   uint64_t device_total_bytes = 0;
   // What-if: returns the size to request instead of `bytes` at an event (an allocation or an
-  // out-of-memory event). 0: the request is left out.
+  // out-of-memory event). If it returns 0, the request is left out.
   std::function<uint64_t(trace::EventIndex event, uint64_t bytes)> resize = {};
   // What-if: the last event to replay. If set, the holes at the peak are not measured.
   std::optional<trace::EventIndex> last = {};
@@ -83,8 +83,8 @@ struct Replayed {
   // allocator made while the block existed.
   uint64_t unknown_tails = 0;   // number of such blocks
   uint64_t tails_inferred = 0;  // number of these that must have a tail
-  // The number of all combinations of tails, and the number of those that no recorded choice
-  // excludes; nullopt: more than 2^64 - 1. Then the decimal logarithms of both.
+  // The number of all combinations of tails, and the number of combinations that no recorded choice
+  // excludes; nullopt: more than 2^64 - 1. The decimal logarithms of both numbers follow.
   std::optional<uint64_t> start_states_tried = 0, start_states_consistent = 0;
   double log10_tried = 0, log10_consistent = 0;
   // Results of the model.
@@ -120,8 +120,8 @@ struct Replayed {
 const std::string& RecordedConf(const trace::Trace& trace);
 
 // Returns kFailedPrecondition if the trace has no history or cannot be replayed
-// (trace::WhyNoReplay). Unless it is a what-if, also if the trace has no segments, or settings that
-// cannot be parsed.
+// (trace::WhyNoReplay). If it is no what-if, the trace must also have segments, and settings that
+// can be parsed.
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options);
 
 // The replays with which all pages compare what-ifs.

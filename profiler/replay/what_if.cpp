@@ -42,7 +42,7 @@ class WhatIf final : public allocator::SegmentObserver {
     settings_.device_total_bytes =
         options.device_total_bytes != 0 ? options.device_total_bytes : t.info.device.memory_bytes;
     // The inferred limit is the memory fraction of the total memory. If the file does not contain
-    // the total, it is computed from the two.
+    // the total, it is computed from the limit and the fraction.
     double& fraction = settings_.conf.memory_fraction;
     if (on_the_gpu_ && fraction == conf.memory_fraction && fraction > 0 &&
         settings_.device_total_bytes == 0) {
@@ -221,8 +221,8 @@ class WhatIf final : public allocator::SegmentObserver {
     }
   }
 
-  // Repeats a release that the program requested. A release because the GPU was full mostly needs
-  // no repetition: the model reaches its limit at the same point and releases its own cache.
+  // Repeats a release that the program requested. Releases because of a full GPU mostly need no
+  // repetition: the model reaches its limit at the same point and releases its own cache.
   void GiveBack(const Release& r) {
     for (const uint32_t mempool : r.mempools) model_->ReleasePool(mempool);
     switch (r.cause) {

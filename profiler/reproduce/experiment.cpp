@@ -179,7 +179,7 @@ absl::StatusOr<Experiment> ReadExperiment(const Json& json, const std::string& l
   if (json.contains("run")) {
     if (absl::Status status = read_run("run", json["run"], common); !status.ok()) return status;
   }
-  // Every other run states only the settings that differ from the first run's.
+  // All other runs state only the settings that differ from the first run's.
   if (json.contains("runs")) {
     if (!json["runs"].is_object()) return Bad(out.id, "runs: expected an object");
     const Settings base = out.runs.empty() ? common : out.runs.front().settings;

@@ -24,7 +24,7 @@ namespace vramscope::reproduce {
 using Settings = std::vector<std::pair<std::string, std::string>>;  // as for --set
 
 // One run of an experiment. Expressions of figures can use its quantities (quantities.h). Unless
-// the run is called "run", its name is put before theirs ("sgd_step_ms").
+// the run is called "run", their names begin with its name ("sgd_step_ms").
 struct ExperimentRun {
   std::string name;
   Settings settings;
@@ -48,8 +48,8 @@ struct Figure {
   std::string note;
 
   double scale() const;  // bytes per unit: 2^30 for GiB; 1 for other units
-  // Returns the number to compare the prediction with; nullopt: none. There may be bounds
-  // instead.
+  // Returns the number to compare the prediction with, or nullopt if there is none. There may be
+  // bounds instead.
   std::optional<double> target() const { return published.has_value() ? published : reference; }
 };
 
@@ -92,8 +92,8 @@ absl::StatusOr<Document> ParseDocument(std::string_view json);
 using Values = std::vector<std::pair<std::string, int>>;
 absl::StatusOr<run::RunConfig> ConfigOf(const ExperimentRun& run, const Values& open);
 // Returns the settings of the configuration, with open values inserted. Of alternatives such as
-// "adam-2023|adam", uses the first that this version supports. If that is empty, as after the bar
-// in "before_backward|", leaves the key out.
+// "adam-2023|adam", uses the first that this version supports. An alternative can be empty, as
+// after the bar in "before_backward|": it leaves the key out.
 absl::StatusOr<Settings> SettingsOf(const ExperimentRun& run, const Values& open);
 // Returns the names that are in braces in the run's settings.
 std::vector<std::string> OpenNames(const ExperimentRun& run);

@@ -27,7 +27,7 @@ FigureResult JudgeFigure(const Figure& figure, const std::vector<estimate::Term>
     out.error = *target != 0 ? predicted / *target - 1 : predicted;
     const double allowed =
         figure.relative ? figure.tolerance * std::abs(*target) : figure.tolerance;
-    // Thanks to the factor, a difference of exactly the tolerance passes despite rounding.
+    // The factor lets a difference pass that equals the tolerance except for rounding.
     within = std::abs(predicted - *target) <= allowed * (1 + 1e-9);
   }
   if (figure.least.has_value()) within = within.value_or(true) && predicted >= *figure.least;

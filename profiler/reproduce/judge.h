@@ -39,7 +39,7 @@ struct Result {
   std::string lacks;  // what this version lacks, if not done
   std::vector<FigureResult> figures;
   // Whether all judged figures are within their tolerances and bounds. Figures without a prediction
-  // count as outside. nullopt: no figure was judged, or the experiment was not run.
+  // count as outside. nullopt if no figure was judged or the experiment was not run.
   std::optional<bool> within;
   bool has_published() const;  // whether a judged figure has a published number
   const FigureResult* headline() const;

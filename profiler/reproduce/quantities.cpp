@@ -85,7 +85,7 @@ class QuantityReader {
     return highest;
   }
 
-  // Adds the peak of each phase of the first and last step, and the bytes that are live at its end.
+  // Adds the peak of each phase of the first and last step, and the bytes live at the phase's end.
   void AddPhases() {
     const trace::SliceTable& slices = trace_.slices;
     int32_t last = -1;

@@ -1,4 +1,4 @@
-// The figures of a plan, as named numbers. The expressions of an experiment consist of these.
+// The figures of a plan, as named numbers. The expressions of an experiment use them.
 //
 //   const Quantities q = QuantitiesOf(trace);
 //   q.Of("peak_allocated");

@@ -146,7 +146,7 @@ void Session::Settle(Search& search, std::optional<int> value, const absl::Statu
 }
 
 std::optional<Job> Session::Next() {
-  // Runs of searches come first: each depends on the last, so a search takes longest.
+  // Searches come first: each of their runs depends on the run before it, so they take longest.
   for (const Search& search : searches_) {
     if (!search.run.has_value() || runs_[*search.run].state != RunState::kWaiting) continue;
     runs_[*search.run].state = RunState::kRunning;

@@ -58,12 +58,12 @@ class Session {
 
   std::vector<Result> Results() const;
   const std::vector<Solved>& solved() const { return solved_; }
-  // Returns the settings with which the run was planned; if they are invalid, those in the list.
+  // Returns the settings with which the run was planned, or its settings in the list if invalid.
   Settings SettingsOfRun(const ExperimentRun& run) const;
-  // Returns a chart of the experiment's first planned run; "": no run was planned.
+  // Returns a chart of the experiment's first planned run, or "" if no run was planned.
   std::string ChartOf(const Experiment& experiment) const;
-  // Returns the configuration of the experiment's first run, with open values inserted; nullopt:
-  // this version cannot run it.
+  // Returns the configuration of the experiment's first run, with open values inserted, or nullopt
+  // if this version cannot run it.
   std::optional<run::RunConfig> Config(const Experiment& experiment) const;
 
  private:

@@ -28,9 +28,9 @@ struct AllocConf {
   double garbage_collection_threshold = 0;    // fraction of the allowed memory; 0: off
   double memory_fraction = 0;                 // per_process_memory_fraction; 0 and 1: no limit
   bool expandable_segments = false;
-  // In how many parts each power of two is divided: [0] for sizes below 2 MiB, [1] for 2 to 4 MiB,
-  // ..., [15] for sizes from 32 GiB on. 0 and 1: sizes are only rounded to multiples of 512. The
-  // real allocator uses the same indexes.
+  // The number of parts of each power of two: [0] for sizes below 2 MiB, [1] for 2 to 4 MiB, ...,
+  // [15] for sizes from 32 GiB on. 0 and 1 mean that sizes are only rounded to multiples of 512.
+  // The real allocator uses the same indexes.
   static constexpr int kRoundupIntervals = 16;
   std::array<uint32_t, kRoundupIntervals> roundup_power2_divisions{};
   // Keys in the text that PyTorch knows, but that change no allocation ("pinned_use_...").

@@ -13,7 +13,7 @@
 
 namespace vramscope::run {
 
-// Returns the settings in the syntax of PYTORCH_CUDA_ALLOC_CONF; "": PyTorch's defaults.
+// Returns the settings in the syntax of PYTORCH_CUDA_ALLOC_CONF; "" means PyTorch's defaults.
 std::string AllocConfOf(const RunConfig& config);
 
 // "alloc.max_split_size_mb" for "max_split_size_mb".

@@ -31,7 +31,7 @@ struct Catalogue {
 
   const TechniqueDeclaration* FindTechnique(std::string_view id) const;  // null: unknown id
   const OptimizerDeclaration* FindOptimizer(std::string_view id) const;  // null: unknown id
-  // Returns the family that reads this config.json; null: no family reads it.
+  // Returns the family that reads this config.json, or null if no family reads it.
   const FamilyDeclaration* FamilyOf(std::string_view config_json) const;
 };
 
@@ -42,8 +42,8 @@ absl::StatusOr<Catalogue> CatalogueFromJson(std::string_view json);
 // The catalogue of this version.
 const Catalogue& TheCatalogue();
 
-// Returns a setting of TheCatalogue(); null: unknown key. Uses a hash table, because one click in
-// the window causes thousands of such calls.
+// Returns a setting of TheCatalogue(), or null if the key is unknown. Uses a hash table, because
+// one click in the window causes thousands of such calls.
 const SettingDeclaration* FindSetting(std::string_view key);
 
 }  // namespace vramscope::run

@@ -27,7 +27,7 @@ bool IsKey(std::string_view key) {
   return is_word(key.substr(0, dot)) && is_word(key.substr(dot + 1));
 }
 
-// Returns what is wrong with a value of the setting; "": the value is allowed.
+// Returns what is wrong with a value of the setting, or "" if the value is allowed.
 std::string WrongValue(const SettingDeclaration& setting, std::string_view value) {
   const auto within = [&](absl::StatusOr<double> number) {
     return number.ok() && *number >= setting.low && *number <= setting.high;

@@ -156,7 +156,7 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
 namespace {
 
 // A changed setting has no effect if it is a detail of toggles that are all off. Returns the first
-// of these toggles; null: one of them is on, or the setting is no detail of a toggle.
+// of these toggles, or null if one of them is on or there are none.
 const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& config) {
   const Toggle* off = nullptr;
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {

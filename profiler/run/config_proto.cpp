@@ -19,7 +19,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-// The limit for a config. It has a few kilobytes, and may contain a model's config.json.
+// The size limit. A config has a few kilobytes, and may contain a model's config.json.
 constexpr size_t kMaxBytes = size_t{4} << 20;
 
 std::string TextOf(const pb::Message& message, const pb::FieldDescriptor* field) {

@@ -18,7 +18,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes);
 std::string BytesFromSettings(const Settings& settings);
 
-// Returns all field paths of the message. A test checks with them that the key table is complete.
+// Returns all field paths of the message. A test uses them to check that the key table is complete.
 std::vector<std::string> FieldPaths();
 
 }  // namespace vramscope::run

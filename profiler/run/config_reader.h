@@ -49,15 +49,15 @@ class ConfigReader {
 
   const absl::Status& status() const { return status_; }
 
-  // `keys` are names of the same setting. Reads the first that the object has, which must be in
-  // [low, high]. If it has none, returns the fallback; without a fallback, that is an error.
+  // `keys` are names of the same setting. Reads the first that occurs; its value must be in [low,
+  // high]. If none occurs, returns the fallback; without a fallback, that is an error.
   int64_t Integer(std::initializer_list<const char*> keys, int64_t low, int64_t high,
                   std::optional<int64_t> fallback = {});
   double Number(const char* key, double low, double high, double fallback);
   bool Bool(const char* key, bool fallback);
   std::string String(const char* key, std::string fallback);
 
-  // Checks the key of a text. Only one value, also the default, is supported.
+  // Checks a key whose only supported value is the text `supported`, which is also the default.
   void Only(const char* key, std::string_view supported);
   // Returns the number of a Hugging Face classifier's classes: num_labels, else the entries of
   // id2label, else 2. Less than 2 is an error, because one label means regression.

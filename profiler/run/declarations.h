@@ -35,7 +35,7 @@ struct SettingDeclaration {
   double low = 0, high = 0;          // for kInteger, kNumber: inclusive
   std::string format = {};           // for kText: "names", "pattern", ... (text_formats.h)
   std::string label = {};            // label of the control in the window: "layers"
-  // For kText: where the window's choices come from ("family.lora_targets"); "": free text.
+  // For kText: the source of the window's choices ("family.lora_targets"), or "" for free text.
   std::string choices_from = {};
 };
 
@@ -52,7 +52,7 @@ struct Rule {
   std::vector<Condition> when;  // all of them hold
   std::string why;              // "flash attention needs a 16-bit precision"
   SettingValues instead = {};   // settings that avoid the conflict
-  // False: the combination is allowed, but has no effect or no use. The window does not offer it.
+  // If false, the combination is allowed, but has no use. The window does not offer it.
   bool refuses = true;
 };
 
@@ -63,7 +63,7 @@ struct Toggle {
   std::string explanation;
   std::vector<Condition> on;        // the toggle is on if all of these hold
   std::vector<SettingValues> ways;  // switching on applies the first one that breaks no rule
-  // The values that are set when it is switched off. Other keys of `ways` then get their defaults.
+  // The values set when the toggle is switched off. Other keys of `ways` then get their defaults.
   SettingValues off = {};
   std::vector<std::string> controls = {};  // keys with a control under the toggle while it is on
 };

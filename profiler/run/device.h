@@ -49,7 +49,7 @@ struct MigSlice {
   uint32_t sm_count = 0;
   uint64_t memory_bytes = 0;
 };
-// Returns the slices of a GPU of the table; no slices: it has no MIG.
+// Returns the MIG slices of a GPU of the table; empty if it does not support MIG.
 std::span<const MigSlice> MigSlicesOf(std::string_view name);
 
 }  // namespace vramscope::run

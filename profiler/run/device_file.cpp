@@ -39,7 +39,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }  // namespace
 
 bool IsDeviceFile(std::string_view text) {
-  // A text with "=" contains figures, which can have a slash ("448GB/s"). It is not a file name.
+  // A text with "=" contains figures, which can have a slash ("448GB/s"). So it is no file name.
   const bool figures = text.find('=') != std::string_view::npos;
   return text.ends_with(".json") || (!figures && text.find('/') != std::string_view::npos);
 }
@@ -93,7 +93,7 @@ absl::StatusOr<std::string> WithMemory(std::string_view device, std::string_view
     return absl::InvalidArgumentError(
         i18n::Format("device: memory: {}", std::string(bytes.status().message())));
   }
-  // Drops any other memory size from the text.
+  // Drops the memory size that the text already contains.
   std::string text;
   std::string_view rest = whole->key;
   while (!rest.empty()) {

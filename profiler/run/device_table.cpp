@@ -71,8 +71,8 @@ Device FromJson(const nlohmann::json& row) {
   return d;
 }
 
-// The format is {"1g.10gb": [14, 9.5]}: multiprocessors and GiB. The memory of a slice, even of the
-// whole GPU, is at most what CUDA reports for the GPU, which is without the driver's part.
+// The format is {"1g.10gb": [14, 9.5]}: multiprocessors and GiB. A slice, even one of the whole
+// GPU, has at most the memory that CUDA reports for the GPU, without the driver's part.
 std::vector<MigSlice> SlicesFromJson(const nlohmann::ordered_json& row, uint64_t memory) {
   std::vector<MigSlice> slices;
   for (const auto& [profile, figures] : row.items()) {
@@ -98,7 +98,7 @@ ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
 
 struct Table {
   std::vector<Device> devices;
-  // Keyed by device: the measured growth. GPUs without a measurement are missing.
+  // The measured growth, keyed by device. GPUs without a measurement are missing.
   std::map<std::string, ContextGrowth, std::less<>> growth;
   std::map<std::string, std::vector<MigSlice>, std::less<>> slices;  // device key -> MIG slices
   std::map<std::string, std::string, std::less<>> aliases;           // alias to key
@@ -156,8 +156,8 @@ std::string_view KeyOfAlias(std::string_view name) {
   return found == TheTable().aliases.end() ? name : std::string_view(found->second);
 }
 
-// Still applies to a GPU with another memory size: it has the same chip and driver. Does not apply
-// after any other change.
+// The growth still applies to a GPU with another memory size, which has the same chip and driver.
+// Does not apply after any other change.
 const ContextGrowth& GrowthOf(std::string_view device) {
   static const ContextGrowth none;
   const std::string_view base = device.substr(0, device.find(','));
@@ -206,7 +206,7 @@ absl::StatusOr<DeviceProfile> ResolveDevice(const RunConfig& config) {
   if (custom.bandwidth_bytes_per_s > 0)
     device->bandwidth_bytes_per_s = custom.bandwidth_bytes_per_s;
   if (custom.flops > 0) {
-    // The rate of fp32 runs is that of fp32 without TF32. All others use the 16-bit tensor cores.
+    // The rate of fp32 runs is that of fp32 without TF32. All other runs use 16-bit tensor cores.
     if (config.Is("precision", "fp32")) {
       device->fp32_flops = device->tf32_flops = custom.flops;
     } else {

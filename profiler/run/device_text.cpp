@@ -311,7 +311,7 @@ absl::StatusOr<Device> Named(std::string_view text) {
 }
 
 // Returns the most similar GPU of the table: with the same compute capability, or else the same
-// major number. Of several such GPUs, the one with the nearest number of multiprocessors.
+// major number. If there are several, the number of multiprocessors decides.
 const Device& MostAlike(const Device& d) {
   const auto rank = [&](const Device& other) {
     const int chip = other.compute_capability == d.compute_capability             ? 0
@@ -375,7 +375,7 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
 // `d` is `base` with changes to the figures `given`. Updates the figures that depend on these.
 void Change(Device& d, const Device& base, const std::set<std::string_view>& given) {
   if (!given.contains("name")) {
-    // Keeps the name up to " (", which is the driver's. Adds the difference in brackets, for
+    // Keeps the driver's name, which ends before " (". Adds the difference in brackets, for
     // display.
     const std::string_view plain = std::string_view(base.name).substr(0, base.name.find(" ("));
     d.name = fmt::format("{} ({})", plain,

@@ -18,7 +18,7 @@
 
 namespace vramscope::run {
 
-// Reads the name of a GPU in the table, the name of a slice, or figures.
+// Reads a device: the name of a GPU in the table, the name of a slice, or a list of figures.
 absl::StatusOr<Device> DeviceFromText(std::string_view text);
 
 // Names and values of figures, as written. "like" is the GPU whose figures the others modify.
@@ -29,7 +29,7 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures);
 // errors.
 absl::StatusOr<Figures> FiguresFromJson(std::string_view json);
 
-// Finds a GPU by key, alias or name, in any spelling; null: not in the table.
+// Finds a GPU by key, alias or name, in any spelling. Returns null if it is not in the table.
 const Device* FindInTable(std::string_view name);
 std::string_view KeyOfAlias(std::string_view name);  // `name` itself if it is no alias
 

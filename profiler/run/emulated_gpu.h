@@ -13,8 +13,8 @@ namespace vramscope::run {
 
 // Returns "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120", without a line break.
 std::string EmulatedGpu(const DeviceProfile& device);
-// Returns the text for a separate process. It has the sizes in the table, so that the context grows
-// with each library that the program uses.
+// Returns the text for a separate process. The text includes the context's growth, so that the
+// context grows with each library that the program uses.
 std::string GrowingGpu(const DeviceProfile& device);
 
 // Returns CUDA's name of the GPU. Names in the table distinguish more variants than CUDA's names:

@@ -5,7 +5,7 @@
 namespace vramscope::run {
 namespace {
 
-// One recording differs by two segments of 20 MiB (see profiler/allocator/README.md). Of equal
+// One recording differs by two segments of 20 MiB (see profiler/allocator/README.md). Among equal
 // blocks, the allocator chooses by address, and the driver's addresses are not known.
 constexpr uint64_t kReservedWithin = uint64_t{40} << 20;
 

@@ -33,7 +33,7 @@ struct FamilyDeclaration {
   std::vector<std::string> architectures = {};
   std::vector<std::string> model_types = {};
   std::string inputs;  // the contents of a batch, described
-  // Defaults of a run, used if the model's preset has none; 0: the default of all runs.
+  // Defaults of a run, used if the model's preset has none. 0 means the default of all runs.
   int batch = 0;
   int seq = 0;
   std::vector<LoraChoice> lora = {};  // empty: no linear layer can have an adapter

@@ -1,5 +1,5 @@
 // Other declarations in technique files: the toggles that `fit` tries if a run is too large, and
-// (for evidence) the blocks of a plan that rest on an assumption, as a library is modelled.
+// (for evidence) the blocks of a plan that rest on an assumption about a modelled library.
 //
 //   TechniqueEntry{.declaration = {...}, .fit = {{.row = "chunked-loss"}}, ...};
 //
@@ -23,7 +23,7 @@ enum class Changes : uint8_t {
 struct FitMove {
   std::string row;  // Toggle::id or OptimizerDeclaration::id
   Changes changes = Changes::kNothing;
-  // True: the move makes runs and plans slow. It is tried only if nothing else saves memory.
+  // Whether the move makes runs and plans slow. It is then tried only if nothing else saves memory.
   bool last_resort = false;
   std::string doubles = {};  // a key whose value is doubled instead of setting the toggle's ways
 };

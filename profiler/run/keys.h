@@ -28,7 +28,7 @@ struct KeySpec {
   // `apply` and `text` are null if the whole key is reserved: its only choice is the default.
   std::function<void(RunConfig&, std::string_view)> apply = {};  // called after Check()
   std::function<std::string(const RunConfig&)> text = {};
-  // Checks that go beyond kind and range; null: there are none.
+  // Checks that go beyond kind and range, or null if there are none.
   std::function<absl::Status(std::string_view)> check = {};
   bool check_names_key = false;  // errors of `check` already contain key and value
   // The value is a list of names or numbers; a run.json may write it as a JSON list.

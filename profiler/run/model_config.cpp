@@ -37,7 +37,7 @@ absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
     config.mlp_bias = reader.Bool("mlp_bias", false);
   }
   // Qwen2's use_sliding_window affects only flash_attention_2. The mask has the window in any case.
-  // It is 4096 by default, for Qwen2 and for Mistral; null in the file means no window.
+  // The window is 4096 by default, for Qwen2 and for Mistral; null in the file means none.
   constexpr int64_t kDefaultWindow = 4096;
   const bool switched_on = reader.Bool("use_sliding_window", false);
   const bool has_window = type == "qwen2" || type == "mistral";

@@ -27,8 +27,8 @@ struct ReportedGpu {
 std::optional<DeviceProfile> TableEntryOf(const ReportedGpu& gpu);
 
 // Returns TableEntryOf() with the GPU's own name and memory. If the GPU is not in the table, it has
-// no key, rates or context. Its cuBLAS workspace is then that of any GPU in the table with the same
-// compute capability, because PyTorch chooses the workspace by that.
+// no key, rates or context. Its cuBLAS workspace is then taken from any GPU in the table with the
+// same compute capability, by which PyTorch chooses the workspace.
 DeviceProfile ProfileOf(const ReportedGpu& gpu);
 
 }  // namespace vramscope::run

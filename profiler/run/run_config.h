@@ -25,7 +25,7 @@ namespace vramscope::run {
 
 enum class Backend : uint8_t { kPlan, kCpu, kCuda };
 
-// Figures that replace those of the named device; 0: as in the device table.
+// Figures that replace the named device's figures. 0 means the figure in the device table.
 struct CustomDevice {
   uint64_t memory_bytes = 0;
   double bandwidth_bytes_per_s = 0;
@@ -41,7 +41,7 @@ struct RunConfig {
   int batch = 2;
   int seq = 512;
   int micro_batches = 1;
-  // The first step creates the optimizer's state. All steps after the second equal it.
+  // The first step creates the optimizer's state. All steps after the second repeat it.
   int steps = 2;
   std::string device = "rtx-4090";
   CustomDevice custom_device;
@@ -112,7 +112,7 @@ struct ModelPreset {
   std::string_view name;         // "qwen2-0.5b"
   std::string_view config_json;  // Hugging Face config text, or the "basics" form
   bool for_tests = false;        // a model of the tests, which nobody else trains
-  // A plan's count, for families that estimate/weights.h cannot count; 0: not stated.
+  // Counted by a plan, for families that estimate/weights.h cannot count; 0 if not stated.
   uint64_t parameters = 0;
 };
 std::vector<ModelPreset> ModelPresets();

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-// The limit for a run.json. It has a few kilobytes, also if it contains a model's config.json.
+// The size limit. A run.json has a few kilobytes, even if it contains a model's config.json.
 constexpr size_t kMaxJson = size_t{4} << 20;
 constexpr int kNumberOverflow = 406;  // nlohmann's error number of "number overflow"
 
@@ -34,7 +34,7 @@ bool IsLeaf(std::string_view path) {
   return path == "model" || path == "model_config_json" || FindSpec(path) != nullptr;
 }
 
-// Returns the keys of a group; no keys: there is no such group.
+// Returns the keys of a group; empty if there is no such group.
 std::vector<std::string_view> KeysOfGroup(std::string_view group) {
   std::vector<std::string_view> names;
   for (const KeySpec& spec : Specs()) {

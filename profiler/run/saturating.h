@@ -16,8 +16,8 @@ constexpr int64_t AddSaturating(int64_t a, int64_t b) {
   return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
-// Truncates the fraction; NaN becomes 0. Large values become INT64_MAX, which a trace may reach: no
-// double equals it, and the nearest one is larger.
+// Truncates the fraction; NaN becomes 0. Values that are too large become INT64_MAX. (No double
+// equals INT64_MAX; the nearest double is larger.)
 constexpr int64_t ToInt64(double value) {
   if (value >= 0x1p63) return INT64_MAX;
   if (value < -0x1p63) return INT64_MIN;

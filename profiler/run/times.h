@@ -13,7 +13,7 @@
 
 namespace vramscope::run {
 
-// Parses "12.5ms", "1.2s", "350us", "1000ns". Without a unit: nanoseconds, as in JSON output.
+// Parses "12.5ms", "1.2s", "350us", "1000ns". Numbers without a unit are nanoseconds, as in JSON.
 absl::StatusOr<int64_t> ParseTime(std::string_view text);
 
 std::string FormatMilliseconds(double ms);  // "12.34 ms", "1.50 s", "85.0 us"

@@ -21,7 +21,7 @@ std::string Lower(std::string_view text) {
   return out;
 }
 
-// Returns the factor of a unit; 0: there is no such unit.
+// Returns the factor of a unit, or 0 if there is no such unit.
 double UnitFactor(std::string_view unit) {
   struct Row {
     std::string_view name;

@@ -20,8 +20,8 @@ absl::StatusOr<uint64_t> ParseBytes(std::string_view text);
 absl::StatusOr<int64_t> ParseInteger(std::string_view text);
 absl::StatusOr<double> ParseNumber(std::string_view text);
 
-// Returns the candidate with the shortest edit distance from `text`; "": none is near, that is,
-// more than a third of the letters differ in each.
+// Returns the candidate with the shortest edit distance from `text`, or "" if more than a third of
+// its letters differ.
 std::string_view Nearest(std::string_view text, const std::string_view* begin,
                          const std::string_view* end);
 

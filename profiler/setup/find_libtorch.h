@@ -38,7 +38,7 @@ struct LibTorch {
 };
 LibTorch FindLibTorch(const SetupPlaces& places);
 
-// Returns the message if none was found: the rejected installations, and how to get LibTorch.
+// Returns the message for a failed search: the rejected installations, and how to get LibTorch.
 std::string HowToGetLibTorch(const LibTorch& not_found);
 
 // Checks whether the worker can use the torch/ in `packages`. Its versions (in torch/version.py)
@@ -49,13 +49,13 @@ absl::Status CheckTorch(const std::string& packages);
 // Returns the folder to put on the worker's search path.
 std::string LibraryFolder(const std::string& root);
 
-// Returns $XDG_DATA_HOME/vramscope, or ~/.local/share/vramscope; "": neither variable is usable.
+// Returns $XDG_DATA_HOME/vramscope or ~/.local/share/vramscope, or "" if no variable is usable.
 std::string DataFolder();
-// Returns the target folder of `vramscope setup`: DataFolder()/torch-VERSION; "": no data folder.
+// Returns the target folder of `vramscope setup` (DataFolder()/torch-VERSION), or "".
 std::string DownloadedTorch();
 
 // Returns why the wheels cannot work on this computer: another architecture, another C library than
-// glibc, or an old glibc; "": they can.
+// glibc, or an old glibc. Returns "" if they can.
 std::string WhyNoLibTorchHere();
 // `machine`: from uname. `c_library`: from confstr, such as "glibc 2.36"; "": unknown.
 std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library);

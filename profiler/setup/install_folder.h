@@ -1,5 +1,5 @@
-// The folder for the download of LibTorch (find_libtorch.h: DataFolder()). It has partial
-// downloads, which can be resumed, the unpacked libraries, and a lock, held by the writing process.
+// The folder for the download of LibTorch (find_libtorch.h: DataFolder()). It contains partial
+// downloads, which can be resumed, the unpacked libraries, and the lock of the writing process.
 //
 //   ASSIGN_OR_RETURN(auto folder, InstallFolder::Lock(DataFolder()));   // excludes other processes
 //   ... fill folder.PartOf(wheel) ...

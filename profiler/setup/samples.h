@@ -30,7 +30,7 @@ class Samples {
 };
 
 // Returns $VRAMSCOPE_SAMPLES, if set. Otherwise, ../share/vramscope/samples for an installed
-// program, and the folder in the source tree for a program in a build tree. "": not found.
+// program, and the folder in the source tree for a program in a build tree. "" if not found.
 std::string SamplesFolder();
 
 }  // namespace vramscope::setup

@@ -72,8 +72,8 @@ class ZipReader {
   std::vector<Entry> entries_;
 };
 
-// Returns whether a name stays within the folder into which an archive is unpacked. It must be
-// relative, and have no "..", ".", empty parts, backslashes or invalid text.
+// Returns whether a name stays within the folder into which an archive is unpacked. The name must
+// be relative, and have no "..", ".", empty parts, backslashes or invalid text.
 bool IsSafeName(std::string_view name);
 
 }  // namespace vramscope::setup

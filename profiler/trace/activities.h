@@ -9,7 +9,7 @@
 // and modules, so a kernel can be traced to its op and to the memory that the op allocated.
 //
 // Producers may pass activities in any order, because a GPU's buffers arrive late. A Trace sorts
-// them by begin. Plain values; threads as for the table or sink that contains them.
+// them by begin. Plain values, as thread-safe as the table or sink that contains them.
 #pragma once
 
 #include <absl/status/status.h>
@@ -50,8 +50,8 @@ struct ActivityTable {
 // which occurs in no other table. A row belongs to the activity with the same correlation, device
 // and stream, and has the same begin. `from` is kDevice if the operand is read, and `to` is kDevice
 // if it is written; if neither is kDevice, the access is unknown. `bytes` is a time, in signed
-// nanoseconds on the events' clock: when the block with this address was allocated. It tells apart
-// blocks that have the same address one after the other.
+// nanoseconds on the events' clock: when the block with this address was allocated. It
+// distinguishes blocks that have the same address at different times.
 using OperandTable = ActivityTable;
 
 // kDataLoss: the end is before the begin, the kind or space is invalid, or a string is not defined
@@ -64,7 +64,7 @@ std::string CopyName(MemorySpace from, MemorySpace to, bool peer = false);
 std::string SetName(MemorySpace to);  // "Memset (Device)"
 // Whether a memcpy of this name is between two devices. (No field contains this fact.)
 bool IsPeerCopyName(std::string_view name);
-// Finds the memory spaces in the name of a memcpy or memset; kUnknown: the name has none.
+// The memory spaces in the name of a memcpy or memset, or kUnknown if it names none.
 struct MemorySpaces {
   MemorySpace from = MemorySpace::kUnknown, to = MemorySpace::kUnknown;
 };

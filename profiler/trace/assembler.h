@@ -37,7 +37,7 @@ struct TraceAssembler::Impl {
   absl::Status AddEvents(std::span<Event> events);
   absl::Status AddActivities(std::span<const Activity> activities);
   // Compares the counts of the data with the counts in the footer. Returns a text about missing
-  // data; "": none is missing. `of_file`: the data was read from a file, not through a pipe.
+  // data, or "" if none is missing. `of_file`: the data was read from a file, not through a pipe.
   std::string Missing(bool of_file) const;
   // Checks that the batch begins at the next event of the file.
   absl::Status CheckStart(const BatchStart& start) const;

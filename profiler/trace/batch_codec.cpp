@@ -32,8 +32,8 @@ constexpr ColumnShape kShape = {
     .last_number = kTagRoundingUnit};
 static_assert(kFieldCount <= kMostColumns);
 
-// The stored numbers of one event. For id, address and rounded size: the difference from the
-// predicted value. For other fields: the value itself.
+// The stored numbers of one event: for id, address and rounded size, the differences from the
+// predicted values; for other fields, the values themselves.
 using Values = std::array<uint64_t, kFieldCount>;
 
 void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Values& v) {
@@ -58,7 +58,7 @@ void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Value
 }
 
 // Returns the unit to which most blocks of the batch are rounded: 512 for the caching allocator, 64
-// for a CPU allocator; 1: they are not rounded.
+// for a CPU allocator. Returns 1 if they are not rounded.
 uint32_t RoundingUnit(std::span<const Event> events) {
   constexpr uint32_t kUnits[] = {512, 64, 1};
   uint64_t hits[3] = {};

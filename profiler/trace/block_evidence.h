@@ -1,6 +1,6 @@
-// Says what the evidence for a block is. Either it was recorded, or code that really ran allocated
-// it, or a plan models it as a block of a technique's library. A technique declares its modelled
-// blocks (run::ModelledBlocks) and the assumption on which they rest.
+// Says what the evidence for a block is. Either the block was recorded, or code that really ran
+// allocated it, or a plan models it as a block of a technique's library. A technique declares its
+// modelled blocks (run::ModelledBlocks) and the assumption on which they rest.
 //
 //   const BlockEvidence evidence(trace);
 //   evidence.Of(id).text;   // "allocated by PyTorch's own aten::mm"

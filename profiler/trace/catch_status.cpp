@@ -10,8 +10,8 @@
 namespace vramscope::trace {
 namespace {
 
-// Statuses that are made in advance, when the program starts: copying a status needs no memory.
-// They are never destroyed, because threads may still fail while the program ends.
+// Statuses that are made when the program starts, because copying a status needs no memory. They
+// are never destroyed, because threads may still fail while the program ends.
 struct Prepared {
   absl::Status out_of_memory =
       Make(absl::StatusCode::kResourceExhausted, "this computer does not have enough free memory");

@@ -18,7 +18,7 @@ namespace vramscope::trace {
 
 // Returns the name of the marker for a reading. The marker's event has the bytes and the device.
 std::string CounterMarker(std::string_view counter);
-// Returns the counter that the marker names; "": the marker is for something else.
+// Returns the counter that the marker names, or "" if the marker is for something else.
 std::string_view CounterOfMarker(std::string_view marker);
 
 struct CounterReading {

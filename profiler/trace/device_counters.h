@@ -15,7 +15,7 @@ inline constexpr std::string_view kCounterProcess = "memory used by this process
 inline constexpr std::array kMemoryCounters = {kCounterTotal, kCounterUsed, kCounterDriver,
                                                kCounterProcess};
 
-// The end of the name of a counter of bytes, because Chrome traces have no field for the unit.
+// The suffix of names of byte counters, because Chrome traces have no field for the unit.
 inline constexpr std::string_view kBytesSuffix = " (bytes)";
 inline bool CountsBytes(std::string_view counter) { return counter.ends_with(kBytesSuffix); }
 // Returns the name without the suffix: "memory used by all".

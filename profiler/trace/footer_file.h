@@ -19,11 +19,11 @@ class FooterFile {
   FooterFile& operator=(const FooterFile&) = delete;
 
   uint64_t bytes() const { return bytes_; }
-  // Returns the frame that begins at `offset`; nullopt: no whole frame begins there.
+  // Returns the frame that begins at `offset`, or nullopt if no whole frame begins there.
   std::optional<Frame> At(uint64_t offset) const;
   // Reads the bytes from `offset` on. Returns 0 at the end or on failure.
   size_t Read(uint64_t offset, char* out, size_t size) const;
-  // Searches from the end of the file. nullopt: there is no valid footer.
+  // Searches from the end of the file. Returns nullopt if there is no valid footer.
   std::optional<Footer> FindFooter() const;
 
  private:

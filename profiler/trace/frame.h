@@ -80,8 +80,8 @@ class FrameDecoder {
   // `offset`: the position in the file of the first byte appended.
   explicit FrameDecoder(uint64_t offset = 0) : offset_(offset) {}
   void Append(std::string_view bytes);
-  // nullopt: more bytes are needed. An error (kDataLoss, with the offset) means that the bytes are
-  // not a frame, or that the checksum is wrong. The decoder then stays at that offset.
+  // Returns nullopt if more bytes are needed. An error (kDataLoss, with the offset) means that the
+  // bytes are not a frame, or that the checksum is wrong. The decoder then stays at that offset.
   absl::StatusOr<std::optional<Frame>> Next();
   absl::StatusOr<std::optional<RawFrame>> NextRaw();  // like Next(), without decompression
   // Like NextRaw(), but leaves the check of the checksum to Uncompress, which can run on another

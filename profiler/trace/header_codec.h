@@ -72,7 +72,7 @@ struct Footer {
   // combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    // A step's number (of combined steps: the first one's), or the Phase (the longest one's).
+    // The number of the step (the first, if combined), or the Phase (the longest, if combined).
     uint32_t number = 0;
     int64_t begin_ns = 0;
     int64_t end_ns = 0;

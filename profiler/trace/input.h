@@ -22,9 +22,9 @@ class InputStream {
   // system error).
   static absl::StatusOr<std::unique_ptr<InputStream>> Open(const std::string& path);
   virtual ~InputStream() = default;
-  // Reads up to `size` decompressed bytes into `out`; 0: the end. kDataLoss: the compressed data is
-  // cut off or damaged (the data before the damage was returned). kResourceExhausted: the file
-  // unpacks to more than 256 MiB, and to more than 256 times its size.
+  // Reads up to `size` decompressed bytes into `out`. Returns 0 at the end. kDataLoss: the
+  // compressed data is cut off or damaged (the data before the damage was returned).
+  // kResourceExhausted: the file unpacks to more than 256 MiB, and to more than 256 times its size.
   virtual absl::StatusOr<size_t> Read(char* out, size_t size) = 0;
   // Returns the bytes of the file that were read so far, before decompression.
   virtual uint64_t consumed() const = 0;
@@ -39,8 +39,8 @@ absl::StatusOr<std::string> ReadWholeInput(const std::string& path, size_t cap);
 absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const std::string& name,
                                      size_t cap);
 
-// Returns the format that a file seems to have, such as "a Python pickle" or "a PNG picture"; "":
-// not recognised. The first few hundred bytes of the file are enough.
+// Returns the format that a file seems to have, such as "a Python pickle" or "a PNG picture", or
+// "". The first few hundred bytes of the file are enough.
 std::string LooksLike(std::string_view first_bytes);
 
 // Returns the name to show for a path: the path, or "standard input".

@@ -22,8 +22,8 @@ struct Keyframe {
   uint64_t next_block = 0, next_segment = 0;
   std::vector<Event> events;  // restate the live memory and open slices, with the file's ids
 
-  // Sets `live` to the state at the keyframe. Before, `live` must have only strings. kDataLoss: the
-  // keyframe is inconsistent.
+  // Sets `live` to the state at the keyframe. Before the call, `live` must have only strings.
+  // kDataLoss: the keyframe is inconsistent.
   absl::Status Restore(LiveState& live) const;
 };
 

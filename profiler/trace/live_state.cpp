@@ -11,7 +11,7 @@
 namespace vramscope::trace {
 namespace {
 
-// Returns the kind of begin that this kind of end closes; nullopt: `kind` is no end.
+// Returns the kind of begin that this kind of end closes, or nullopt if `kind` is no end.
 std::optional<EventKind> BeginOf(EventKind kind) {
   switch (kind) {
     case EventKind::kPhaseEnd:

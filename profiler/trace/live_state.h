@@ -31,7 +31,7 @@ class LiveState {
   void Strings(uint32_t first_id, std::span<const std::string> values);
   // kDataLoss: the event contradicts earlier events and was ignored.
   absl::Status Advance(const Event& event);
-  // Sets the ids of the next Alloc and SegmentAlloc, to skip those of freed blocks and segments.
+  // Sets the ids of the next Alloc and SegmentAlloc, to skip ids of freed blocks and segments.
   absl::Status SkipTo(uint64_t next_block, uint64_t next_segment);
 
   // Returns events that restate the live memory: processes, segments with their mapped pages, and
@@ -60,8 +60,8 @@ class LiveState {
   base::HashMap<uint64_t, Block> blocks_;  // keyed by the id in the file
   std::map<uint64_t, Event> segments_;
   std::map<uint8_t, DeviceMemory> devices_;
-  // The begin events of open slices, in order. So that an end event needs no search, open_by_key_
-  // has, for each OpenKey, the keys of its events in open_, innermost last.
+  // The begin events of open slices, in order. For each OpenKey, open_by_key_ has the keys of its
+  // events in open_, innermost last. Thus an end event needs no search.
   std::map<uint64_t, Event> open_;
   base::HashMap<uint64_t, std::vector<uint64_t>> open_by_key_;
   uint64_t opened_ = 0;

@@ -36,8 +36,8 @@ uint64_t AvailableOnComputer() {
                                : kUnknown;
 }
 
-// Returns the memory that the process's control group (version 1 or 2) has left. Really there is
-// more: a control group counts cached files as used, although the kernel would drop them.
+// Returns the memory that the process's control group (version 1 or 2) has left. Actually more is
+// left: a control group counts cached files as used, although the kernel would drop them.
 uint64_t AvailableInGroup() {
   uint64_t least = kUnknown;
   constexpr const char* kFiles[][2] = {

@@ -1,6 +1,6 @@
 // Limits the memory that the reader of one input may use. Every reader charges the memory of its
-// rows as it creates them. If a small file unpacks to far more than any recording does, reading it
-// thus ends with a message, and does not exhaust the host's memory.
+// rows as it creates them. Thus, if a small file unpacks to far more than any recording does,
+// reading it ends with a message instead of exhausting the host's memory.
 //
 //   MemoryBudget budget(input);
 //   if (!budget.Charge(kMemoryOfAnEntry)) return budget.Exceeded("2,100,000 entries");
@@ -33,12 +33,12 @@ class MemoryBudget {
   // compresses repeated steps far more than a .zst, and every written file must open again.
   static constexpr uint64_t kPerTraceByte = 2048, kMostOfTrace = uint64_t{8} << 30;
 
-  // `limit` replaces the limit that is computed from the file; 0: it does not. `packed`: the input
+  // `limit` replaces the limit that is computed from the file, unless it is 0. `packed`: the input
   // is a `.trace`, which is compressed by itself. In any case, the limit is at most the computer's
   // available memory. The input must outlive the budget.
   explicit MemoryBudget(const InputStream& input, uint64_t limit = 0, bool packed = false);
 
-  // False: the limit is exceeded, and exhausted() is true from now on.
+  // Returns false if the limit is exceeded. Then exhausted() stays true from now on.
   bool Charge(uint64_t bytes) {
     used_ += bytes;
     return (used_ <= limit_ && !exhausted_) || UpdateLimit();

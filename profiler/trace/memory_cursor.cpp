@@ -18,7 +18,7 @@ MemoryCursor::MemoryCursor(const Trace& trace) : trace_(&trace) {
     first = std::min(first, device);
     last = std::max(last, device);
   };
-  // Finds the device of most recordings, which have only one, without a loop over the rows.
+  // Most recordings have only one device, which is found without a loop over the rows.
   const PackedColumn<uint8_t>& devices = trace.allocations.device;
   if (!devices.empty() && devices.AllAlike())
     include(devices.front());

@@ -111,13 +111,13 @@ class MemoryCursor {
   const MemorySums& sums() const { return several_ ? all_ : memory_[only_].sums(); }
   // The mapped pages of expandable segments. Only for a trace of one device.
   const RangeSet& mapped() const { return memory_[only_].mapped(); }
-  // Returns the memory of one of several devices; an empty one for an unknown device.
+  // Returns the memory of one of several devices, which is empty for an unknown device.
   const DeviceMemory& memory(uint8_t device) const;
 
-  // Returns the blocks that are in use at the cursor: those whose free has not completed. By id.
+  // Returns the blocks in use at the cursor, by id: those whose free has not completed.
   std::vector<AllocationId> Live() const;
   bool IsLive(AllocationId id) const;
-  // Returns the allocation's category at the cursor; its first one if it is allocated later.
+  // Returns the category at the cursor, or the first one if the allocation is made later.
   Category CategoryOf(AllocationId id) const {
     return id.value < category_.size() ? category_[id.value]
                                        : trace_->allocations.birth_category[id.value];

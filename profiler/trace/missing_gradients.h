@@ -22,7 +22,7 @@ inline std::string MissingGradientsMarker(uint64_t without, uint64_t of) {
       .append(kMissingGradientsEnd);
 }
 
-// Reads the two numbers from a marker; false: the marker is of another kind.
+// Reads the two numbers from a marker. Returns false for a marker of another kind.
 inline bool ParseMissingGradients(std::string_view name, uint64_t& without, uint64_t& of) {
   constexpr std::string_view kOf = " of ";
   if (!name.ends_with(kMissingGradientsEnd)) return false;

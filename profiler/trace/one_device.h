@@ -24,9 +24,9 @@ uint8_t OnlyDevice(const Trace& trace);
 
 // Returns a trace with only the blocks, segments, other events and activities of `device`, with new
 // numbers. Steps, phases, modules, ops, annotations, markers and the host's activities belong to
-// all devices, so they stay (of several processes: those of the device's process). Times, strings
-// and stacks do not change. Without other devices, returns `trace`; for an unknown device, no
-// memory.
+// all devices, so they stay (with several processes, only those of the device's process). Times,
+// strings and stacks do not change. Without other devices, returns `trace`. For an unknown device,
+// the result has no memory.
 std::shared_ptr<const Trace> OfDevice(const std::shared_ptr<const Trace>& trace, uint8_t device);
 
 }  // namespace vramscope::trace

@@ -15,8 +15,8 @@
 
 namespace vramscope::trace {
 
-// True: all other owners are gone, and have finished reading. No other thread may copy `shared`
-// during the call.
+// Returns true if all other owners are gone and have finished reading. No other thread may copy
+// `shared` during the call.
 template <class T>
 bool OnlyOwner(const std::shared_ptr<T>& shared) {
   if (shared.use_count() > 1) return false;

@@ -14,13 +14,13 @@
 
 namespace vramscope::trace {
 
-// Returns the operator's name without its overload; "": not the frame of a dispatched operator.
+// Returns the operator's name without its overload, or "" for a frame of no dispatched operator.
 std::string OperatorName(std::string_view function);
 
 // Whether an operator only allocates storage for the operator that calls it ("empty", "resize_").
 bool AsksForStorageOnly(std::string_view function);
 
-// Returns the node's name; "": not the frame of a node. AccumulateGrad keeps its namespace, as in
+// Returns the node's name, or "" for a frame of no node. AccumulateGrad keeps its namespace, as in
 // RecordFunction.
 std::string_view NodeName(std::string_view function);
 

@@ -19,7 +19,7 @@
 namespace vramscope::trace {
 
 struct Outline {
-  // Consecutive events. A memory figure is a sum over all devices: its highest value at the batch's
+  // Consecutive events. Memory figures are sums over all devices: the highest value at the batch's
   // begin or within the batch.
   struct Batch {
     int64_t begin_ns = 0, end_ns = 0;
@@ -36,7 +36,7 @@ struct Outline {
   // each entry combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    // A step's number (of combined steps: the first one's), or the Phase (the longest one's).
+    // The number of the step (the first, if combined), or the Phase (the longest, if combined).
     uint32_t number = 0;
     int64_t begin_ns = 0, end_ns = 0;
     uint32_t count = 1;
@@ -51,7 +51,7 @@ struct Outline {
   std::vector<Activities> activity_batches;
   std::vector<Slice> steps_and_phases;  // sorted by begin; empty in files of older writers
 
-  // Return the time range of events and activities; 0: there are none.
+  // Return the time range of events and activities, or 0 if there are none.
   int64_t begin_ns() const;
   int64_t end_ns() const;
   uint64_t peak_allocated() const;

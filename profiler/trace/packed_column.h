@@ -122,7 +122,7 @@ class PackedColumn {
     }
     open_.resize(n % kRun);
   }
-  // Appends the further rows of `longer`, whose first rows must be these. Shares full runs.
+  // Appends the further rows of `longer`, which must begin with these rows. Shares full runs.
   void GrowTo(const PackedColumn& longer) {
     runs_.insert(runs_.end(), longer.runs_.begin() + static_cast<std::ptrdiff_t>(runs_.size()),
                  longer.runs_.end());

@@ -1,5 +1,5 @@
-// Extracts a time range of a trace as a trace. As in a recording (kMarkerRecordingBegin), the part
-// begins with events that restate the memory in use when the range begins. The begins of open
+// Makes a trace from a time range of another trace. As in a recording (kMarkerRecordingBegin), the
+// part begins with events that restate the memory in use when the range begins. The begins of open
 // slices follow. Internal to this folder.
 //
 //   PartFilter part(from_ns, to_ns);
@@ -49,7 +49,7 @@ class PartFilter {
 
  private:
   absl::Status Restate(int64_t time_ns, TraceBuilder& builder);
-  // Replaces the file's ids by those of the part; new allocations get new ids. Fails if the event
+  // Replaces the file's ids by the part's ids; new allocations get new ids. Fails if the event
   // refers to an id that is not in the part.
   absl::Status Renumber(Event& event);
   StringId Shifted(StringId id) const { return {id.value == 0 ? 0 : id.value + 1}; }

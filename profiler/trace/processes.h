@@ -44,7 +44,7 @@ bool IsProcessMarker(std::string_view marker);
 
 // Returns the processes that the trace names. Empty if the whole trace belongs to one process.
 std::vector<Process> ProcessesOf(const Trace& trace);
-// The display name of a device: "rank 3", "rank 3, cuda:1", "cuda:3"; with processes on several
+// Returns a device's display name: "rank 3", "rank 3, cuda:1", "cuda:3"; with processes on several
 // hosts, "rank 3 (node7)".
 std::string NameOfDevice(const Trace& trace, uint8_t device);
 

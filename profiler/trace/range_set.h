@@ -16,7 +16,7 @@
 
 namespace vramscope::trace {
 
-// Returns the end of a range; in a damaged file it may overflow, and is then the largest address.
+// Returns the end of a range, or the largest address if the end overflows (in a damaged file).
 constexpr uint64_t EndOf(uint64_t address, uint64_t bytes) {
   return bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes;
 }
@@ -34,13 +34,13 @@ class RangeSet {
   bool Contains(uint64_t address) const;
   // Whether the range is not empty and the set contains all of it.
   bool ContainsAll(uint64_t begin, uint64_t end) const;
-  // Number of addresses of the range that are in the set.
+  // Returns the number of addresses of the range that are in the set.
   uint64_t CoveredIn(uint64_t begin, uint64_t end) const;
   // Returns the range that contains the address or, if none does, the next range.
   Map::const_iterator FirstEndingAfter(uint64_t address) const;
-  // The parts of the set within the range.
+  // Returns the parts of the set within the range.
   RangeSet Within(uint64_t begin, uint64_t end) const;
-  // Calls visit() for each part of [begin, end) in ascending order. `in`: the part is in the set.
+  // Calls visit() for each part of [begin, end) in ascending order. `in` tells if it is in the set.
   void ForEachPiece(uint64_t begin, uint64_t end,
                     const std::function<void(uint64_t begin, uint64_t end, bool in)>& visit) const;
 

@@ -38,8 +38,8 @@ constexpr uint64_t kMemoryPerStackByte = 12;
 // After this many damaged keyframes the whole file is read instead.
 constexpr int kKeyframeTries = 4;
 
-// Returns how much memory a table of strings needs: one object per string, and the characters. They
-// exist twice while the message is decoded.
+// Returns how much memory a table of strings needs: one object per string, and the characters,
+// which exist twice while the message is decoded.
 uint64_t MemoryOfStrings(std::string_view payload) {
   constexpr uint64_t kPerString = 48, kPerByte = 2;
   constexpr uint64_t kLengthDelimited = 2;
@@ -121,7 +121,7 @@ class BatchPool {
     done_.wait(lock, [&] { return batch.done; });
     if (batch.no_memory) throw std::bad_alloc();
   }
-  // Returns the buffers of a used batch for reuse.
+  // Takes back the buffers of a used batch, to use them again.
   void Recycle(Batch& batch) {
     std::lock_guard lock(mutex_);
     spare_.emplace_back(std::move(batch.events), std::move(batch.activities));
@@ -301,7 +301,7 @@ class FileReader {
   bool skipped() const { return skipped_; }
   bool later() const { return later_; }  // according to the index, events follow the part
   bool ended() const { return ended_; }  // stopped at the end of the part, before the footer
-  // A text about what was lost and where; "" if everything was read.
+  // Returns a text about what was lost and where, or "" if everything was read.
   std::string Loss() const {
     if (!loss_.empty()) {
       return i18n::English("damaged at byte {}: {}; the data after it was not read{}", loss_offset_,

@@ -27,7 +27,7 @@ struct ReadOptions {
   // memory in use at the begin of the range, followed by kMarkerRecordingBegin and the begins of
   // the open slices.
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;
-  // The number of threads that decode, with the calling thread; 0: one per CPU, at most 4.
+  // The number of decoding threads, including the calling one; 0 means one per CPU, at most 4.
   int threads = 0;
 };
 

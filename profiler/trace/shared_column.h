@@ -1,7 +1,7 @@
 // A column whose copies share equal parts: rows are stored in chunks of 1,024, and a shared chunk
-// is copied when one of its owners changes a row. Suits columns that snapshots copy and that grow
-// at their end while rows of the last steps still change (frees, ends, retags). PackedColumn needs
-// less memory for rows that never change. Reads like a const std::vector.
+// is copied when one of its owners changes a row. Suits columns that are copied for snapshots and
+// grow at their end, while rows of the last steps still change (frees, ends, retags). PackedColumn
+// needs less memory for rows that never change. Reads like a const std::vector.
 //
 //   SharedColumn<int64_t> end_ns;
 //   end_ns.push_back(5);

@@ -21,9 +21,9 @@ class SharedSnapshots {
   struct Rows {
     uint32_t activities = 0, operands = 0;
   };
-  // Returns a trace with the rows of `now`. Call CloseOpenEnds next: ends of open slices are still
-  // those of an earlier snapshot. The activities and operands of `now` are sorted, and the first
-  // `unchanged` of them are the same as in the previous call.
+  // Returns a trace with the rows of `now`. Call CloseOpenEnds next, because ends of open slices
+  // are still those of an earlier snapshot. The activities and operands of `now` are sorted, and
+  // the first `unchanged` of them are the same as in the previous call.
   Trace Take(const Trace& now, Rows unchanged);
   std::shared_ptr<const Trace> HandOut(Trace&& snapshot);
 

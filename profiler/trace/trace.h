@@ -86,9 +86,9 @@ struct AllocationTable {
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
   SharedColumn<Category> category;  // the last category
-  // The category that the allocation had for most of its life; ties are decided by the number of
-  // events, then by which came first. Used where one colour or word represents the whole
-  // allocation. The last category would not do, because it may be set only at the free.
+  // The category that the allocation had for most of its life; in a tie, the one with most events,
+  // then the first one. Used where one colour or word represents the whole allocation. The last
+  // category would not do, because it may be set only at the free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;
@@ -171,14 +171,14 @@ struct Trace {
   OperandTable operands;     // sorted by begin; empty: no addresses were recorded
   std::vector<Marker> markers;
   StackTable stacks;
-  // The kMarkerRecordingBegin event; kNoEvent: no memory is in use when the trace begins.
+  // The kMarkerRecordingBegin event, or kNoEvent if no memory is in use when the trace begins.
   EventIndex recording_begin = kNoEvent;
 
   bool complete = false;              // the run ended normally and everything was read
   std::string end_message;            // why the trace is not complete
   std::vector<std::string> warnings;  // losses and oddities found while reading
 
-  // begin_ns() counts activities, which may begin before all events; end_ns() counts only events.
+  // begin_ns() includes activities, which may begin before all events; end_ns() does not.
   int64_t begin_ns() const {
     const int64_t first = activities.size() ? activities.begin_ns.front() : INT64_MAX;
     if (events.size() == 0) return activities.size() ? first : 0;
@@ -201,7 +201,7 @@ struct TableSizes {
 // Fields that a kind does not use (types.h) are cleared. An end event gets the name, number and
 // phase of the begin event that it closes. This is the innermost open begin event of its kind in
 // its process (in its thread for modules, ops and annotations). A free that completes without a
-// request counts as requested at that time.
+// request counts as requested when it completes.
 class TraceBuilder {
  public:
   TraceBuilder();
@@ -218,7 +218,7 @@ class TraceBuilder {
   absl::Status AddActivities(std::span<const Activity> activities);
   void AddWarning(std::string text);
   uint64_t events() const;
-  // A trace of everything that has arrived so far (to show while a run is in progress).
+  // Returns a trace of everything that has arrived so far (to show while a run is in progress).
   std::shared_ptr<const Trace> Snapshot() const;
   // Ends the trace; the builder is empty after it.
   std::shared_ptr<const Trace> Finish(bool complete, std::string end_message);

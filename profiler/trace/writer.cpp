@@ -26,8 +26,8 @@ namespace {
 constexpr size_t kStringBytes = size_t{1} << 20;
 // Batches for a pipe are small, because the run is shown while it is in progress.
 constexpr size_t kLiveBatchEvents = 8192;
-// A file has at least 64 events between two keyframes for each event that a keyframe restates, so
-// that keyframes are only a few percent of the file.
+// Between two keyframes, there are at least 64 times as many events as a keyframe restates, so that
+// keyframes are only a few percent of the file.
 constexpr uint64_t kRestatedInKeyframe = TraceWriter::kKeyframeEvents / 64;
 
 class Writer : public TraceWriter {
@@ -150,7 +150,7 @@ class Writer : public TraceWriter {
     if (!closed_) {
       closed_ = true;
       if (!ended_) End(false, TEXT_MARK("the producer stopped without ending the trace"));
-      // Unless committed, the file's destructor removes it.
+      // Unless the file was committed, its destructor removes it.
       if (file_ != nullptr && status_.ok()) status_ = file_->Commit();
       file_.reset();
     }

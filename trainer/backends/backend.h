@@ -45,7 +45,7 @@ class MicroBatchTape {
  public:
   virtual ~MicroBatchTape() = default;
   virtual void Record() = 0;
-  // Of what was allocated since Record(), only workspaces and gradients of `trained` may be left.
+  // Of all allocations since Record(), only workspaces and gradients of `trained` may be left.
   virtual void Stop(std::span<const at::Tensor> trained) = 0;
   virtual bool ready() const = 0;
   virtual void Play(std::span<const at::Tensor> trained) = 0;
@@ -62,10 +62,10 @@ class Backend {
   virtual ~Backend() = default;
   virtual c10::Device device() const = 0;
   virtual bool measured() const = 0;
-  // The real GPU that Prepare() found. nullopt for a backend whose GPU the run's settings choose.
+  // Returns the real GPU that Prepare() found, or nullopt if the run's settings choose the GPU.
   virtual std::optional<run::DeviceProfile> gpu() const { return std::nullopt; }
   virtual Clock clock() = 0;
-  // Must be called before the first backward on any device, in which LibTorch counts the devices.
+  // Must be called before the first backward on any device, because that counts the devices.
   // Start() calls this, too.
   virtual absl::Status Prepare() { return absl::OkStatus(); }
   // Call before a run. Resets the allocator for this GPU and sets virtual time to zero. `recorder`

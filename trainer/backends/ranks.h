@@ -1,5 +1,5 @@
-// Process groups for a process that acts as one of many ranks. It does not communicate, but assumes
-// the values of the other ranks.
+// Process groups for a process that acts as one of many ranks. The process does not communicate,
+// but assumes the values of the other ranks.
 //
 //   auto store = MakeLoneStore();
 //   auto group = MakeProcessGroup(store, MakeEqualRanks(rank, ranks), c10::kCPU);

@@ -28,7 +28,7 @@ inline void ThrowIfCancelled() {
   if (flag != nullptr && flag->load(std::memory_order_relaxed)) throw CancelledError();
 }
 
-// While this object exists, `flag` (may be null) can cancel the run. There may be only one.
+// While this object exists, `flag` (may be null) can cancel the run. Only one may exist at a time.
 class CancelScope {
  public:
   explicit CancelScope(const std::atomic<bool>* flag) { internal::cancel_flag = flag; }

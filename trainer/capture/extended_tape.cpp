@@ -40,7 +40,7 @@ struct Reference {
   auto operator<=>(const Reference&) const = default;
 };
 
-// The fields that must be equal in the events of both middle units, besides names and allocations.
+// Returns the fields that, besides names and allocations, must be equal in both middle units.
 auto Tie(const Event& e) {
   return std::tie(e.kind, e.bytes, e.category, e.detail, e.thread, e.stream);
 }
@@ -161,7 +161,7 @@ class Extender {
       if (unit < 0 || kStretches[stretch].backward != backward) continue;
       if (kStretches[stretch].unit != unit) continue;
       begins_[stretch] = i;
-      // If this event is in a backward node and in modules, the section begins with these.
+      // If this event is in a backward node and in modules, the section begins with their begins.
       while (backward && (events[begins_[stretch] - 1].kind == EventKind::kOpBegin ||
                           events[begins_[stretch] - 1].kind == EventKind::kModuleBegin)) {
         --begins_[stretch];
@@ -372,7 +372,7 @@ class Extender {
 
   bool IsCopied(size_t unit) const { return unit != 0 && unit != count_ - 1; }
   // Returns the unit of the whole model that is `delta` units further than `unit`. Returns nullopt
-  // if `unit` is the first or last and the four executed units do not show which unit it is.
+  // if `unit` is the first or last and the four executed units do not show which one that is.
   std::optional<size_t> Other(size_t unit, int delta) const {
     if (IsCopied(unit)) return unit + static_cast<size_t>(delta);
     const int executed = (unit == 0 ? kFirst : kLast) + delta;

@@ -1,5 +1,5 @@
-// If another stream still uses memory, it is freed in two steps: the free is requested, and is
-// completed when the GPU no longer uses the memory. An allocator that can tell these steps apart
+// A block that another stream still uses is freed in two steps: the free is requested, and is
+// completed when the GPU no longer uses the block. An allocator that can tell these steps apart
 // reports them like this:
 //
 //   { FreeRequestScope scope; recorder.OnFree(key); }   // requested

@@ -16,8 +16,8 @@ namespace vramscope::trainer {
 using LaunchKernel = void (*)(const char* name, uint64_t bytes, double flops);
 void SetKernelLauncher(LaunchKernel launch);
 
-// Launches on the device of `on`, if that is a GPU. `bytes` is how much the kernel reads and writes
-// in all, and `flops` its number of operations with 16 or fewer bits.
+// Launches the kernel on the device of `on` if that is a GPU. `bytes` is how much the kernel reads
+// and writes in all, and `flops` its number of operations with 16 or fewer bits.
 void LaunchModelled(const char* name, const at::Tensor& on, uint64_t bytes, double flops = 0);
 
 // Returns the bytes of the tensor's elements, or 0 if it is undefined.

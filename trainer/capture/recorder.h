@@ -73,20 +73,20 @@ class Recorder {
   // Called for a kernel, a memcpy, a wait or driver memory, with the call of this thread that
   // caused it (device_work.h). `like` is as above.
   void OnDeviceWork(const DeviceWork& work, const trace::Event* like = nullptr);
-  // Called for activities from CUPTI or NVML. Their names are ids from Intern(), and their threads
+  // Called for activities from CUPTI or NVML. Their names are ids from Intern(), their threads are
   // system thread ids. New threads are added.
   void OnActivities(std::span<const trace::Activity> activities);
   // Sets the category of this thread's next allocations (for workspaces); see CategoryScope.
   void PushCategory(trace::Category category);
   void PopCategory();
-  // Makes this thread's next allocations belong to `path` (a parameter's full name) instead of the
-  // open module, or to the owner of the live allocation at `key`; see OwnerScope.
+  // Makes this thread's next allocations belong not to the open module, but to `path` (a
+  // parameter's full name) or to the owner of the live allocation at `key`; see OwnerScope.
   void PushOwner(std::string_view path);
   void PushOwnerOf(uint64_t key);
   void PopOwner();
 
-  // --- categories: Retag() changes that of the live allocation at `key`. Does nothing if the key
-  // is unknown or the category the same. `why` becomes the event's name ("saved for backward").
+  // --- categories: Retag() sets the category of the live allocation at `key`. Does nothing if the
+  // key is unknown or the category the same. `why` becomes the event's name ("saved for backward").
   void Retag(uint64_t key, trace::Category category, std::string_view why);
   trace::Category CategoryOf(uint64_t key) const;
 
@@ -105,7 +105,7 @@ class Recorder {
   void BeginModule(std::string_view name);  // the path begins with the open modules
   void EndModule();
   // `sequence_number` is < 0 if there is none. A backward node gets the module of the forward op
-  // with this number. Threads count separately; `forward_thread` is that of the forward op.
+  // with this number. Each thread counts separately; `forward_thread` is the forward op's thread.
   void BeginOp(std::string_view name, int64_t sequence_number, bool backward,
                uint64_t forward_thread = 0);
   void EndOp();

@@ -173,7 +173,7 @@ struct Recorder::Impl {
       activities.clear();
     }
     // The last ops may turn out to be views, which are left out. So their begin events stay in the
-    // batch, or else it would matter where a batch ends.
+    // batch. Otherwise, it would matter where a batch ends.
     size_t n = batch.size();
     while (n > 0 && batch[n - 1].kind == EventKind::kOpBegin) --n;
     if (n == 0) return;
@@ -246,8 +246,8 @@ struct Recorder::Impl {
     return thread.modules.size() > op.modules ? open : op.module;
   }
 
-  // Returns the path to which a newly opened module is appended. It is empty if a backward node
-  // recomputes forward: there, the name of the outermost module is its whole path.
+  // Returns the path to which a newly opened module is appended. The path is empty if a backward
+  // node recomputes forward: there, the name of the outermost module is its whole path.
   StringId ModuleAround(const ThreadState& thread) const {
     for (size_t i = thread.ops.size(); i-- > 0;) {
       if (!thread.ops[i].backward) continue;

@@ -42,7 +42,7 @@ struct Tape {
   std::vector<TapeWork> works;
   std::vector<bool> skipped;  // indexed by allocation; true: a workspace that remains
 
-  // Returns whether the tape can be played. It must not change older allocations, and only
+  // Returns whether the tape can be played. The tape must not change older allocations, and only
   // workspaces and `kept` (ascending ids) may be left at its end. Fills `skipped`.
   bool Check(const std::vector<uint64_t>& kept) {
     using trace::EventKind;

@@ -18,8 +18,8 @@ namespace {
 std::atomic<bool> g_saved_tensors{false};
 std::atomic<uint64_t> g_packed{0}, g_unpacked{0}, g_released{0};
 
-// The packer of this thread, and the tensors that it has packed. It remembers these, because
-// several nodes may save different views of one tensor.
+// The packer of this thread, and the tensors that it has packed. They are kept because several
+// nodes may save different views of one tensor.
 struct Packing {
   struct Packed {
     c10::weak_intrusive_ptr<at::StorageImpl> storage;
@@ -33,7 +33,7 @@ struct Packing {
 };
 thread_local Packing t_packing;
 
-// Packs a tensor without gaps and overlaps in memory order, so that its views share the result.
+// Packs a tensor in memory order, without gaps and overlaps, so that its views share the result.
 std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
   if (t_packing.packer == nullptr || !tensor.defined() || !tensor.has_storage() ||
       !t_packing.packer->Takes(tensor)) {
@@ -57,7 +57,7 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
     }
     if (std::shared_ptr<PackedTensor> packed = p.packed.lock()) return packed;
   }
-  // Switches the packer off meanwhile, so that tensors that it computes are not packed.
+  // Switches the packer off while it packs, so that tensors that it computes are not packed.
   SavedTensorPacker* packer = std::exchange(t_packing.packer, nullptr);
   std::shared_ptr<PackedTensor> packed;
   {

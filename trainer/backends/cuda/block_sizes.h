@@ -1,6 +1,6 @@
 // Computes the sizes of the caching allocator's blocks, because the allocator's trace contains only
-// requested sizes. A block has at least the requested size, rounded up. If what remains of the free
-// block that it is cut from is too small for another block, it includes that as well. So this class
+// requested sizes. A block has at least the requested size, rounded up. It is cut from a free
+// block, and includes the rest of that block if the rest is too small to be a block. So this class
 // tracks free blocks by the allocator's rules (profiler/allocator/rules.h).
 //
 //   BlockSizes blocks(conf);
@@ -28,8 +28,8 @@ class BlockSizes {
     trace::Pool pool = trace::Pool::kSmall;
   };
 
-  // Adds a new segment or a newly mapped range of an expandable segment; all of it is free. Only if
-  // `expandable`, it is merged with adjacent ranges.
+  // Adds a new segment or a newly mapped range of an expandable segment; all of it is free. It is
+  // merged with adjacent ranges only if `expandable`.
   void OnSegment(uint64_t address, uint64_t bytes, trace::Pool pool, bool expandable = false);
   // Call this for a freed segment or an unmapped range. Removes the free pieces in it.
   void OnSegmentGone(uint64_t address, uint64_t bytes);

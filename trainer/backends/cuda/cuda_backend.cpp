@@ -155,7 +155,7 @@ class Cuda final : public Backend {
     }
     library_->clear_workspaces(device_);
     library_->empty_cache(device_);
-    // If the previous run left memory allocated, which it has reported, addresses cannot be reset.
+    // If the previous run left memory allocated (it has reported this), addresses cannot be reset.
     if (Emulated().there() && library_->allocated_bytes(device_) == 0) Emulated().reset(device_);
     library_->set_allocator_settings(Settings(conf).c_str());
     library_->set_memory_fraction(conf.memory_fraction > 0 ? conf.memory_fraction : 1.0, device_);

@@ -1,7 +1,7 @@
 // The functions of libtorch_cuda that the loop needs, as function pointers. Thus the worker does
 // not link libtorch_cuda, and a process loads it only for a run that needs it. `cuda_library.cpp`
 // is a separate module (libvramscope_torch_cuda.so). cuda_backend.cpp loads this module after the
-// CUDA libraries were chosen: either the real ones or those of the emulated platform.
+// CUDA libraries were chosen: either the real ones or the emulated platform's.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>

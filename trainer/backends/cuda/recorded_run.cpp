@@ -186,7 +186,7 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
       work.what.kind = ActivityKind::kMemset;
       break;
   }
-  // For a kernel, `bytes` is only an estimate for the time model, which no recording has.
+  // For a kernel, `bytes` is only an estimate for the time model; recordings have no such value.
   if (work.what.kind != ActivityKind::kKernel) work.what.bytes = activity.bytes;
   work.what.stream = Stream(stream);
   work.what.from = SpaceOf(activity.from);
@@ -199,7 +199,7 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
 }
 
 void RecordedRun::Memory(const emulated::MemoryActivity& activity) {
-  // Does not record pinned memory. Later runs reuse it, so only one of the runs would have it.
+  // Does not record pinned memory. Later runs reuse it, so only the first run would show it.
   if (activity.place == emulated::Place::kPinned) return;
   if (activity.device != device_) return;
   DeviceWork work = WorkOf(activity.call, activity.begin_ns, activity.end_ns);
@@ -239,8 +239,8 @@ std::map<uint64_t, RecordedRun::Expandable>::iterator RecordedRun::SegmentOf(uin
 }
 
 void RecordedRun::Map(const AllocatorEntry& entry) {
-  // The size of a segment's first range shows its pool: if it is at most the page size of the small
-  // pool, it is the small pool.
+  // The size of a segment's first range shows its pool: if it is at most the small pool's page
+  // size, the segment is of that pool.
   auto segment = SegmentOf(entry.address);
   if (segment == expandable_.end()) {
     const trace::Pool pool = allocator::PoolOfSegment(entry.bytes);

@@ -5,8 +5,8 @@
 //   run.Entry(entry);                                    // from the tracker
 //   { PlayedEvent scope(run, event); allocate(...); }    // recorded with the fields of `event`
 //
-// Frees at the same time whose order depends on a hash are reported in order of address. The
-// tracker calls Entry() with the allocator's lock held, from every thread that allocates. All other
+// Simultaneous frees are reported in order of address if their order depends on a hash. The tracker
+// calls Entry() with the allocator's lock held, from every thread that allocates. All other
 // functions are called on the run's thread.
 #pragma once
 
