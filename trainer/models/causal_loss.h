@@ -9,13 +9,13 @@
 
 namespace vramscope::trainer {
 
-// Computes the cross entropy of rows of logits; null: PyTorch's operator does.
+// Computes the cross entropy of rows of logits. If it is null, PyTorch's operator is used.
 using CrossEntropy = std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)>;
 
-// Mean cross entropy of logits in fp32, in which token i predicts token i + 1. As in Hugging Face
-// transformers, either the labels are padded by one ignored token and shifted (4.51,
-// loss/loss_utils.py), or the last token's logits are cut off. kUpcastInModel: the logits are
-// already fp32.
+// Returns the mean cross entropy in fp32. The logits of token i predict token i + 1. As in
+// transformers, either the labels are shifted and padded with an ignored token (4.51,
+// loss/loss_utils.py), or the last token's logits are cut off. For kUpcastInModel, the logits must
+// already be fp32.
 at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& labels,
                                LossPath path = LossPath::kLabelsShifted,
                                const CrossEntropy& cross_entropy = nullptr);

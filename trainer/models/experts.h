@@ -1,4 +1,4 @@
-// A feed-forward part with many experts, of which a router chooses some for each token. As in
+// A feed-forward part with many experts. A router chooses some experts for each token. As in
 // transformers, a loop passes each expert its tokens, selected by index.
 //
 // The router chooses by computed values. On the emulated platform, where nothing is computed, all
@@ -29,7 +29,7 @@ inline constexpr std::string_view kEvenRouting =
 
 inline constexpr int64_t kMaxExperts = 4096;
 
-// Fails if the config adds a loss that balances the load of the experts.
+// Fails if the config adds an auxiliary loss to balance the experts' load.
 void RefuseRouterLoss(run::ConfigReader& reader);
 
 class SparseMoe : public FeedForward {

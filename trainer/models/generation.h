@@ -35,7 +35,7 @@ class KeyValueCache {
   }
   // Capacity in tokens; 0: the cache grows.
   virtual int64_t room() const { return 0; }
-  // Whether the first pass gets an empty cache as an argument; if not, the model creates the cache.
+  // Whether the first pass gets an empty cache as an argument. If not, the model creates the cache.
   virtual bool given_empty() const { return true; }
   // Number of stored tokens, for a cache that grows.
   virtual int64_t tokens() const { return 0; }
@@ -66,8 +66,8 @@ class DynamicCache final : public KeyValueCache {
   std::vector<at::Tensor> keys_, values_;
 };
 
-// Keys and values as tuples. A pass allocates all layers' keys and values again while the tuples of
-// the previous pass, its argument, still exist.
+// Keys and values as tuples. A pass gets the previous pass's tuples as an argument, and allocates
+// all keys and values again while those tuples still exist.
 class TupleCache final : public KeyValueCache {
  public:
   void Begin() override;
@@ -100,8 +100,8 @@ struct CacheShape {
   at::TensorOptions options;
 };
 
-// A cache that is allocated at full size. Attention covers positions without a token, too, but the
-// mask hides them.
+// A cache that is allocated at full size. Attention also computes positions without a token, but
+// the mask hides them.
 class StaticCache : public KeyValueCache {
  public:
   explicit StaticCache(const CacheShape& shape);
@@ -144,7 +144,7 @@ struct GenerationPass {
   CrossCache* cross = nullptr;  // null: recomputed for each token
 };
 
-// The pass of this thread. null: the thread does not generate.
+// Returns this thread's pass, or null if the thread does not generate.
 GenerationPass* Generating();
 
 class GenerationScope {

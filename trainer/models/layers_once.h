@@ -1,9 +1,9 @@
-// A layer runner that adds work around the layers and calls each layer once. As in
-// transformers, models can query whether their layers are checkpointed, that is, run again in
-// backward.
+// A layer runner that adds work around the layers and calls each layer once. RunsAgain() tells a
+// model whether its layers are checkpointed, that is, run again in backward, as transformers'
+// models check.
 //
-//   return LayersOnce{.run = around, .inner = inner};   // runs again what `inner` runs again
-//   if (RunsAgain(layer_runner)) ...
+//   return LayersOnce{.run = around, .inner = inner}; // RunsAgain() asks `inner` if
+//   (RunsAgain(layer_runner)) ...
 #pragma once
 
 #include <utility>

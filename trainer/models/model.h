@@ -33,13 +33,13 @@ struct ModelOptions {
   int seq = 0;  // the longest sequence of the run
 };
 
-// Properties in which training scripts differ and that affect allocations. The default is that of
+// Differences between training scripts that affect allocations. By default, a script behaves like
 // the Hugging Face Trainer.
 struct TrainingScript {
   // All inputs and targets of a run are created on the device before the first step, and each step
   // uses views of them. If false, every step creates its own inputs.
   bool inputs_up_front = false;
-  // The script's variables keep logits and loss alive during backward and optimizer.
+  // The script's variables keep logits and loss alive during backward and the optimizer step.
   bool keeps_outputs = false;
 };
 
@@ -71,16 +71,16 @@ class Batch {
   std::vector<std::pair<std::string, at::Tensor>> tensors_;
 };
 
-// The inputs of a stack's layers besides the hidden state. Inputs with gradients are passed from
-// layer to layer (the encoder's output, a bias that the first layer computes for all). Inputs
-// without gradients are passed to each layer: masks, positions.
+// The inputs of a stack's layers besides the hidden state. Inputs with gradients pass from layer to
+// layer (such as the encoder's output, or a bias that the first layer computes). Inputs without
+// gradients (masks, positions) are passed to each layer.
 using Carried = std::vector<at::Tensor>;
 // Runs one layer of a stack; checkpointing wraps it. `hidden` is the stack's only reference to
 // the input, so that the wrapper decides how long the input lives. May replace elements of
 // `carried`.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& hidden, Carried& carried)>;
-// Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"); in backward,
-// it is the path of layers that run again.
+// Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"). Layers that
+// run again in backward have the same path.
 using LayerRunner =
     std::function<at::Tensor(at::Tensor hidden, const std::vector<LayerFunction>& layers,
                              const std::string& path, Carried& carried)>;
@@ -96,7 +96,7 @@ class Model : public Module {
   using Module::Module;
   // The tensors of a micro-batch of `rows` samples. The family defines the meaning of `seq`.
   virtual std::vector<InputSpec> Inputs(int64_t rows, int64_t seq) const = 0;
-  // Fills a learnable task, for backends that compute. host: CPU tensors of Inputs().
+  // Fills the CPU tensors of Inputs(), `host`, with a learnable task, for backends that compute.
   virtual void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const = 0;
 
   virtual at::Tensor Logits(const Batch& batch) = 0;
@@ -104,8 +104,8 @@ class Model : public Module {
   virtual at::Tensor Loss(const at::Tensor& logits, const Batch& batch) = 0;
 
   // After this call, Logits() returns the last hidden states, [batch, seq, hidden], and Output()
-  // computes logits from a part of them. Returns false if the model's output is not a layer over
-  // tokens.
+  // computes logits from a part of them. Returns false if no layer computes the model's output for
+  // each token.
   virtual bool SplitOutput() { return false; }
   virtual at::Tensor Output(const at::Tensor& hidden) { return hidden; }
 
@@ -121,16 +121,16 @@ class Model : public Module {
   // first parameters.
   virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
-  // Returns the optimizer of the model's script if the script has its own; null: the configured
-  // one.
+  // Returns the optimizer that the model's own script uses, or null if the configured one is
+  // used.
   virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig&,
                                                       const std::vector<at::Tensor>& trained) {
     static_cast<void>(trained);
     return nullptr;
   }
 
-  // Set by the techniques before the first step, like the two members below. Computes the mean
-  // cross entropy of rows of logits; null: PyTorch's operator does.
+  // Techniques set this and the two members below before the first step. Computes the mean cross
+  // entropy of rows of logits. If it is null, PyTorch's operator is used.
   std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)> cross_entropy;
   LayerRunner layer_runner;          // null: layers are called one after another
   bool inputs_require_grad = false;  // make the embedding's output require a gradient

@@ -153,9 +153,9 @@ void Materialize(Module& root, const MaterializeOptions& options) {
     parameter.tensor = parameter.keep_(parameter.tensor);
     TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
   };
-  // A split parameter (parallelize_module) is cut before the module is moved. A parameter that is
-  // stored in another form is converted after its weight has been moved. If two modules share a
-  // weight, each module cuts it, and the weights are tied again afterwards.
+  // parallelize_module splits a parameter before the module is moved. Quantization, in contrast,
+  // converts a weight after it has been moved. If two modules share a weight, each module splits
+  // it, and the weights are tied again afterwards.
   std::vector<at::Tensor> untied;
   root.Move(
       "",

@@ -49,11 +49,11 @@ class Parameter {
   const ParameterSpec& spec() const { return spec_; }
   // full name: "model.layers.0.mlp.up_proj.weight"
   const std::string& name() const { return name_; }
-  // the number of scalar weights that this parameter has in the original model
+  // the number of scalar weights in the original parameter, before Store() changed its form
   int64_t count() const;
-  // Stores the parameter in another form, `spec`, which represents `count` scalar weights, and
-  // freezes it. Call it before Materialize(), which creates the original weight and replaces it by
-  // the result of `keep`.
+  // Freezes the parameter and stores its `count` scalar weights in another form, `spec`. Call it
+  // before Materialize(), which creates the original weight, then replaces it by the result of
+  // `keep`.
   using Keep = std::function<at::Tensor(const at::Tensor& weight)>;
   void Store(ParameterSpec spec, int64_t count, Keep keep);
   uint64_t bytes() const;
@@ -105,8 +105,8 @@ class Module {
   Module* Adopt(std::unique_ptr<Module> child);
 
  protected:
-  // True: children move before the module's own tensors, as in module.to(device). False: the module
-  // represents PEFT's wrapper, in which these tensors belong to the first child.
+  // True: children move before the module's own tensors, as in module.to(device). False: own
+  // tensors move first, because they belong to the first child in PEFT's wrapper.
   virtual bool children_move_first() const { return true; }
   std::shared_ptr<Parameter> AddParameter(std::string name, ParameterSpec spec);
   // Uses a parameter of another module (tied embeddings).

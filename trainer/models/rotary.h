@@ -19,8 +19,8 @@ std::vector<float> InverseFrequencies(const run::ModelConfig& config);
 
 class RotaryEmbedding : public Module {
  public:
-  // `theta` overrides the config's rope_theta and turns off its scaling. `width` overrides the
-  // rotated width of a head. 0: the config's value.
+  // Overrides of the config; 0 keeps the config's value. `theta` replaces rope_theta and turns off
+  // the config's scaling. `width` replaces the rotated width of a head.
   struct Own {
     double theta = 0;
     int64_t width = 0;

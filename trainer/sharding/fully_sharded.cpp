@@ -61,8 +61,8 @@ struct FullySharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // Sets what the units from `first` on prefetch; they form a stack. As in PyTorch's tutorial, the
-  // last units of a pass are left to FSDP2's default, because too few units follow them.
+  // Sets what each unit from `first` on prefetches. These units form a stack. As in PyTorch's
+  // tutorial, the last units of a pass keep FSDP2's default, because too few units follow.
   void PlanPrefetch(size_t first) {
     const size_t end = units.size();
     const auto ahead = static_cast<size_t>(options.forward_prefetch);
@@ -102,8 +102,8 @@ struct FullySharded::Impl {
   }
 
   void EndBackward() {
-    // Ends the model's unit first, then its layers. Autograd does not report when backward leaves a
-    // unit whose inputs need no gradient, so such units end here, too.
+    // Ends the model's unit first, then its layers. Autograd does not report that backward has left
+    // a unit whose inputs need no gradient, so this also calls AfterBackward() for such units.
     const auto end = [](ShardUnit& unit) {
       if (unit.state != ShardState::kAfterBackward) unit.AfterBackward();
       unit.state = ShardState::kIdle;

@@ -18,8 +18,8 @@ namespace {
 
 Linear::Options Conv1d(const run::ModelConfig& c, const ModelOptions& o, int64_t inputs,
                        int64_t outputs, bool residual = false) {
-  // Layers that add to the residual stream start with smaller weights, divided by the square root
-  // of the number of such layers.
+  // Layers that add to the residual stream have smaller initial weights: they are divided by the
+  // square root of the number of such layers.
   const double scale = residual ? 1 / std::sqrt(2.0 * static_cast<double>(c.layers)) : 1;
   return {.inputs = inputs,
           .outputs = outputs,
@@ -259,7 +259,7 @@ class Decoder : public Module {
   const std::shared_ptr<Parameter>& embedding_weight() const { return tokens_.weight(); }
 
  private:
-  // As no token is masked, SDPA gets no mask, and eager attention adds a mask of zeros.
+  // No token is masked, so SDPA gets no mask, and eager attention adds a mask of zeros.
   at::Tensor MaskOf(const GenerationPass& pass) const {
     if (options_.attention != AttentionKind::kEager) {
       const at::Tensor there = [&] { return at::all(pass.mask == 1); }();

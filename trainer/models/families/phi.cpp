@@ -1,5 +1,5 @@
-// Phi (1, 1.5, 2): attention and feed-forward part in parallel on the output of one norm, rotary
-// positions on a part of each head, biases. Mirrors Hugging Face transformers 4.51:
+// Phi (1, 1.5, 2): attention and feed-forward part read the output of the same norm, a part of each
+// head is rotated, and linear layers have biases. Mirrors Hugging Face transformers 4.51:
 // models/phi/modeling_phi.py (trainer/models/decoder.h).
 #include <torch/types.h>
 

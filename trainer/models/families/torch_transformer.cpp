@@ -265,7 +265,7 @@ class TorchTransformer : public Model {
       return config_.transposed ? x.transpose(0, 1) : x;
     };
     at::Tensor src = turned(batch["src"]), tgt = turned(batch["tgt"]);
-    // If the input of a re-entrant checkpoint requires no gradient, the weights inside get none.
+    // A re-entrant checkpoint whose input requires no gradient would give its weights no gradients.
     if (inputs_require_grad && Training()) {
       src = src.detach().requires_grad_(true);
       tgt = tgt.detach().requires_grad_(true);

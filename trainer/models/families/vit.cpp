@@ -276,7 +276,7 @@ class VisionTransformer : public Model {
             {.name = "labels", .shape = {rows}}};
   }
 
-  // Each class has a different brightness, which its images share.
+  // All images of a class have the same brightness, which differs between classes.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
     const int64_t classes = std::min<int64_t>(config_.classes, 4);
     auto* label = host[1].mutable_data_ptr<int64_t>();
