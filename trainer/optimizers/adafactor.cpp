@@ -59,7 +59,7 @@ class Adafactor final : public Optimizer {
       indices.push_back(i);
       if (!states_[i].step.defined()) states_[i] = MakeStates(parameters_[i]);
     }
-    // As in PyTorch, the type of the first parameter with a gradient determines everyone's epsilon.
+    // As in PyTorch, the type of the first parameter with a gradient determines all epsilons.
     if (indices.empty()) return;
     eps1_ = Epsilon(parameters_[indices.front()].scalar_type());
     if (!foreach_) {
