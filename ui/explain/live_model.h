@@ -31,7 +31,7 @@ class LiveModel : public RowModel {
   // Returns the group in this row, or the group of the block in it. UINT32_MAX: no groups.
   uint32_t groupAt(int row) const;
   trace::AllocationId allocationAt(int row) const;  // for a group: its largest block
-  // Returns the row of a block or, if its group is folded, of that group; -1: it is not live.
+  // Returns the row of a block, or of its group if the group is folded, or -1 if it is not live.
   int rowOf(trace::AllocationId id) const;
 
   const std::vector<Column>& columns() const override { return columns_; }

@@ -37,7 +37,7 @@ class NoteStore : public QObject {
   const std::string& content() const { return content_; }
   const NoteList& notes() const { return notes_; }
   const QString& error() const { return error_; }  // why there are no notes; empty: no error
-  // Sets the notes of the run with this ContentHash(), which need not be the shown run.
+  // Sets the notes of the run with this ContentHash(). Another run may be shown.
   void set(const std::string& content, NoteList notes);
   QString pathOf(const std::string& content) const;
   bool busy() const { return reads_.busy() || writes_.busy(); }
