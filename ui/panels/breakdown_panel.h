@@ -75,7 +75,7 @@ class BreakdownPanel : public QWidget {
   void ShowParts();
   void MakeLines();
   bool eventFilter(QObject* watched, QEvent* event) override;
-  // What the legend switches: hides a category, shows it alone (or all again), shows all.
+  // The legend hides or shows a category, shows one alone (or all again), or shows all.
   void ShowSwitches();
   void SwitchCategory(trace::Category category, bool alone);
   void ShowAllCategories();

@@ -351,7 +351,7 @@ void DeviceDialog::Filter() {
     selected = selected || (fits && table_->selectionModel()->isRowSelected(row, {}));
     ++row;
   }
-  // The Return key chooses the selected row, so one of the visible rows must be selected.
+  // Select a visible row, because the Return key chooses the selected row.
   if (!selected && first >= 0) table_->selectRow(first);
   if (first < 0) table_->clearSelection();
   Check();

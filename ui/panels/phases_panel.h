@@ -2,7 +2,7 @@
 // long the GPU was busy with the work that the phase launched. If a range is selected, the table
 // shows only the steps that overlap the range.
 //
-// UI thread only. The table is built when it becomes visible; a pool thread computes the GPU's
+// UI thread only. The table is built when it becomes visible. A pool thread computes the GPU's
 // times.
 #pragma once
 
