@@ -31,7 +31,7 @@ class DocumentTabs : public QWidget {
   explicit DocumentTabs(QWidget* parent = nullptr);
   void setDocuments(const DocumentList& documents);
   void setTheme(const timeline::Theme& theme);
-  // Returns each tab's title, state and whether it is shown, for tests and --dump-state.
+  // Returns the title and state of each tab, and whether it is shown, for tests and --dump-state.
   QJsonArray dumpState() const;
   QTabBar* bar() const;  // for tests
 
