@@ -1,5 +1,5 @@
 // Reads one file at a time on a pool thread. Reports progress, can be cancelled, and emits previews
-// of what has been read. start() cancels a read in progress, which emits no more signals.
+// of what has been read. start() cancels a read in progress, so that it emits no more signals.
 //
 //   auto* loader = new FileLoader(importers::OpenTraceFile, this);
 //   connect(loader, &FileLoader::loaded, this, ...);
