@@ -18,9 +18,9 @@ double Luminance(Color c) {
 }
 
 // The hues are those of PyTorch's memory timeline, because users know it. They are shifted (mostly
-// in lightness) until every two of them differ for people with deuteranopia, protanopia or
-// tritanopia, so that no other palette is needed. Both themes use the same hues, so that the legend
-// of one theme also explains a screenshot of the other.
+// in lightness) so that any two differ for people with deuteranopia, protanopia or tritanopia, and
+// no other palette is needed. Both themes use the same hues, so that one theme's legend also
+// explains a screenshot of the other theme.
 void SetDataColors(Theme* t) {
   using trace::Category;
   using trace::Phase;

@@ -166,7 +166,7 @@ class BlocksLane : public Lane {
         for (uint32_t y = first; y < std::min(first + kRowsAtOnce, rows); ++y) {
           uint32_t* row = pixels.data() + size_t{rows - 1 - y} * columns;
           const query::BlockCell* cells = view.cells.data() + size_t{y} * columns;
-          // Look the color up only if the block changes; adjacent cells usually have the same.
+          // Look up the color only if the block changes. Adjacent cells often share a block.
           uint32_t last = UINT32_MAX, color = 0;
           for (uint32_t x = 0; x < columns; ++x) {
             if (cells[x].coverage <= 0) continue;

@@ -300,7 +300,7 @@ class MemoryLane : public Lane {
       auto y_of = [&](int i) {
         return static_cast<float>(s.BytesToY(static_cast<double>(baseline.allocated[i]), body));
       };
-      // Draw a dark and a light line, visible on every color. Both end where the baseline ends.
+      // Draw a dark and a light line, to be visible on every color. Both end at the baseline's end.
       StepLine(s, body, under, baseline.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
       StepLine(s, body, under, baseline.end, s.theme.baseline, 1, {}, list, y_of);
       counts->baseline_shown = true;
