@@ -4,8 +4,8 @@
 //   Trainer t;  // one per process; the first Run() starts LibTorch
 //   absl::Status s = t.Run(config, sink, {.cancel = &cancelled, .progress = show});
 //
-// A process runs either backend=plan or backend=cuda: its CUDA libraries are emulated ones or real
-// ones. Run() is called from one thread; `cancel` may be set from any thread.
+// A process runs either backend=plan or backend=cuda: its CUDA libraries are either emulated or
+// real. Run() is called from one thread; `cancel` may be set from any thread.
 #pragma once
 
 #include <absl/status/status.h>

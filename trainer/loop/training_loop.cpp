@@ -366,7 +366,7 @@ class Loop {
       data_.Next(step, k, batch_);
     }
     // The first micro-batch allocates the gradients, and later ones add to them, so each kind has a
-    // tape of its own.
+    // separate tape.
     MicroBatchTape* tape = tapes_[HasGradients() ? 1 : 0].get();
     if (tape == nullptr) return Execute();
     if (tape->ready()) {

@@ -23,7 +23,7 @@ using Techniques = std::vector<std::unique_ptr<Technique>>;
 
 // Tapes of micro-batches that were executed before the run with only the first and last layers of
 // the model. The backend must compute no values. Only then do the omitted layers allocate and free
-// in the same way as the executed ones.
+// in the same way as the executed layers.
 struct Rehearsal {
   std::unique_ptr<MicroBatchTape> tapes[2];  // without and with existing gradients
   ShortenedStack stack;

@@ -33,13 +33,13 @@ class KeyValueCache {
                                            const at::Tensor& positions) {
     return Next(layer_++, key, value, positions);
   }
-  // Capacity in tokens; 0: the cache grows.
+  // The capacity in tokens, or 0 if the cache grows.
   virtual int64_t room() const { return 0; }
   // Whether the first pass gets an empty cache as an argument. If not, the model creates the cache.
   virtual bool given_empty() const { return true; }
   // Number of stored tokens, for a cache that grows.
   virtual int64_t tokens() const { return 0; }
-  // Tokens beyond the capacity replace the oldest ones.
+  // Tokens beyond the capacity replace the oldest tokens.
   virtual bool slides() const { return false; }
   // The first layer's keys, from which a model counts the stored tokens.
   virtual at::Tensor first() const { return {}; }
@@ -53,7 +53,7 @@ class KeyValueCache {
   size_t layer_ = 0;
 };
 
-// Every pass allocates each layer's keys and values again, extended by those of the new token.
+// Every pass allocates each layer's keys and values again, with the new token's at the end.
 class DynamicCache final : public KeyValueCache {
  public:
   int64_t tokens() const override { return keys_.empty() ? 0 : keys_.front().size(-2); }

@@ -92,8 +92,8 @@ class Module {
   const std::vector<Module*>& children() const { return children_; }
   const std::vector<std::unique_ptr<Buffer>>& buffers() const { return buffers_; }
 
-  // Every parameter once (a tied parameter at its first place): the module's own, then those of the
-  // children, in order of registration. Sets their full names.
+  // Every parameter once (a tied parameter at its first place): the module's own first, then the
+  // children's, in order of registration. Sets their full names.
   std::vector<Parameter*> Parameters();
   // Two layers of the same kind with the same parameters must make the same allocations. For
   // example, layers with an attention window have the kind "window".

@@ -51,7 +51,7 @@ class RelativeAttention : public Module {
  private:
   at::Tensor MakeBias(int64_t targets, int64_t sources, const at::Tensor& scores,
                       const StackMasks& shared);
-  // The bucket of each distance: exact for small distances, logarithmic for large ones.
+  // Returns the bucket of each distance. Buckets are exact up to a limit, then logarithmic.
   at::Tensor Buckets(const at::Tensor& distance) const;
 
   const RelativeAttentionConfig& config_;

@@ -13,8 +13,8 @@
 namespace vramscope::trainer {
 
 // Returns the inverse frequencies [head_dim / 2], with the config's scaling applied. In the llama3
-// scaling, long wavelengths are divided by `factor`, short ones are kept, and those between are
-// interpolated (Hugging Face transformers, modeling_rope_utils.py).
+// scaling, the frequencies of long wavelengths are divided by `factor`, short wavelengths are kept,
+// and the rest is interpolated (Hugging Face transformers, modeling_rope_utils.py).
 std::vector<float> InverseFrequencies(const run::ModelConfig& config);
 
 class RotaryEmbedding : public Module {

@@ -44,7 +44,7 @@ struct FlatOptions {
   // By default, it is the type of the weights.
   std::optional<at::ScalarType> gathered_as = {};
   // HYBRID_SHARD: the ranks that have the same part as this rank. Scattered gradients are also
-  // summed over this group. Null: no HYBRID_SHARD.
+  // summed over this group. Null without HYBRID_SHARD.
   c10::intrusive_ptr<c10d::ProcessGroup> replicas = {};
 };
 

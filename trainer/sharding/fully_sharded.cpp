@@ -22,8 +22,8 @@ struct FullySharded::Impl {
   Impl(c10::intrusive_ptr<c10d::ProcessGroup> g, const ShardOptions& o)
       : group(std::move(g)), options(o), streams(o.device) {}
 
-  // Collects each parameter once, in FSDP2's order: a module's own parameters follow those of its
-  // children. Skips modules that are units themselves.
+  // Collects each parameter once, in FSDP2's order: a module's parameters follow its children's.
+  // Skips modules that are units themselves.
   void Collect(Module& module, const std::string& path, const Module* root,
                std::vector<std::pair<Parameter*, std::string>>& out) {
     for (Module* child : module.children()) {

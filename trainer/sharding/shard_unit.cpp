@@ -249,7 +249,7 @@ void ShardUnit::BeforeBackward() {
   for (ShardUnit* unit : backward_prefetch) Prefetch(*unit, ShardState::kBeforeBackward);
 }
 
-// Gathers the unit that backward needs next: the one that ran before this unit in forward.
+// Gathers the unit that backward needs next, which ran right before this unit in forward.
 void ShardUnit::PrefetchFormer() {
   if (places_.empty()) return;
   const size_t place = places_.back();

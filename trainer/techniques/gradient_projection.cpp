@@ -41,7 +41,7 @@ class ProjectedAdam final : public Optimizer {
         rank_(rank),
         gap_(gap),
         states_(parameters_.size()) {
-    // First the parameter group without projections, then the one with projections.
+    // The parameter group without projections comes first, then the group with projections.
     for (const bool chosen : {false, true}) {
       for (size_t i = 0; i < parameters_.size(); ++i) {
         states_[i].projected = projected.contains(StorageKey(parameters_[i]));

@@ -26,7 +26,7 @@ struct AutocastState {
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, std::optional<AutocastState> state);
-  // Autocast's current state; nullopt: autocast is off.
+  // Returns autocast's current state, or nullopt if autocast is off.
   static std::optional<AutocastState> Current(c10::DeviceType device);
   ~AutocastScope();
   AutocastScope(const AutocastScope&) = delete;

@@ -112,7 +112,7 @@ class Nf4Weight final : public QuantisedWeight {
     return kept_;
   }
 
-  // Computes in the type that the weights had (bnb_4bit_compute_dtype), whatever type x has.
+  // Computes in the type that the weights had (bnb_4bit_compute_dtype), even if x has another type.
   at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) override;
 
   at::Tensor Wide(at::ScalarType type) const override {
@@ -279,7 +279,7 @@ class Int8Weight final : public QuantisedWeight {
   at::Tensor scales_;  // one scale for each row
 };
 
-// Returns nullopt for an undefined tensor, because autograd's functions accept only defined ones.
+// Returns nullopt for an undefined tensor, because autograd's functions accept no such tensor.
 std::optional<at::Tensor> Given(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }

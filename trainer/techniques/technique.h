@@ -78,7 +78,7 @@ class Technique {
 
   // Returns a scope that lasts from the first tensor to the last.
   virtual std::unique_ptr<Held> AroundRun(const RunContext&) { return nullptr; }
-  // Returns the type in which the weights are moved to the GPU; nullopt: their own type.
+  // Returns the type in which the weights are moved to the GPU. nullopt means their own type.
   virtual std::optional<at::ScalarType> loads_as() const { return std::nullopt; }
   // Called when the weights are on the GPU.
   virtual void AfterLoad(const RunContext&, Model&) {}
@@ -152,7 +152,7 @@ struct TechniqueEntry {
   run::TechniqueDeclaration declaration;
   std::vector<run::FitMove> fit = {};              // settings that `fit` may switch on
   std::vector<run::ModelledBlocks> modelled = {};  // blocks that are modelled in a plan
-  // Techniques are called in ascending order, and each encloses the ones after it. For example,
+  // Techniques are called in ascending order, and each encloses all later techniques. For example,
   // precision encloses attention, which encloses checkpointing.
   int order = 100;
   int place = 0;  // position in the catalogue; 0: that of `order`

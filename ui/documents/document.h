@@ -183,9 +183,9 @@ class Document {
   // Returns true if the result must be computed or read: there is no result, or it is not the
   // result of the current settings.
   bool NeedsReload() const;
-  // Returns the file that contains the result. Empty: it is in no file.
+  // Returns the file that contains the result, or "" if it is in no file.
   std::string FileOfResult() const;
-  // The file of a result that has not been shown yet and becomes the next entry. Empty: none.
+  // The file of a result that is not shown yet and becomes the next entry, or "" if there is none.
   const std::string& latest_file() const { return latest_file_; }
   void SetLatestFile(std::string file) { latest_file_ = std::move(file); }
   // Records that `trace` was saved to `file`. Does nothing if the trace is of another document.

@@ -36,7 +36,7 @@ class DocumentList {
   size_t active_place() const { return active_; }
   Document* Find(DocumentId id);        // null: closed
   size_t PlaceOf(DocumentId id) const;  // size() if it is not open
-  // Returns the first document for which `is` returns true. Null: there is none.
+  // Returns the first document for which `is` returns true, or null if there is none.
   Document* FindIf(const std::function<bool(const Document&)>& is);
   // Returns the document that shows this part of `file`, or null if none does or the file changed.
   Document* FindFile(const std::string& file, const importers::OpenOptions& part,

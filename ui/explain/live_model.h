@@ -20,7 +20,7 @@ class LiveModel : public RowModel {
   Q_OBJECT
  public:
   explicit LiveModel(QObject* parent = nullptr);
-  // Groups stay unfolded if the new rows have groups of the same names. Null: nothing is live.
+  // Groups stay unfolded if new rows have groups of the same names. Null means nothing is live.
   void setRows(std::shared_ptr<const LiveRows> rows,
                const std::optional<analysis::GroupExpression>& by);
   const std::shared_ptr<const LiveRows>& rows() const { return rows_; }

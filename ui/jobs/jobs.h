@@ -9,7 +9,7 @@
 // that calls Ask() owns a Jobs. Destroying it cancels its jobs, and their answers are not
 // shown.
 //
-// UI thread only, except for the question, which must capture by value whatever it reads.
+// UI thread only, except for the question, which must capture by value all that it reads.
 #pragma once
 
 #include <absl/status/status.h>

@@ -22,7 +22,7 @@ enum class Language { kEnglish, kChinese };
 const QList<Language>& Languages();  // languages of this build, among them always English
 QString LanguageName(Language);      // "en", "zh_CN": the value of --lang
 QString LanguageTitle(Language);     // in the language itself: "English", "简体中文"
-// Accepts names such as "en", "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8". nullopt: another language.
+// Returns the language of a name such as "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8", or nullopt.
 std::optional<Language> LanguageFromName(const QString& name);
 // Reads the first of LC_ALL, LC_MESSAGES, LANG that is set. English if it is not in Languages().
 Language SystemLanguage();

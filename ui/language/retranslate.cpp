@@ -89,7 +89,7 @@ QString Now(const AnsweredText& text) {
 }
 
 // Chooses between English texts with the same translation. Prefers the text of the innermost class
-// of `contexts`, then a text of code without Qt, then those of the outer classes.
+// of `contexts`, then a text of code without Qt, then texts of the outer classes.
 const AnsweredText& Choose(const QList<AnsweredText>& answered, const QStringList& contexts) {
   const auto of = [&](const QString& context) {
     return std::find_if(answered.begin(), answered.end(), [&](const AnsweredText& text) {

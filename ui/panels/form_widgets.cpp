@@ -127,7 +127,7 @@ QGridLayout* MakeFactGrid(QWidget* box, int spacing) {
 
 namespace {
 
-// Returns the widget in a cell of a grid. Null: there is none, or it is not a `Widget`.
+// Returns the widget in a cell of a grid, or null if there is none or it is not a `Widget`.
 template <typename Widget>
 Widget* At(const QGridLayout* grid, int row, int column) {
   const QLayoutItem* item = grid->itemAtPosition(row, column);
@@ -150,7 +150,7 @@ bool HasFactRows(const QGridLayout* grid, size_t rows, Qt::TextElideMode mode) {
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style) {
   const Qt::TextElideMode mode =
       style == FactStyle::kRightMiddle ? Qt::ElideMiddle : Qt::ElideRight;
-  // Reuse the labels. Making and laying out new ones would take most of the time of a selection.
+  // Reuse the labels. Making and laying out new labels would take most of the time of a selection.
   if (!HasFactRows(grid, facts.size(), mode)) {
     ClearLayout(grid);
     for (int i = 0; i < static_cast<int>(facts.size()); ++i) {

@@ -30,7 +30,7 @@ class PhasesPanel : public QWidget {
  public:
   explicit PhasesPanel(QWidget* parent = nullptr);
 
-  // `indexes`: the canvas's indexes, which map kernels to steps. Null: not available (yet).
+  // `indexes` are the canvas's, which map kernels to steps. They are null if not available (yet).
   void setDigest(std::shared_ptr<const Digest> digest,
                  std::shared_ptr<const timeline::TimelineData> indexes = {});
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);

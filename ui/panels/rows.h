@@ -133,7 +133,7 @@ struct SelectionFacts {
   std::vector<Fact> facts;
 };
 // Returns the call stack of an allocation, the innermost Python frame first. A line is, for
-// example, "forward model.py:123" with the whole path. Empty: the trace has no stacks.
+// example, "forward model.py:123" with the whole path. There are none without stacks.
 std::vector<timeline::StackLine> StackLinesOf(const trace::Trace& trace, trace::AllocationId id);
 SelectionFacts FactsOf(const trace::Trace& trace, trace::AllocationId id);
 

@@ -112,7 +112,7 @@ class AllocationModel : public RowModel {
   trace::AllocationId at(int row) const;
   int rowOf(trace::AllocationId id) const;                    // -1: filtered out
   const std::string& search() const { return search_.text; }  // empty: no search
-  // Why the search is not a valid filter. Empty: it is valid.
+  // Why the search is not a valid filter, or "" if it is valid.
   const std::string& searchError() const { return search_.error; }
   uint32_t total() const;  // number of allocations in the range
 

@@ -14,7 +14,7 @@ namespace vramscope::ui {
 // hosts in $no_proxy. Without these variables, uses the desktop's settings.
 std::unique_ptr<QNetworkAccessManager> MakeNetwork();
 
-// Returns the system's certificates together with those of $SSL_CERT_FILE and $SSL_CERT_DIR.
+// Returns the certificates of the system and of $SSL_CERT_FILE and $SSL_CERT_DIR.
 QSslConfiguration OwnCertificates();
 
 // Returns the proxy for `url` as "host:port" without a password, or "" if there is none.

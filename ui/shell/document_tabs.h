@@ -1,5 +1,5 @@
 // The tabs of the documents, above the canvas. Hidden while there is only one document. Dragging a
-// tab onto another one compares the two documents. Dragging it between two tabs moves it there.
+// tab onto another tab compares the two documents. Dragging it between two tabs moves it there.
 //
 //   auto* tabs = new DocumentTabs;
 //   connect(tabs, &DocumentTabs::chosen, this, &MainWindow::showDocument);

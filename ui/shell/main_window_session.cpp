@@ -41,7 +41,7 @@ SavedSession Parse(const QByteArray& json) {
   return session.ok() ? *std::move(session) : SavedSession{};
 }
 
-// Appends the documents of `last` to those of `all`. The active document is that of `last`.
+// Appends the documents of `last` to `all`. The active document of `last` becomes the active one.
 void Append(SavedSession last, SavedSession* all) {
   all->active = all->documents.size() + last.active;
   std::ranges::move(last.documents, std::back_inserter(all->documents));

@@ -281,7 +281,7 @@ void MainWindow::CloseNow(DocumentId id) {
   ShowActive();
 }
 
-// Releases results, except those of the last shown documents and of those that cannot reload.
+// Releases results, but not of the last shown documents and of documents that cannot reload.
 void MainWindow::ReleaseHidden() {
   for (const DocumentId id : documents_.ToRelease()) {
     Document& of = *documents_.Find(id);

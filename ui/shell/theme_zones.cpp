@@ -30,7 +30,7 @@ bool IsFrame(const QWidget* widget) {
   return false;
 }
 
-// Returns the zone of a widget. Null: the widget is a frame.
+// Returns the zone of a widget, or null if the widget is a frame.
 QWidget* ZoneOf(QWidget* widget) {
   if (IsFrame(widget)) return nullptr;
   while (widget->parentWidget() != nullptr && !IsFrame(widget->parentWidget()))

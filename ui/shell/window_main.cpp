@@ -255,7 +255,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
                       i18n::Text("there is no display; `vramscope plan` works without one"));
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
-  // Use the scale that the user chose in the settings, unless the command line sets another one.
+  // Use the scale that the user chose in the settings, unless the command line sets another scale.
   // Child processes do not get the environment variable.
   const int chosen_scale = picture || options.scale != 1.0 ? 100 : MainWindow::storedUiScale();
   const bool own_scale = chosen_scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR");

@@ -33,7 +33,7 @@ class OpPolicy {
 // Makes the policy of a segment. `first`: the segment is the first of its stack.
 using MakeOpPolicy = std::function<std::unique_ptr<OpPolicy>(bool first)>;
 
-// Keeps the outputs that torchtitan's list selects: those of attention operators and of every
+// Keeps the outputs that torchtitan's list selects: the outputs of attention operators and of every
 // second matrix product (torchtitan/distributed/activation_checkpoint.py).
 std::unique_ptr<OpPolicy> MakeProductsPolicy(bool first);
 // Keeps the outputs of products and attention that are most expensive to recompute, up to `share`

@@ -25,7 +25,7 @@
 
 namespace vramscope::ui::timeline {
 
-// The order of the stack from bottom to top. Long-lived categories are below short-lived ones.
+// The order of the stack from bottom to top. Long-lived categories are at the bottom.
 inline constexpr std::array<trace::Category, trace::kCategoryCount> kStackOrder = {
     trace::Category::kParameter,      trace::Category::kBuffer,    trace::Category::kOptimizerState,
     trace::Category::kKvCache,        trace::Category::kGradient,  trace::Category::kActivation,

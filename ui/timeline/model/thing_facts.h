@@ -41,7 +41,7 @@ std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Hit& hit);
 // Returns nullopt if the link's target is not a thing of the trace.
 std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Link& link);
 Link LinkTo(const query::Thing& thing);
-// The selected thing; nullopt: none.
+// Returns the selected thing, or nullopt if there is none.
 std::optional<query::Thing> SelectedThing(const CanvasState& state);
 
 }  // namespace vramscope::ui::timeline
