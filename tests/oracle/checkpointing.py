@@ -14,8 +14,7 @@ ATTENTION = {ATEN._scaled_dot_product_flash_attention.default, ATEN._scaled_dot_
 
 
 def products_and_attention():
-    """Implements torchtitan's policy, which keeps the outputs of fused attention and of every other
-matrix product."""
+    """Implements torchtitan's policy, which keeps the outputs of fused attention and of every other matrix product."""
     counts = {True: 0, False: 0}
 
     def policy(context, op, *_, **__):
@@ -27,10 +26,8 @@ matrix product."""
 
 
 class Budget:
-    """Keeps the outputs of matrix products and attention that are most expensive to recompute, up
-    to a given share of their bytes. PyTorch's own solver chooses these outputs from the sizes in
-    the first layer, in which none are kept. As in torch.compile's memory budget, outputs of batched
-    products may be kept, too."""
+    """Keeps the outputs of matrix products and attention that are most expensive to recompute, up to a given share of their bytes. PyTorch's own solver chooses
+    these outputs from the sizes in the first layer, in which none are kept. As in torch.compile's memory budget, outputs of batched products may be kept, too."""
 
     def __init__(self, share, layers):
         self.share, self.layers, self.begun, self.calls, self.kept = share, layers, 0, [], None
@@ -67,8 +64,7 @@ def bytes_and_operations(op, arguments):
 
 
 class Segment(nn.Module):
-    """Contains layers that are checkpointed together during training. The model calls this module
-like a layer."""
+    """Contains layers that are checkpointed together during training. The model calls this module like a layer."""
 
     def __init__(self, layers, form):
         super().__init__()
@@ -90,8 +86,7 @@ like a layer."""
 
 
 def segments(layers, mode, together, form):
-    """Changes the model's ModuleList `layers` in place: puts each `together` layers, or every other
-layer, into a Segment."""
+    """Changes the model's ModuleList `layers` in place: puts each `together` layers, or every other layer, into a Segment."""
     if mode == "every-k":
         made = [Segment(layers[i:i + together], form) for i in range(0, len(layers), together)]
         del layers[:]
@@ -102,9 +97,8 @@ layer, into a Segment."""
 
 
 def of_module(module, forward, form, *inputs, **named):
-    """As in transformers, checkpoints only during training. Binds keyword arguments in advance,
-    because a re-entrant checkpoint does not accept them. Without an input that requires a gradient,
-    a re-entrant checkpoint would pass no gradients, so none is used."""
+    """As in transformers, checkpoints only during training. Binds keyword arguments in advance, because a re-entrant checkpoint does
+    not accept them. Without an input that requires a gradient, a re-entrant checkpoint would pass no gradients, so none is used."""
     leads_on = not form["use_reentrant"] or any(torch.is_tensor(given) and given.requires_grad for given in inputs)
     if not module.training or not leads_on:
         return forward(*inputs, **named)

@@ -69,16 +69,14 @@ class DividedOptimizer(DataParallel):
 
 
 class FullySharded(OneGpu):
-    """FSDP2 with one unit for each layer and one for the rest of the model. The model is created on
-the CPU, and only this rank's rows are moved to the GPU."""
+    """FSDP2 with one unit for each layer and one for the rest of the model. The model is created on the CPU, and only this rank's rows are moved to the GPU."""
 
     def __init__(self, settings):
         self.options = {} if settings["shard.strategy"] == "zero3" else {"reshard_after_forward": False}
         if settings["offload.parameters"] == "cpu":
             from torch.distributed.fsdp import CPUOffloadPolicy
             self.options["offload_policy"] = CPUOffloadPolicy()
-        # If the shards are in host memory, their norms are added up there, which needs a backend
-        # for the CPU.
+        # If the shards are in host memory, their norms are added up there, which needs a backend for the CPU.
         on_host = settings["offload.parameters"] == "cpu" and float(settings["clip_grad_norm"])
         dist.init_process_group("cpu:gloo,cuda:nccl" if on_host else "nccl")
         self.whole = settings["shard.units"] == "model"
@@ -110,8 +108,7 @@ the CPU, and only this rank's rows are moved to the GPU."""
 
 
 class FlatSharded(OneGpu):
-    """FSDP1 with the same units as FSDP2, each as one flat parameter. The model is created on the
-CPU and moved to the GPU unit by unit."""
+    """FSDP1 with the same units as FSDP2, each as one flat parameter. The model is created on the CPU and moved to the GPU unit by unit."""
 
     def __init__(self, settings):
         from torch.distributed.fsdp import BackwardPrefetch, MixedPrecision, ShardingStrategy
@@ -164,8 +161,7 @@ CPU and moved to the GPU unit by unit."""
 
 
 class TensorParallel(OneGpu):
-    """Tensor parallelism: each rank has a part of the attention heads and of the feed-forward
-width. The model is created on the CPU."""
+    """Tensor parallelism: each rank has a part of the attention heads and of the feed-forward width. The model is created on the CPU."""
 
     def __init__(self, settings):
         from torch.distributed.device_mesh import init_device_mesh

@@ -13,10 +13,9 @@ IGNORED = -100
 
 
 def quantize(model, how, kept=("lm_head", "classifier")):
-    """Replaces linear layers with bitsandbytes' layers, as bitsandbytes' documentation does. Like
-    transformers, leaves out the last module. The layers are quantized when they are moved to the
-    GPU. (from_pretrained has the same result, but other allocations before training: it loads
-    weights in the order of the files.)"""
+    """Replaces linear layers with bitsandbytes' layers, as bitsandbytes' documentation does. Like transformers,
+    leaves out the last module. The layers are quantized when they are moved to the GPU. (from_pretrained has
+    the same result, but other allocations before training: it loads weights in the order of the files.)"""
     import bitsandbytes
     for name, module in list(model.named_modules()):
         if not isinstance(module, nn.Linear) or set(name.split(".")) & set(kept):
@@ -42,8 +41,7 @@ class Packed:
 
 
 class ActivationHooks(torch.autograd.graph.saved_tensors_hooks):
-    """Stores the tensors that autograd saves in another form, each only once. Leaves parameters and
-buffers as they are."""
+    """Stores the tensors that autograd saves in another form, each only once. Leaves parameters and buffers as they are."""
 
     def __init__(self, model):
         self.stays = {tensor.untyped_storage().data_ptr() for tensor in [*model.parameters(), *model.buffers()]}
@@ -129,8 +127,7 @@ def output_of(model, rows):
 
 
 def chunked_loss(model, batch, chunks, reentrant):
-    """Computes the output layer and the loss for one chunk of the tokens after the other. The
-backward pass recomputes the chunks."""
+    """Computes the output layer and the loss for one chunk of the tokens after the other. The backward pass recomputes the chunks."""
     model = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's
     stack = model.transformer if hasattr(model, "transformer") else model.model
     hidden = stack(input_ids=batch["input_ids"])[0]
@@ -155,8 +152,7 @@ def compiled_cross_entropy():
 
 
 def loss_of_kept_logits(model, batch, chunks):
-    """Does what torchtune's CEWithChunkedOutputLoss does: first computes the logits of all chunks,
-then the compiled loss of each chunk."""
+    """Does what torchtune's CEWithChunkedOutputLoss does: first computes the logits of all chunks, then the compiled loss of each chunk."""
     model = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's
     stack = model.transformer if hasattr(model, "transformer") else model.model
     hidden = stack(input_ids=batch["input_ids"])[0]
@@ -196,8 +192,7 @@ class OnHostOptimizer:
 
 
 class InBackward:
-    """Has one optimizer for each parameter, which steps as soon as the gradient is complete, as in
-PyTorch's tutorial."""
+    """Has one optimizer for each parameter, which steps as soon as the gradient is complete, as in PyTorch's tutorial."""
 
     def __init__(self, parameters, make):
         optimizers = {parameter: make([parameter]) for parameter in parameters}
@@ -217,8 +212,7 @@ PyTorch's tutorial."""
 
 
 class MuonAndAdamW:
-    """Uses torch.optim.Muon for matrices and AdamW for all other parameters, as scripts usually do.
-"""
+    """Uses torch.optim.Muon for matrices and AdamW for all other parameters, as scripts usually do."""
 
     def __init__(self, parameters, lr, weight_decay):
         parameters = list(parameters)
@@ -241,8 +235,7 @@ class MuonAndAdamW:
 
 
 def galore_of_trainer(model, settings):
-    """Returns the optimizer from galore_torch that transformers' Trainer creates for
-optim="galore_adamw". The variant "_layerwise" steps during the backward pass."""
+    """Returns the optimizer from galore_torch that transformers' Trainer creates for optim="galore_adamw". The variant "_layerwise" steps during the backward pass."""
     from transformers import Trainer, TrainingArguments
     layerwise = settings["optimizer.in_backward"] == "true"
     targets = "attn,mlp" if settings["galore.targets"] == "layers" else settings["galore.targets"]
@@ -255,9 +248,7 @@ optim="galore_adamw". The variant "_layerwise" steps during the backward pass.""
 
 
 def keep_embeddings_in_32_bits(model):
-    """Keeps the 8-bit optimizer's state of embeddings in 32 bits. transformers'
-Trainer.create_optimizer does this from version 4.52 on. (In 4.51, a check of the optimizer's name
-prevents this.)"""
+    """Keeps the 8-bit optimizer's state of embeddings in 32 bits. transformers' Trainer.create_optimizer does this from version 4.52 on. (In 4.51, a check of the optimizer's name prevents this.)"""
     import bitsandbytes
     manager = bitsandbytes.optim.GlobalOptimManager.get_instance()
     for module in model.modules():
@@ -266,8 +257,7 @@ prevents this.)"""
 
 
 def loss_of_older_versions(model, upcasts):
-    """Returns the loss as older versions of transformers compute it: before 4.49, they copy the
-logits without the last token, and before 4.46, the model itself converts the logits to fp32."""
+    """Returns the loss as older versions of transformers compute it: before 4.49, they copy the logits without the last token, and before 4.46, the model itself converts the logits to fp32."""
     def cut(logits, labels, vocab_size, **_):
         logits = logits.float()
         shift_logits = logits[..., :-1, :].contiguous()
@@ -351,8 +341,7 @@ class LayerAdapter(nn.Module):
 
 
 def adapters_beside_layers(model, layers, settings):
-    """Adds an adapter to each layer, or a tower that reads the layers' outputs. Only what was added
-is trained."""
+    """Adds an adapter to each layer, or a tower that reads the layers' outputs. Only what was added is trained."""
     model.requires_grad_(False)
     rank, tower = int(settings["lora.rank"]), settings["lora.placement"] == "tower"
     weight = next(layers[0].parameters())
@@ -376,8 +365,7 @@ def with_adapter(layer, forward, model, i, tower, last, hidden, *rest, **named):
 
 
 class GradientsInFp32:
-    """Implements Megatron's main_grad: adds each gradient to a persistent fp32 tensor and then
-frees the gradient."""
+    """Implements Megatron's main_grad: adds each gradient to a persistent fp32 tensor and then frees the gradient."""
 
     def __init__(self, parameters):
         self.sums = {p: torch.zeros_like(p, dtype=torch.float32) for p in parameters if p.dtype != torch.float32}

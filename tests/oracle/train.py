@@ -92,8 +92,7 @@ class CausalModel:
 
 
 class Classifier:
-    """A sequence classifier from transformers. Its inputs are what a tokenizer returns for
-sequences without padding."""
+    """A sequence classifier from transformers. Its inputs are what a tokenizer returns for sequences without padding."""
     task = None
 
     def __init__(self, described, settings, weights):
@@ -159,9 +158,7 @@ class TorchTransformer:
 
     def __init__(self, described, settings, weights):
         self.width, self.weights = described["d_model"], weights
-        # A re-entrant checkpoint needs an input that requires a gradient. This model has no
-        # embedding to produce one for the first layer, so the model's input must require a
-        # gradient.
+        # A re-entrant checkpoint needs an input that requires a gradient. This model has no embedding to produce one for the first layer, so the model's input must require a gradient.
         self.leads_on = settings["checkpointing.mode"] != "none" and checkpointing.is_reentrant(settings)
         arguments = ("d_model", "nhead", "num_encoder_layers", "num_decoder_layers", "dim_feedforward", "dropout")
         self.model = nn.Transformer(**{key: described[key] for key in arguments}).to(weights)
@@ -197,8 +194,7 @@ def with_techniques(program, settings, strategy):
         techniques.quantize(model, settings["quantization"])
         if settings["prepare_kbit_training"] == "true":
             import peft
-            # First moves the model to the GPU, because from_pretrained places a quantized model
-            # there, too.
+            # First moves the model to the GPU, because from_pretrained places a quantized model there, too.
             model = peft.prepare_model_for_kbit_training(model.to("cuda"), use_gradient_checkpointing=False)
     if int(settings["lora.rank"]) and settings["lora.placement"] == "weight":
         import peft
@@ -279,8 +275,7 @@ CACHES = {"dynamic": {"use_cache": True}, "none": {"use_cache": False},
 
 
 def generate(program, model, settings):
-    """Generates greedily up to the maximum length. If there is an end token, generation stops when
-the longest sequence ends."""
+    """Generates greedily up to the maximum length. If there is an end token, generation stops when the longest sequence ends."""
     tokens = int(settings["generate.tokens"])
     rows, autocast = int(settings["batch"]) // int(settings["micro_batches"]), PRECISIONS[settings["precision"]][1]
     for name in ("bos_token_id", "eos_token_id", "pad_token_id"):
@@ -296,8 +291,7 @@ the longest sequence ends."""
 
 
 def resume(model, optimizer, settings):
-    """Loads a checkpoint like the ones that the same run would write. Returns the objects that the
-program keeps alive."""
+    """Loads a checkpoint like the ones that the same run would write. Returns the objects that the program keeps alive."""
     state = {"state": {}, "param_groups": optimizer.state_dict()["param_groups"]}
     for number, parameter in enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]):
         if settings["optimizer.name"] in ("adam", "adamw"):
@@ -404,8 +398,7 @@ def main():
     with open(arguments.model, encoding="utf-8") as file:
         described = json.load(file)
     if settings["attention"] == "flash-2":
-        # flash-attn cannot be built without a GPU compiler, so functions of PyTorch's own
-        # FlashAttention get flash-attn's names.
+        # flash-attn cannot be built without a GPU compiler, so functions of PyTorch's own FlashAttention get flash-attn's names.
         sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accuracy", "programs"))
         import flash_attention_names
         flash_attention_names.install()

@@ -1,4 +1,4 @@
-// Parts of BERT and the encoders derived from it: the common keys of config.json, full
+// Parts that BERT and the encoders derived from it have in common: keys of config.json, full
 // self-attention, and the projections back to the residual stream.
 //
 //   EncoderConfig config;
@@ -32,13 +32,13 @@ struct EncoderConfig {
   at::ScalarType dtype = at::kFloat;
 };
 
-// `config` must already contain the model class's defaults. kInvalidArgument names the wrong key.
+// `config` must contain the defaults of the model's class. kInvalidArgument names the wrong key.
 absl::Status ReadEncoder(run::ConfigReader& reader, const ModelOptions& options,
                          EncoderConfig& config);
 
 Linear::Options Dense(const EncoderConfig& config, int64_t inputs, int64_t outputs);
 at::Tensor Dropout(const at::Tensor& x, double p);
-// Additive mask [batch, 1, 1, seq] that is zero where nothing is padded.
+// Returns an additive mask [batch, 1, 1, seq], which is zero for tokens that are not padding.
 at::Tensor AdditiveMask(const at::Tensor& given, at::ScalarType dtype);
 
 class FullAttention : public Module {

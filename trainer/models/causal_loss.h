@@ -1,4 +1,4 @@
-// Functions that several model families use before and after their layers.
+// Functions for what several model families do before and after their layers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +20,7 @@ at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& label
                                LossPath path = LossPath::kLabelsShifted,
                                const CrossEntropy& cross_entropy = nullptr);
 
-// The tanh approximation of GELU in elementary operators ("gelu_new" in Hugging Face).
+// The tanh approximation of GELU, made of elementary operators ("gelu_new" in Hugging Face).
 at::Tensor GeluNew(const at::Tensor& x);
 
 }  // namespace vramscope::trainer

@@ -1,6 +1,6 @@
-// A decoder-only model with an output layer over its last hidden states, for all families that have
-// this form. A Decoder has a Config (a run::ModelConfig or more), Forward(ids, layer_runner,
-// inputs_require_grad), Layers() and embedding_weight(). See gpt2.cpp and decoder.h.
+// A decoder-only model with an output layer over its last hidden states. All families of this form
+// use it. A Decoder needs a Config (a run::ModelConfig or derived from it), Forward(ids,
+// layer_runner, inputs_require_grad), Layers() and embedding_weight(). See gpt2.cpp and decoder.h.
 #pragma once
 
 #include <torch/types.h>
@@ -58,7 +58,7 @@ class CausalModel : public Model {
   }
 
   at::Tensor Logits(const Batch& batch) override {
-    // Generation needs only the logits of the last token.
+    // To generate, only the logits of the last token are needed.
     if (Generating() != nullptr && Generating()->trained_prefix == 0) {
       const at::Tensor hidden = stack_.Forward(batch["input_ids"], layer_runner, false);
       return Output(form_.tuples ? hidden : hidden.slice(1, -1));

@@ -81,7 +81,7 @@ at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
 
 namespace {
 
-// Makes the mask [batch, 1, s, columns] from `pass.mask`, which marks the present tokens.
+// Makes the mask [batch, 1, s, columns] from `pass.mask`, which says which tokens are present.
 at::Tensor MaskOf(const DecoderConfig& config, const GenerationPass& pass, int64_t columns,
                   at::ScalarType dtype) {
   const int64_t rows = pass.positions.size(0), batch = pass.mask.size(0);
@@ -175,7 +175,7 @@ std::pair<at::Tensor, at::Tensor> AttentionOperator::operator()(const at::Tensor
   if (kind_ == AttentionKind::kEager) return Eager(query, key, value, mask);
   if (kind_ == AttentionKind::kFlash2) {
     at::Tensor q = query.transpose(1, 2), k = key.transpose(1, 2), v = value.transpose(1, 2);
-    // The package accepts only 16-bit tensors; under autocast, rotated queries and keys are fp32.
+    // The package only accepts 16-bit tensors. Under autocast, rotated queries and keys are fp32.
     if (q.scalar_type() == at::kFloat && at::autocast::is_autocast_enabled(q.device().type())) {
       const at::ScalarType type = at::autocast::get_autocast_dtype(q.device().type());
       for (at::Tensor* tensor : {&q, &k, &v}) *tensor = tensor->to(type);

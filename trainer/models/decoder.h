@@ -1,6 +1,6 @@
-// Decoders with rotary positions in the form that transformers uses since Llama: norm,
-// grouped-query attention, a gated feed-forward part. The config describes how a family differs
-// from this form; if the config cannot express it, the family defines its own layers.
+// Decoders with rotary positions, in the form that transformers has used since Llama: norm,
+// grouped-query attention, and a gated feed-forward part. The config describes how a family differs
+// from this. If the config cannot express a difference, the family defines its own layers.
 //
 //   using Decoder = RotaryDecoder<DecoderLayer>;
 //   return std::make_unique<CausalModel<Decoder>>(config, options);   // causal_model.h
@@ -31,7 +31,7 @@
 
 namespace vramscope::trainer {
 
-// The places for adapters in a decoder with a gated feed-forward part.
+// Where adapters can be in a decoder with a gated feed-forward part.
 std::vector<run::FamilyDeclaration::LoraChoice> GatedDecoderAdapters();
 
 struct DecoderConfig : run::ModelConfig {
@@ -44,8 +44,8 @@ struct DecoderConfig : run::ModelConfig {
   RmsNorm::Scale norm_scale = RmsNorm::Scale::kWeight;
   // When a head's query and key are normalized: never, after each projection, or after all three.
   enum class HeadNorms : uint8_t { kNone, kEach, kAfterProjections } head_norms = HeadNorms::kNone;
-  // Where the embedding's output is multiplied by sqrt(hidden_size): in the decoder (a number), or
-  // in the embedding (a buffer).
+  // Where the output of the embedding is multiplied by sqrt(hidden_size): in the decoder, with a
+  // number, or in the embedding, with a buffer.
   enum class Scaling : uint8_t { kNone, kNumber, kBuffer } embedding_scaling = Scaling::kNone;
   int64_t rotary_dim = 0;       // dimensions of a head that are rotated; 0: all
   double local_rope_theta = 0;  // theta of layers with a window; 0: that of other layers
@@ -53,7 +53,7 @@ struct DecoderConfig : run::ModelConfig {
   double attention_cap = 0;     // eager scores: cap * tanh(scores / cap); 0: not capped
 };
 
-// kInvalidArgument: this kind of attention can't apply the window at this sequence length.
+// kInvalidArgument if this kind of attention cannot apply the window to sequences so long.
 absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& options);
 
 at::Tensor Activate(run::Activation activation, const std::string& name, const at::Tensor& x);
@@ -68,7 +68,7 @@ struct DecoderPass {
   at::Tensor mask;  // undefined: the attention operator applies the causal mask
 
   enum : size_t { kMask, kPositionIds, kPositions };
-  // `position_ids`: a view of the positions.
+  // `position_ids` is a view of the positions.
   Carried Arguments(const at::Tensor& position_ids) const {
     return {mask, position_ids, positions};
   }
@@ -95,11 +95,11 @@ at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
 // Like CausalMask(), for a generation pass: returns [batch, 1, s, columns], or an undefined tensor.
 at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
                           const GenerationPass& pass, at::ScalarType dtype);
-// Converts the mask for a cache of fixed size, as generate() does before it calls the model.
+// Makes the mask for a cache of fixed size, as generate() does before it calls the model.
 void PrepareMask(const DecoderConfig& config, GenerationPass& pass, at::ScalarType dtype);
 
 // Applies the run's kind of attention to query, key and value [b, heads, s, d]. Returns the result
-// [b, s, heads, d], and the weights of eager attention, which the caller's frame keeps.
+// [b, s, heads, d] and, for eager attention, the weights, which the caller's frame keeps.
 class AttentionOperator {
  public:
   AttentionOperator(const DecoderConfig& config, const ModelOptions& options);
@@ -122,7 +122,7 @@ Linear::Options Projection(const DecoderConfig& config, const ModelOptions& opti
 class AttentionLayer : public Module {
  public:
   using Module::Module;
-  // Also returns the weights of eager attention, because the caller's Python frame keeps them.
+  // Also returns the weights of eager attention, because in Python the caller's frame keeps them.
   virtual std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& x, const at::Tensor& mask,
                                                     const at::Tensor& cos,
                                                     const at::Tensor& sin) = 0;
@@ -141,7 +141,7 @@ class SelfAttention : public AttentionLayer {
   std::unique_ptr<RmsNorm> q_norm_, k_norm_;
 };
 
-// The second half of a layer, after the attention. `kept`: values that the layer's Python frame
+// The second half of a layer, after the attention. `kept` receives what the layer's Python frame
 // keeps until it returns.
 class FeedForward : public Module {
  public:
@@ -164,7 +164,7 @@ class GatedMlp : public FeedForward {
   at::Tensor Run(const at::Tensor& x, at::Tensor&) override {
     return RunPart(Part::kFeedForward, x, [this](const at::Tensor& in) { return Forward(in); });
   }
-  // Computes silu(gate) * up in place of two operators.
+  // Computes silu(gate) * up, which otherwise takes two operators.
   using Kernel = std::function<at::Tensor(const at::Tensor& gate, const at::Tensor& up)>;
   // Returns false if the activation is not SiLU.
   bool SetKernel(Kernel kernel);
@@ -175,14 +175,14 @@ class GatedMlp : public FeedForward {
   Kernel kernel_;
 };
 
-// Norm, attention, residual, norm, feed-forward part, residual. If the config has residual_dropout,
-// dropout precedes each residual.
+// A layer: norm, attention, residual, norm, feed-forward part, residual. If the config has
+// residual_dropout, dropout precedes each residual.
 class DecoderLayer : public Module {
  public:
   using Config = DecoderConfig;
   DecoderLayer(std::string name, const DecoderConfig& config, const ModelOptions& options,
                std::unique_ptr<AttentionLayer> attention, std::unique_ptr<FeedForward> feed);
-  // A layer with a gated feed-forward part. `number` is not used.
+  // Makes a layer with a gated feed-forward part. Ignores `number`.
   DecoderLayer(std::string name, const DecoderConfig& config, const ModelOptions& options,
                int64_t number);
   at::Tensor Forward(const at::Tensor& input, const DecoderPass& pass);
@@ -204,14 +204,14 @@ class DecoderEmbedding : public Embedding {
   Buffer* scale_ = nullptr;
 };
 
-// Returns the positions of the tokens, int64 [seq]. The first one is `before`.
+// Returns the positions of the tokens, int64 [seq], beginning with `before`.
 at::Tensor Positions(const at::Tensor& ids, int64_t before);
-// Positions() and Scaled() are the two steps between the embedding and the first layer.
+// After the embedding, Positions() and then Scaled() are called, followed by the first layer.
 at::Tensor Scaled(const DecoderConfig& config, const at::Tensor& embedded);
 at::Tensor Dropped(const DecoderConfig& config, const at::Tensor& embedded);
 
-// "model": everything below the output layer. A Layer is constructed from (name, config, options,
-// number) and has Forward(hidden, pass). `LastNorm`: RmsNorm, or LayerNorm in Phi.
+// "model": all of the model except the output layer. A Layer is constructed from (name, config,
+// options, number) and has Forward(hidden, pass). LastNorm is RmsNorm, or LayerNorm in Phi.
 template <class Layer, class LastNorm = RmsNorm>
 class RotaryDecoder : public Module {
  public:
@@ -264,7 +264,7 @@ class RotaryDecoder : public Module {
     std::vector<LayerFunction> functions;
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
-      // `pass` is captured by value, because recomputation runs after this frame has returned.
+      // Captures `pass` by value, because layers may run again after this frame has returned.
       functions.push_back(
           [layer = layer.get(), kept = pass.Without()](const at::Tensor& x, Carried& arguments) {
             return layer->Forward(x, kept.With(arguments));

@@ -8,7 +8,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Tells the emulated platform how many elements of a mask are true. Real devices count them.
+// Tells the emulated platform how many elements of a mask to count as true. A real GPU counts them.
 void SayTrue(const at::Tensor& mask, int64_t count) {
   using Function = void (*)(uint64_t address, uint64_t elements, uint64_t count);
   static const auto say =
@@ -18,8 +18,8 @@ void SayTrue(const at::Tensor& mask, int64_t count) {
       static_cast<uint64_t>(count));
 }
 
-// Returns the indices (choice, token) of the true elements in an expert's part [chosen, tokens] of
-// the mask.
+// Returns the indices (choice, token) of the true elements of `mask`, which is the part [chosen,
+// tokens] of one expert.
 std::pair<at::Tensor, at::Tensor> Where(const at::Tensor& mask, int64_t experts) {
   const at::Tensor dense = mask.contiguous();  // the operator also makes a copy to count elements
   SayTrue(dense, std::max<int64_t>(1, (dense.numel() + experts / 2) / experts));

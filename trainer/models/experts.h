@@ -1,8 +1,8 @@
 // A feed-forward part with many experts. A router chooses some experts for each token. As in
 // transformers, a loop passes each expert its tokens, selected by index.
 //
-// The router chooses by computed values. On the emulated platform, where nothing is computed, all
-// experts are assumed to get equally many tokens; families declare this with kEvenRouting.
+// The router's choice depends on computed values. The emulated platform computes nothing, so all
+// experts are assumed to get equally many tokens there. Families declare this with kEvenRouting.
 //
 //   SparseMoe moe("block_sparse_moe", config, options,
 //                 {.experts = 8, .chosen = 2, .inner = 14336});

@@ -1,6 +1,6 @@
-// Model families. A family is one file in families/. The file declares the family's properties
-// (profiler/run/family.h), reads its config.json, and contains its modules, forward pass and loss.
-// The build finds the file by its name; there is no list to edit.
+// Model families. Each family is one file in families/. The file declares the properties of the
+// family (profiler/run/family.h), reads its config.json, and contains its modules, forward pass and
+// loss. The build finds all files in the folder, so there is no list to edit.
 //
 //   // families/mlp.cpp
 //   namespace vramscope::trainer::mlp {
@@ -25,7 +25,7 @@ namespace vramscope::trainer {
 
 struct Family {
   run::FamilyDeclaration declaration;
-  // `config_json` is untrusted. kInvalidArgument names what is missing or out of bounds.
+  // `config_json` may contain anything. kInvalidArgument says what is missing or out of bounds.
   absl::StatusOr<std::unique_ptr<Model>> (*make)(std::string_view config_json,
                                                  const ModelOptions& options);
 };

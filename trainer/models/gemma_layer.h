@@ -23,7 +23,7 @@ struct GemmaConfig : DecoderConfig {
   double logits_cap = 0;
 };
 
-// Reads the common keys of Gemma 2 and 3. `config` must contain the class's defaults.
+// Reads the keys that Gemma 2 and 3 have in common. `config` must contain the class's defaults.
 absl::Status ReadGemma(const nlohmann::json& object, GemmaConfig& config);
 std::unique_ptr<Model> MakeGemma(const GemmaConfig& config, const ModelOptions& options);
 // Returns the limit for Gemma 2 and 3: only attention implementations that accept a mask.

@@ -11,7 +11,7 @@ namespace {
 thread_local GenerationPass* t_pass = nullptr;
 thread_local KeyValueCache* t_training_cache = nullptr;
 
-// Tags a tensor as part of the cache.
+// Gives a tensor the category of the cache and returns it.
 at::Tensor Kept(at::Tensor tensor) {
   TagStorage(tensor, trace::Category::kKvCache, "kept for the next token");
   return tensor;

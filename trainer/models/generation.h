@@ -1,5 +1,5 @@
-// Generation, token by token: the keys and values that are kept between passes, and the arguments
-// that a pass gets besides the token ids.
+// Generation of text, token by token: the keys and values that are kept between passes, and the
+// arguments that a pass gets in addition to the token ids.
 //
 //   DynamicCache cache;
 //   GenerationPass pass{.cache = &cache, .positions = ..., .position_ids = ..., .mask = ...};
@@ -25,10 +25,10 @@ class KeyValueCache {
   KeyValueCache(const KeyValueCache&) = delete;
   KeyValueCache& operator=(const KeyValueCache&) = delete;
 
-  // Starts a pass; the layers then call Update() in order.
+  // Starts a pass. Then the layers call Update(), one after the other.
   virtual void Begin() { layer_ = 0; }
-  // Stores a layer's keys and values [b, heads, s, d] at `positions`. Returns the keys and values
-  // to attend to.
+  // Stores the keys and values [b, heads, s, d] of the next layer at `positions`. Returns those
+  // that the layer must attend to.
   std::pair<at::Tensor, at::Tensor> Update(const at::Tensor& key, const at::Tensor& value,
                                            const at::Tensor& positions) {
     return Next(layer_++, key, value, positions);
@@ -37,11 +37,11 @@ class KeyValueCache {
   virtual int64_t room() const { return 0; }
   // Whether the first pass gets an empty cache as an argument. If not, the model creates the cache.
   virtual bool given_empty() const { return true; }
-  // Number of stored tokens, for a cache that grows.
+  // The number of stored tokens, if the cache grows.
   virtual int64_t tokens() const { return 0; }
   // Tokens beyond the capacity replace the oldest tokens.
   virtual bool slides() const { return false; }
-  // The first layer's keys, from which a model counts the stored tokens.
+  // The keys of the first layer. Models use their size to count the stored tokens.
   virtual at::Tensor first() const { return {}; }
 
  protected:
@@ -82,11 +82,11 @@ class TupleCache final : public KeyValueCache {
   Pairs past_, present_;
 };
 
-// Keys and values of the encoder's output. The first pass computes them for all passes.
+// The keys and values of the encoder's output. The first pass computes them for all others.
 class CrossCache {
  public:
   void Begin() { layer_ = 0; }
-  // Returns the next layer's keys and values. `make` computes them if they do not exist yet.
+  // Returns the keys and values of the next layer. If there are none yet, `make` computes them.
   std::pair<at::Tensor, at::Tensor> Next(
       const std::function<std::pair<at::Tensor, at::Tensor>()>& make);
 
@@ -118,7 +118,7 @@ class StaticCache : public KeyValueCache {
   int64_t room_;
 };
 
-// A cache with the size of the window. Each pass copies the contents to shift them.
+// A cache as large as the window. To shift the contents, each pass copies them.
 class SlidingCache final : public StaticCache {
  public:
   using StaticCache::StaticCache;
@@ -135,10 +135,10 @@ struct GenerationPass {
   KeyValueCache* cache = nullptr;  // null: everything is recomputed for each token
   at::Tensor positions;            // int64 [s], within the sequence
   at::Tensor position_ids;         // int64 [b, s]
-  // int64 [b, tokens]; with a cache of fixed size, PrepareMask() replaces it by the model's mask
+  // int64 [b, tokens]. If the cache has a fixed size, PrepareMask() replaces this with the model's.
   at::Tensor mask;
   at::Tensor encoded = {};  // for a decoder: the encoder's output, whose tokens `mask` masks
-  // called when all arguments are complete, before the model runs
+  // Called before the model runs, when all arguments are complete.
   std::function<void()> prepared = {};
   int64_t trained_prefix = 0;   // tokens in the cache before a training pass; otherwise 0
   CrossCache* cross = nullptr;  // null: recomputed for each token
@@ -155,8 +155,8 @@ class GenerationScope {
   GenerationScope& operator=(const GenerationScope&) = delete;
 };
 
-// A cache in a training forward. Within the scope, this thread's attention stores its keys and
-// values in `cache`.
+// A cache in the forward pass of training. Within the scope, attention on this thread stores its
+// keys and values in `cache`.
 class TrainingCacheScope {
  public:
   explicit TrainingCacheScope(KeyValueCache& cache);
@@ -165,7 +165,7 @@ class TrainingCacheScope {
   TrainingCacheScope& operator=(const TrainingCacheScope&) = delete;
 };
 
-// Replaces key and value by those from the cache, if there is one.
+// If there is a cache, stores key and value in it and replaces them with those to attend to.
 void ThroughCache(at::Tensor& key, at::Tensor& value);
 
 }  // namespace vramscope::trainer

@@ -1,6 +1,6 @@
-// An adapter for a whole layer: two projections without bias, down to a few dimensions and up
-// again, and a factor. The caller decides where the adapter is used: inside the layer (on its
-// input), or in a separate tower.
+// An adapter for a whole layer: a projection down to a few dimensions, a projection up again (both
+// without bias), and a factor. The caller decides whether to use it within the layer, on the
+// layer's input, or in a separate tower.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -11,7 +11,7 @@
 
 namespace vramscope::trainer {
 
-// One parameter of an adapter. It is a separate module, which gives the parameter its name.
+// A module with one parameter of an adapter, so that the parameter gets the module's name.
 class LoraAdapter::Matrix : public Module {
  public:
   Matrix(std::string name, std::vector<int64_t> shape, Init init, at::ScalarType dtype)
@@ -72,8 +72,8 @@ at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   return up * scaling_;
 }
 
-// PEFT's DoraLinearLayer: the adapter's matrix is computed by applying it to the identity. In
-// backward, the row norms of weight plus adapter are constants.
+// Does what PEFT's DoraLinearLayer does: applies the adapter to the identity to get its matrix, and
+// treats the row norms of weight plus adapter as constants in backward.
 at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
                                           const at::Tensor& bias, const at::Tensor& result) {
   ModuleScope scope(name());
@@ -111,7 +111,7 @@ at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor&
   at::Tensor sum = turned + added;
   turned.reset();
   added.reset();
-  // This is the order in which Python frees the local variables of the frame.
+  // Frees the variables in the order in which Python frees the frame's locals.
   for (at::Tensor* local : {&base, &delta, &wide, &norm, &scale, &up}) local->reset();
   return sum;
 }
@@ -313,7 +313,7 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
   at::Tensor output =
       at::scaled_dot_product_attention(q, k, v, columns, DropoutNow(dropout), causal, scale);
   output = output.transpose(1, 2).contiguous();
-  // A Python frame frees its local variables in the order of their slots.
+  // Frees the variables in the order in which a Python frame frees its locals.
   q.reset();
   k.reset();
   v.reset();

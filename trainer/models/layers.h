@@ -1,5 +1,5 @@
-// The layers of the models. Each Forward opens a module scope with the layer's name, and makes the
-// allocations of the mirrored Hugging Face or torch.nn layer in the same order.
+// The layers of the models. Each Forward opens a module scope with the layer's name. It makes the
+// same allocations, in the same order, as the Hugging Face or torch.nn layer that it mirrors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,12 +22,12 @@ class LoraAdapter : public Module {
   LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config, at::ScalarType dtype);
   // Returns what the adapter adds to the layer's result. x must have the type of the matrices.
   at::Tensor Forward(const at::Tensor& x);
-  // Does the same for a decomposed adapter. `weight`: the layer's weight, [outputs, inputs];
-  // `result`: the layer's output.
+  // Does the same for a decomposed adapter. `weight` is the layer's weight, [outputs, inputs], and
+  // `result` the layer's output.
   at::Tensor ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
                                const at::Tensor& bias, const at::Tensor& result);
   bool decomposes() const { return magnitude_ != nullptr; }
-  // Computes the magnitude of a decomposed adapter on the host, before the adapter is trained.
+  // Called before training. Computes the magnitude of a decomposed adapter on the host.
   void StartMagnitude(const at::Tensor& weight);
   at::ScalarType dtype() const;
 
@@ -40,8 +40,8 @@ class LoraAdapter : public Module {
   double dropout_;
 };
 
-// y = x W^T + b, weight [outputs, inputs]. With `transposed`, like GPT-2's Conv1D: y = b + x W,
-// weight [inputs, outputs].
+// y = x W^T + b with weight [outputs, inputs]. If `transposed`, y = b + x W with weight [inputs,
+// outputs], like GPT-2's Conv1D.
 class Linear : public Module {
  public:
   struct Options {
@@ -53,14 +53,14 @@ class Linear : public Module {
     double standard_deviation = 0.02;
   };
   Linear(std::string name, const Options& options);
-  // A layer that uses another module's weight (tied output layer).
+  // Makes a layer that uses the weight of another module (a tied output layer).
   Linear(std::string name, const Options& options, std::shared_ptr<Parameter> weight);
   at::Tensor Forward(const at::Tensor& x);
-  // Call it before Materialize(). The `trainable` flags of the layer's own parameters are
-  // unchanged.
+  // Call this before Materialize(). Does not change the `trainable` flags of the layer's
+  // parameters.
   void AddAdapter(const LoraConfig& config);
   bool has_adapter() const { return adapter_ != nullptr; }
-  // Call it after the weights have values. A layer with DoRA then equals the layer without it.
+  // Call this once the weights have values. It makes a DoRA layer equal the layer without DoRA.
   void StartAdapter();
   // Sets `base` to be called instead of x W^T + b. The adapter's result is cast to the layer's
   // type, and added to the result of `base`, or to a copy of this result if `copies`.
@@ -94,7 +94,7 @@ class Embedding : public Module {
             double standard_deviation);
   at::Tensor Forward(const at::Tensor& ids);
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
-  // A function that looks up the rows instead of at::embedding.
+  // Looks up rows of the weight, in place of at::embedding.
   using Lookup = std::function<at::Tensor(const at::Tensor& weight, const at::Tensor& ids)>;
   void SetLookup(Lookup lookup) { lookup_ = std::move(lookup); }
 
@@ -103,15 +103,15 @@ class Embedding : public Module {
   Lookup lookup_;
 };
 
-// Computes in fp32, like the Llama family's implementation with elementary operators. Gemma's
-// version multiplies by 1 + weight, also in fp32.
+// Computes in fp32 with elementary operators, like the Llama family's implementation. Gemma's
+// multiplies by 1 + weight, also in fp32.
 class RmsNorm : public Module {
  public:
   enum class Scale : uint8_t { kWeight, kOnePlusWeight };
   RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype,
           Scale scale = Scale::kWeight);
   at::Tensor Forward(const at::Tensor& x);
-  // A function that computes the norm instead of the elementary operators.
+  // Computes the norm, in place of elementary operators.
   using Kernel =
       std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, double eps)>;
   // Returns false if this form of the norm has no kernel.
@@ -136,7 +136,7 @@ class LayerNorm : public Module {
   double eps_;
 };
 
-// Expands key or value heads to one for each query head: [b, kv, s, d] -> [b, kv * n, s, d].
+// Repeats key or value heads, so that each query head has one: [b, kv, s, d] -> [b, kv * n, s, d].
 at::Tensor RepeatKv(const at::Tensor& x, int64_t n);
 
 // torch.finfo(dtype).min.

@@ -1,5 +1,5 @@
-// The training loop's interface to a model: a model takes a batch of named tensors and returns
-// outputs and a loss. For the families and how to add one, see family.h.
+// The training loop's interface to a model, which takes a batch of named tensors and returns
+// outputs and a loss. See family.h for the families and how to add one.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<Model> model, MakeModel(json, {.dtype = at::kBFloat16}));
 //   Materialize(*model, {.device = device});
@@ -36,23 +36,23 @@ struct ModelOptions {
 // Differences between training scripts that affect allocations. By default, a script behaves like
 // the Hugging Face Trainer.
 struct TrainingScript {
-  // All inputs and targets of a run are created on the device before the first step, and each step
-  // uses views of them. If false, every step creates its own inputs.
+  // If true, all inputs and targets of a run are created on the device before the first step, and
+  // each step uses views of them. If false, each step creates its own inputs.
   bool inputs_up_front = false;
   // The script's variables keep logits and loss alive during backward and the optimizer step.
   bool keeps_outputs = false;
 };
 
-// How transformers' generate() uses a model.
+// How generate() of transformers uses a model.
 struct GenerationForm {
   bool encodes = false;     // a decoder generates the tokens and reads the encoder's output
   int64_t start_token = 0;  // the decoder's first token
   bool tuples = false;      // keys and values are passed between passes as tuples (TupleCache)
-  // Sizes of a cache. window = 0: no window; positions = 0: no limit.
+  // The sizes of a cache. If window is 0, there is none; if positions is 0, there is no limit.
   int64_t layers = 0, kv_heads = 0, head_dim = 0, window = 0, positions = 0;
 };
 
-// One tensor of a micro-batch. Its first dimension is the samples.
+// Describes a tensor of a micro-batch, whose first dimension is the samples.
 struct InputSpec {
   std::string name;  // "input_ids"
   std::vector<int64_t> shape;
@@ -62,9 +62,9 @@ struct InputSpec {
 // The tensors of one micro-batch, in the order of Model::Inputs().
 class Batch {
  public:
-  // The tensor of that name; undefined if there is none.
+  // Returns the tensor of that name, or an undefined one if there is none.
   const at::Tensor& operator[](std::string_view name) const;
-  // Replaces the tensor of that name; the old tensor is freed at once.
+  // Replaces the tensor of that name. The old tensor is freed at once.
   void Set(std::string_view name, at::Tensor tensor);
 
  private:
@@ -75,8 +75,8 @@ class Batch {
 // layer (such as the encoder's output, or a bias that the first layer computes). Inputs without
 // gradients (masks, positions) are passed to each layer.
 using Carried = std::vector<at::Tensor>;
-// Runs one layer of a stack; checkpointing wraps it. `hidden` is the stack's only reference to
-// the input, so that the wrapper decides how long the input lives. May replace elements of
+// Runs one layer of a stack. `hidden` is the only reference to the layer's input in the stack, so a
+// wrapper (such as a checkpoint) can decide how long the input lives. May replace elements of
 // `carried`.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& hidden, Carried& carried)>;
 // Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"). Layers that
@@ -85,7 +85,7 @@ using LayerRunner =
     std::function<at::Tensor(at::Tensor hidden, const std::vector<LayerFunction>& layers,
                              const std::string& path, Carried& carried)>;
 
-// Layers that are called one after another.
+// Layers that are called one after the other.
 struct LayerStack {
   std::string name;  // "encoder", "decoder", "layers"
   std::vector<Module*> layers = {};
@@ -94,13 +94,13 @@ struct LayerStack {
 class Model : public Module {
  public:
   using Module::Module;
-  // The tensors of a micro-batch of `rows` samples. The family defines the meaning of `seq`.
+  // Describes the tensors of a micro-batch of `rows` samples. The family defines what `seq` means.
   virtual std::vector<InputSpec> Inputs(int64_t rows, int64_t seq) const = 0;
   // Fills the CPU tensors of Inputs(), `host`, with a learnable task, for backends that compute.
   virtual void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const = 0;
 
   virtual at::Tensor Logits(const Batch& batch) = 0;
-  // Only reads `logits`, so that the caller decides when they are freed. Returns a 0-dim tensor.
+  // Returns a 0-dim tensor. Does not free `logits`, so that the caller can decide when to do so.
   virtual at::Tensor Loss(const at::Tensor& logits, const Batch& batch) = 0;
 
   // After this call, Logits() returns the last hidden states, [batch, seq, hidden], and Output()
@@ -110,15 +110,15 @@ class Model : public Module {
   virtual at::Tensor Output(const at::Tensor& hidden) { return hidden; }
 
   virtual GenerationForm generation() const { return {}; }
-  // Returns the encoder's output for "input_ids" and "attention_mask" if the model has an encoder.
+  // If the model has an encoder, returns its output for "input_ids" and "attention_mask".
   virtual at::Tensor Encode(const Batch&) { return {}; }
 
-  // Returns the stacks in the order in which they run. The last one computes the output.
+  // Returns the stacks in the order in which they run. The last stack computes the output.
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // layers of all stacks
 
-  // Whether parameters compute the first layer's input (an embedding). They are then the model's
-  // first parameters.
+  // Returns whether parameters (an embedding) compute the input of the first layer. If so, these
+  // are the first parameters of the model.
   virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
   // Returns the optimizer that the model's own script uses, or null if the configured one is
@@ -136,7 +136,7 @@ class Model : public Module {
   bool inputs_require_grad = false;  // make the embedding's output require a gradient
 };
 
-// Calls `functions` in order, through `runner` if there is one.
+// Calls `functions` in order. If there is a runner, the runner calls them.
 at::Tensor RunLayers(const LayerRunner& runner, at::Tensor hidden,
                      const std::vector<LayerFunction>& functions, const std::string& path,
                      Carried carried = {});

@@ -28,7 +28,7 @@ void Fill(at::Tensor& tensor, const ParameterSpec& spec, const at::Generator& ge
       tensor.fill_(1);
       return;
     case Init::kKaimingUniform: {
-      // torch.nn.init.kaiming_uniform_ with a = sqrt(5): bound 1 / sqrt(inputs).
+      // As in torch.nn.init.kaiming_uniform_ with a = sqrt(5), the bound is 1 / sqrt(inputs).
       const double bound = 1 / std::sqrt(static_cast<double>(spec.shape.back()));
       tensor.uniform_(-bound, bound, generator);
       return;
@@ -36,7 +36,7 @@ void Fill(at::Tensor& tensor, const ParameterSpec& spec, const at::Generator& ge
   }
 }
 
-// `spec`: the form in which the parameter is created on the device.
+// Creates the parameter on the device, in the form that `spec` describes.
 void MaterializeOne(Parameter& parameter, const ParameterSpec& spec,
                     const MaterializeOptions& options, const at::Generator& generator) {
   const bool floating = at::isFloatingType(spec.dtype);
@@ -104,8 +104,8 @@ void Module::Collect(const std::string& prefix, std::vector<Parameter*>& out) {
 }
 
 std::vector<Parameter*> Module::Parameters() {
-  // A parameter that already has a name was visited before. Names are cleared first, because
-  // adapters may have been added.
+  // Clears all names, because adapters may have been added since the last call. Collect() then
+  // treats parameters that have a name as visited.
   Visit([](Module& module, const std::string&) {
     for (auto& entry : module.parameters_) entry.second->name_.clear();
   });

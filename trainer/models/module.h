@@ -1,7 +1,7 @@
-// Modules of a model: a tree of named parameters and buffers. A module is constructed from shapes
-// only. Materialize() then creates every tensor on a device, in the order of PyTorch's
-// module.to(device). So a model can be counted, given adapters and frozen before any memory is
-// allocated.
+// The modules of a model: a tree of named parameters and buffers. A module is made from shapes
+// only. Materialize() then creates all tensors on a device, in the order of PyTorch's
+// module.to(device). So before any memory is allocated, parameters can be counted and frozen, and
+// adapters can be added.
 //
 //   auto model = ...;                        // shapes
 //   Totals t = Count(*model);                // parameters, trainable ones, bytes
@@ -9,9 +9,9 @@
 //   for (Parameter* p : model->Parameters()) use(p->name(), p->tensor);
 //
 // Lifetimes: memory is freed in the same order as in Python only if each operand is freed when
-// Python frees it. Forward functions take `const Tensor&` for arguments that the caller holds
-// during the call (as in a Python module call), keep results in locals, and release each with
-// reset() at the point at which Python drops or rebinds the name.
+// Python frees it. If the caller holds an argument during the call, as in a Python module call,
+// Forward takes it as `const Tensor&`. Results are locals, and are released with reset() where
+// Python drops or rebinds the name.
 //
 // Not thread-safe. Forward may throw LibTorch's exceptions; the outermost function of the loop
 // catches them.
@@ -42,7 +42,7 @@ struct ParameterSpec {
   double standard_deviation = 0.02;  // used by kNormal
 };
 
-// One trainable or frozen tensor. Modules with tied weights share a Parameter.
+// A tensor that is trainable or frozen. Modules with tied weights share one Parameter.
 class Parameter {
  public:
   explicit Parameter(ParameterSpec spec) : spec_(std::move(spec)) {}
@@ -71,7 +71,7 @@ class Parameter {
   Keep keep_;  // null: the weight is not converted
 };
 
-// An untrained tensor of a module: a rotary table, a causal mask.
+// A tensor of a module that is not a parameter, such as a rotary table or a causal mask.
 struct Buffer {
   std::string name;
   std::vector<int64_t> shape;
@@ -87,7 +87,7 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  // this module's part of the path: "q_proj", "layers.3"
+  // This module's part of a path, such as "q_proj" or "layers.3".
   const std::string& name() const { return name_; }
   const std::vector<Module*>& children() const { return children_; }
   const std::vector<std::unique_ptr<Buffer>>& buffers() const { return buffers_; }
@@ -95,12 +95,12 @@ class Module {
   // Every parameter once (a tied parameter at its first place): the module's own first, then the
   // children's, in order of registration. Sets their full names.
   std::vector<Parameter*> Parameters();
-  // Two layers of the same kind with the same parameters must make the same allocations. For
-  // example, layers with an attention window have the kind "window".
+  // If two layers have the same kind and the same parameters, they must make the same allocations.
+  // For example, layers with an attention window have the kind "window".
   virtual std::string kind() const { return {}; }
-  // Visits this module and all below it, parents first. `path` is the full name ("" for the root).
+  // Visits this module and then all below it. `path` is the full name ("" for the root).
   void Visit(const std::function<void(Module&, const std::string& path)>& visitor);
-  // Adds a technique's module, whose tensors come after all existing tensors. Call it before
+  // Adds the module of a technique. Its tensors come after all that exist. Call it before
   // Materialize().
   Module* Adopt(std::unique_ptr<Module> child);
 
@@ -109,10 +109,10 @@ class Module {
   // tensors move first, because they belong to the first child in PEFT's wrapper.
   virtual bool children_move_first() const { return true; }
   std::shared_ptr<Parameter> AddParameter(std::string name, ParameterSpec spec);
-  // Uses a parameter of another module (tied embeddings).
+  // Adds a parameter that another module has, too (tied embeddings).
   void ShareParameter(std::string name, std::shared_ptr<Parameter> parameter);
   Buffer* AddBuffer(Buffer buffer);
-  // Registers a child that is a member of `this`; returns it.
+  // Registers a child, which must be a member of `this`, and returns it.
   template <class M>
   M* AddChild(M* child) {
     children_.push_back(child);
@@ -122,7 +122,7 @@ class Module {
  private:
   friend void Materialize(Module& root, const struct MaterializeOptions& options);
   void Collect(const std::string& prefix, std::vector<Parameter*>& out);
-  // Calls the functions for all tensors of this module and below, in the order in which they move.
+  // Calls the functions for all tensors of this module and its descendants, in the order of moving.
   void Move(const std::string& path, const std::function<void(Parameter&)>& parameter,
             const std::function<void(Buffer&, const std::string& path)>& buffer);
 
@@ -142,13 +142,13 @@ Totals Count(Module& root);
 
 struct MaterializeOptions {
   c10::Device device = c10::Device(c10::kCPU);
-  // false: memory is allocated, but has no values (on a device that computes nothing)
+  // If false, memory is allocated but not filled, because the device computes nothing.
   bool values = true;
   uint64_t seed = 0;
   std::optional<at::ScalarType> dtype = {};  // replaces the type of floating-point parameters
 };
-// Creates all tensors, tags them Parameter and Buffer in the recorder, and sets requires_grad from
-// `trainable`. Initial values are drawn on the CPU, so that they are the same on every device.
+// Creates all tensors, gives them the category Parameter or Buffer, and sets requires_grad to
+// `trainable`. Draws initial values on the CPU, so that they are the same on every device.
 void Materialize(Module& root, const MaterializeOptions& options);
 
 }  // namespace vramscope::trainer

@@ -66,8 +66,7 @@ def install(version="2.6.3"):
     module("flash_attn.bert_padding", index_first_axis=_only_packed, unpad_input=_only_packed, pad_input=_only_packed)
     module("flash_attn.layers").__path__ = []
     module("flash_attn.layers.rotary", apply_rotary_emb=_only_attention)  # from 4.51 on, transformers imports this name
-    # transformers asks importlib for the installed version of a package and for the distribution
-    # that provides the package.
+    # transformers asks importlib for the installed version of a package and for the distribution that provides the package.
     installed, distributions = importlib.metadata.version, importlib.metadata.packages_distributions
     importlib.metadata.version = (
         lambda name: version if name.replace("-", "_") == "flash_attn" else installed(name))

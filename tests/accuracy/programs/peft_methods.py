@@ -71,16 +71,13 @@ def main():
 
 
 def batches(arguments):
-    """Returns the sequence lengths of a typical bucket of batches, followed by the longest sequence
-of all. With --evaluate, returns the lengths of ten more batches instead, which precede an
-evaluation."""
+    """Returns the sequence lengths of a typical bucket of batches, followed by the longest sequence of all. With --evaluate, returns the lengths of ten more batches instead, which precede an evaluation."""
     usual = [430, 400, 380, 360, 345, 330, 320, 310, 300, 290, 190, 185, 180, 175, 170, 165, 160, 150, 140, 120]
     return usual + ([arguments.evaluate, 400, *usual[2:10]] if arguments.evaluate else [arguments.longest])
 
 
 def tokens(rows, length):
-    """Returns the token ids and attention mask of a batch whose rows are sorted by length and
-padded to the longest row."""
+    """Returns the token ids and attention mask of a batch whose rows are sorted by length and padded to the longest row."""
     mask = torch.ones(rows, length, dtype=torch.long)
     for row in range(1, rows):
         mask[row, length - 4 * min(row, 20):] = 0

@@ -13,8 +13,7 @@ os.environ["TRANSFORMERS_NO_TORCHVISION"] = "1"
 import torch
 import transformers
 
-# (hidden_size, intermediate_size), chosen so that the models have the published numbers of
-# parameters: 752,393,024 and 1,881,825,088.
+# (hidden_size, intermediate_size), chosen so that the models have the published numbers of parameters: 752,393,024 and 1,881,825,088.
 WIDTHS = {"0.8b": (1024, 3584), "2b": (2048, 6144)}
 
 

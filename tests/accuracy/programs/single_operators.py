@@ -121,9 +121,8 @@ def rope(hidden, length=2048, heads=32, key_heads=8):
 
 
 def embedding_in_turn(vocabulary, batch, length, width):
-    """The published benchmark measures everything in one process, so this program does too. It
-    first measures the speed for all vocabulary sizes in both configurations, forward alone and with
-    backward. Memory that torch.compile allocates for this stays on the GPU."""
+    """The published benchmark measures everything in one process, so this program does too. It first measures the speed for all vocabulary
+    sizes in both configurations, forward alone and with backward. Memory that torch.compile allocates for this stays on the GPU."""
     configurations = ((32, 512, 768), (8, 2048, 4096))
     vocabularies = [2**i for i in range(10, 18)]
 

@@ -31,11 +31,9 @@ import peft
 import transformers
 import trl
 
-# Fields of config.json of the published models that affect memory. `added` is the number of rows by
-# which the benchmark's script enlarges the embeddings: it adds special tokens and calls
-# resize_token_embeddings(len(tokenizer)). `saved_by` is the version of transformers that saved the
-# model. The version determines how the weights are divided into files. This affects how the
-# allocator splits blocks while it loads them.
+# Fields of config.json of the published models that affect memory. `added` is the number of rows by which the benchmark's script enlarges the
+# embeddings: it adds special tokens and calls resize_token_embeddings(len(tokenizer)). `saved_by` is the version of transformers that saved
+# the model. The version determines how the weights are divided into files. This affects how the allocator splits blocks while it loads them.
 MODELS = {
     "mistral-7b": dict(
         added=1, saved_by="4.34.0", model_type="mistral", vocab_size=32000, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
@@ -88,8 +86,7 @@ class ReadyTokenizer:
 
 
 def acceleration(arguments):
-    """Returns the benchmark's plugins with the settings of its sample configurations, or None if
-the row uses no plugins."""
+    """Returns the benchmark's plugins with the settings of its sample configurations, or None if the row uses no plugins."""
     plugins = {}
     kernels = KERNELS[arguments.kernels] and dict(
         fast_loss=KERNELS[arguments.kernels], fast_rms_layernorm=True, fast_rope_embeddings=True) if arguments.kernels else None

@@ -43,9 +43,7 @@ def main():
         model.set_num_output_chunks(loss_function.num_output_chunks)
     if arguments.compile:
         training.compile_model(model, verbose=False)
-        # torchtune's full fine-tuning recipe ignores the return value of compile_loss(), so this
-        # program does too. Therefore a chunked loss is compiled, which is done in place, but
-        # CrossEntropyLoss is not.
+        # torchtune's full fine-tuning recipe ignores the return value of compile_loss(), so this program does too. Therefore a chunked loss is compiled, which is done in place, but CrossEntropyLoss is not.
         training.compile_loss(loss_function, verbose=False)
     if arguments.checkpoint:
         training.set_activation_checkpointing(model, auto_wrap_policy={modules.TransformerSelfAttentionLayer})
@@ -84,8 +82,7 @@ def main():
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         loss.item()
-        # Compilation by torch.compile leaves objects in reference cycles. Without this call,
-        # Python's garbage collector does not free them before the 25th step.
+        # Compilation by torch.compile leaves objects in reference cycles. Without this call, Python's garbage collector does not free them before the 25th step.
         gc.collect()
         print(json.dumps({"peak": torch.cuda.memory_stats()["active_bytes.all.peak"]}))
         torch.cuda.reset_peak_memory_stats()  # as the recipes do after logging a step

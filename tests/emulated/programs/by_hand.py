@@ -56,8 +56,7 @@ def functional():
 
 
 class Within(torch.optim.Optimizer):
-    """Like LOMO, updates each weight during the backward pass, as soon as its gradient is complete.
-step() is not called."""
+    """Like LOMO, updates each weight during the backward pass, as soon as its gradient is complete. step() is not called."""
 
     def __init__(self, parameters):
         super().__init__(parameters, {})

@@ -56,8 +56,7 @@ def takes(name):
 
 
 def large_files():
-    """Checks that all readers of PyTorch's format can read large files, although these are written
-as sparse files."""
+    """Checks that all readers of PyTorch's format can read large files, although these are written as sparse files."""
     model = torch.nn.Linear(1024, 80_000, device="cuda")
     saved = {"model": model, "tied": model.weight, "steps": torch.arange(5), "small": torch.ones(3, device="cuda"), "other": (1, None, "text")}
     torch.save(saved, path("large.pt"))

@@ -8,8 +8,7 @@ import torch
 
 
 def packed_lengths(position_ids):
-    """Computes the lengths of packed sequences as transformers' prepare_fa_kwargs_from_position_ids
-does."""
+    """Computes the lengths of packed sequences as transformers' prepare_fa_kwargs_from_position_ids does."""
     flat = position_ids.view(-1)
     starts = (flat == 0).nonzero().view(-1)
     ends = torch.cat((starts.to(dtype=torch.int32, device=flat.device), torch.tensor(flat.size(), dtype=torch.int32, device=flat.device)))
@@ -96,8 +95,7 @@ def assignment_to_indices(assignment):
 
 
 def matched():
-    """Assigns predictions to targets as RF-DETR does, with a module that has the function names of
-torch_linear_assignment 0.1."""
+    """Assigns predictions to targets as RF-DETR does, with a module that has the function names of torch_linear_assignment 0.1."""
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "torch_linear_assignment"))
         for name, text in (("__init__", ""), ("assignment", ASSIGNMENT)):

@@ -11,9 +11,8 @@ from torch import nn
 
 
 def note_allocations(folder, rank):
-    """Before every layer, writes to a file the process id and the counts of allocations and
-    launches that the emulated platform has had so far. The file remains if this process is killed.
-    """
+    """Before every layer, writes to a file the process id and the counts of allocations and launches
+    that the emulated platform has had so far. The file remains if this process is killed."""
     file = os.open(os.path.join(folder, "rank-%d" % rank), os.O_WRONLY | os.O_CREAT, 0o666)
     platform = ctypes.CDLL("libvramscope-emulated.so")
     report = os.path.join(os.environ["VRAMSCOPE_EMULATED_OUTPUT"], "platform-%d.json" % os.getpid())

@@ -53,8 +53,7 @@ MADE = (
 
 
 def images():
-    """Replaces image tokens with features, as vision-language models do. Each feature must get a
-gradient."""
+    """Replaces image tokens with features, as vision-language models do. Each feature must get a gradient."""
     tokens = TOKENS.cuda()
     words = torch.randn(4, 5, 8, device="cuda", requires_grad=True)
     place = (tokens == 2).unsqueeze(-1).expand_as(words)
@@ -67,8 +66,7 @@ gradient."""
 
 
 def padding():
-    """Images that are all zeros count as padding of a batch. Computed images must not count as
-such."""
+    """Images that are all zeros count as padding of a batch. Computed images must not count as such."""
     pixels = torch.randn(3, 4, 64, 64, device="cuda").half().view(12, 64, 64)
     real = (pixels == 0.0).sum(dim=(-1, -2)) != pixels[0].numel()
     assert any(real) and pixels[real].shape == (12, 64, 64) and pixels[pixels == 0.0].shape == (12 * 64 * 64,)

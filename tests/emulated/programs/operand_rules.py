@@ -43,8 +43,7 @@ say("CatArrayBatchedCopy", [left, right, total], [three])
 two = torch.cat([left, right])
 say("CatArrayBatchedCopy", [left, right], [two])
 
-# The lists are so long that they need several launches. Each launch has only its own tensors as
-# operands.
+# The lists are so long that they need several launches. Each launch has only its own tensors as operands.
 these = [torch.randn(100 + i, device="cuda") for i in range(54)]
 those = [torch.randn(100 + i, device="cuda") for i in range(54)]
 sums = torch._foreach_add(these, those)

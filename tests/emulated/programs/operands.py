@@ -30,8 +30,7 @@ say("vectorized_elementwise_kernel", [left, right], [total])
 total.mul_(2)
 say("vectorized_elementwise_kernel", [total], [total])
 
-# During the capture of a graph, blocks reuse the addresses of blocks that were freed. During a
-# replay, all of these blocks are free.
+# During the capture of a graph, blocks reuse the addresses of blocks that were freed. During a replay, all of these blocks are free.
 graph = torch.cuda.CUDAGraph()
 captured = []
 with torch.cuda.graph(graph):

@@ -39,8 +39,7 @@ class Model(nn.Module):
 
 
 def by_hand(name, model):
-    """Changes the model as a user would do to get the effect of the toggle. Returns the arguments
-of the optimizer that the toggle changes."""
+    """Changes the model as a user would do to get the effect of the toggle. Returns the arguments of the optimizer that the toggle changes."""
     if name == "bf16":
         model.forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)
     if name in ("checkpointing", "checkpointing=reentrant"):

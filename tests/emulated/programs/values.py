@@ -37,8 +37,7 @@ def pairs(labels):
 
 
 def trained_by():
-    """Reads numbers that a program divides by, takes the logarithm of, or tests to decide whether
-it trains. Also reads a number that a memset wrote, and numbers of a GradScaler."""
+    """Reads numbers that a program divides by, takes the logarithm of, or tests to decide whether it trains. Also reads a number that a memset wrote, and numbers of a GradScaler."""
     weights = torch.ones(4, device="cuda", requires_grad=True)
     optimizer = torch.optim.SGD([weights], 0.1)
     trained = 0

@@ -59,8 +59,7 @@ def changed(device):
 
 
 def unknown():
-    """If unknown numbers are written into a tensor with known contents, the contents become
-unknown."""
+    """If unknown numbers are written into a tensor with known contents, the contents become unknown."""
     computed = (torch.randn(40, 3, device="cuda") @ torch.randn(3, 3, device="cuda")).long()[0]
     for known in (torch.tensor([7, 7, 7], device="cuda"), torch.full((3,), 7, device="cuda")):
         torch.arange(known[0], device="cuda")

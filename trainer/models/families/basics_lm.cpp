@@ -1,9 +1,9 @@
-// The "basics" model: a pre-norm decoder with RMSNorm, RoPE, SwiGLU and attention written with
-// elementary operators and einsum, as in the programs behind the recorded snapshots. Every tensor
-// lives exactly as long as in that Python program, so that the allocations and frees of a planned
-// step equal those of a recorded step event for event.
+// The "basics" model: a pre-norm decoder with RMSNorm, RoPE, SwiGLU and attention, written with
+// elementary operators and einsum. So are the programs whose snapshots were recorded. Each tensor
+// lives exactly as long as in those Python programs, so that allocations and frees of a planned
+// step equal those of a recorded step, event for event.
 //
-// How Python's lifetimes are reproduced (they determine the order of the frees):
+// Python's lifetimes determine the order of the frees. They are reproduced in this way:
 //   - Temporary operands are freed right after the operator, the left operand first. C++ keeps
 //     temporaries to the end of the full expression. `Operands` consume their tensors.
 //   - Operands are evaluated left to right. So they are written in braces, not as function
@@ -14,7 +14,7 @@
 //     The caller of a plain function does not keep them.
 //   - A rebound name keeps its old tensor until the new one exists.
 //
-// A sequence longer than the model's context is allowed: the rotary table is made for the run's
+// Sequences may be longer than the model's context: the rotary table has the run's
 // length.
 #include <torch/types.h>
 
@@ -34,7 +34,7 @@ namespace {
 
 using at::Tensor;
 
-// --- operators that release their operands as Python does
+// --- operators that release their operands when Python would
 
 struct Operands {
   Tensor left, right;
@@ -107,7 +107,7 @@ Tensor MaxOfRows(Tensor x) {
   return Apply(std::move(x), [](auto& a) { return std::get<0>(at::max(a, -1, /*keepdim=*/true)); });
 }
 
-// Frees the variables of a returning frame in Python's order.
+// Frees variables in the order in which a Python frame frees them when it returns.
 template <class... Tensors>
 void Drop(Tensors&... tensors) {
   (tensors.reset(), ...);
@@ -402,7 +402,7 @@ class BasicsLm : public Model {
   }
   std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig& config,
                                               const std::vector<Tensor>& trained) override {
-    // The model's script has its own AdamW in loop form. The foreach and fused forms are PyTorch's.
+    // The script of this model has an AdamW of its own, a loop. Foreach and fused are PyTorch's.
     if (config.name != "adamw" || config.impl != OptimizerImpl::kLoop) {
       return nullptr;
     }

@@ -43,7 +43,7 @@ class Embeddings : public Module {
         AddBuffer({.name = "position_ids", .shape = {1, n}, .dtype = at::kLong, .value = [n] {
                      return at::arange(n, at::kLong).unsqueeze(0);
                    }});
-    // Used if a batch has no token types.
+    // The token types of batches that have none.
     AddBuffer({.name = "token_type_ids", .shape = {1, n}, .dtype = at::kLong, .value = [n] {
                  return at::zeros({1, n}, at::kLong);
                }});

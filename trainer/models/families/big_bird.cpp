@@ -1,5 +1,5 @@
-// BigBird as a sequence classifier: BERT's layers with block-sparse attention, in which each block
-// attends to its neighbours, some random blocks, the first and the last. Mirrors Hugging Face
+// BigBird as a sequence classifier: BERT's layers with block-sparse attention. Each block attends
+// to its neighbours, some random blocks, the first block and the last. Mirrors Hugging Face
 // transformers 4.51: models/big_bird/modeling_big_bird.py, with the attention mask of sequences
 // without padding. A sequence that is too short for its blocks gets full attention, as in
 // transformers.
@@ -53,8 +53,8 @@ absl::StatusOr<BigBirdConfig> Read(std::string_view json, const ModelOptions& op
   const absl::StatusOr<run::Activation> activation = run::ActivationOf(name, "hidden_act");
   if (!activation.ok()) return activation.status();
   c.activation = *activation;
-  // The original switches to full attention permanently at the first sequence that is too short.
-  // All sequences of a run have the same length.
+  // The original permanently switches to full attention when a sequence is too short. In a run, all
+  // sequences have the same length.
   c.block_sparse = kind == "block_sparse" && options.seq > (5 + 2 * c.random_blocks) * c.block;
   if (c.block_sparse && (options.seq + c.block - 1) / c.block * c.block > c.positions) {
     reader.Fail("seq = " + std::to_string(options.seq) + " is longer than the model's " +
@@ -87,7 +87,7 @@ class Embeddings : public Module {
                    }});
   }
 
-  // Zeros, for a batch without token types.
+  // Returns zeros, because batches have no token types.
   at::Tensor TypeIds(const at::Tensor& ids) const {
     return type_ids_->tensor.slice(1, 0, ids.size(1)).expand({ids.size(0), ids.size(1)});
   }
@@ -114,7 +114,7 @@ class Embeddings : public Module {
   Buffer *position_ids_, *type_ids_;
 };
 
-// Masks that all layers of one forward pass share.
+// The masks that all layers of a forward pass share.
 struct Masks {
   at::Tensor full;                     // mask of full attention
   at::Tensor blocked, band, from, to;  // masks of attention between blocks
@@ -150,7 +150,7 @@ void AddPenalty(at::Tensor& scores, const at::Tensor& mask) {
   scores += penalty;
 }
 
-// The blocks [b, h, n, ...] at `indices` [b, h, ...].
+// Returns those of the blocks [b, h, n, ...] that `indices` [b, h, ...] selects.
 at::Tensor Gather(const at::Tensor& blocks, const at::Tensor& indices) {
   const int64_t picked = indices.size(-2) * indices.size(-1);
   at::Tensor shift = at::arange(indices.size(0) * indices.size(1) * picked, indices.options());
@@ -219,8 +219,8 @@ class BlockSparseAttention : public FullAttention {
     return at::einsum("blq,bhlk->bhlqk", {blocked.slice(1, 1, -1), mask});
   }
 
-  // The second block, or the last but one: these attend to their neighbours, the first and the last
-  // block, and random blocks.
+  // The tensors of the second block or the last but one. These attend to their neighbours, the
+  // first and last block, and random blocks.
   struct Edge {
     at::Tensor keys, values, product, sequence_pad, random_pad, weights, context;
   };
@@ -245,7 +245,7 @@ class BlockSparseAttention : public FullAttention {
     at::Tensor random_values = Gather(values, chosen);
     random_values = random_values.view(gathered);
 
-    // The first and the last block attend to everything.
+    // The first and the last block attend to all blocks.
     const auto everything = [&](int64_t which, at::Tensor& product, at::Tensor& weights) {
       product = ProductTransposed(queries.select(2, which), key);
       product = product * scale;
@@ -290,7 +290,7 @@ class BlockSparseAttention : public FullAttention {
     at::Tensor first = everything(0, first_product, first_weights);
     Edge second = edge(1, {0, 1, 2, -1}, 0, to.slice(3, 0, 3 * block), to.slice(3, -block));
 
-    // Blocks in the middle attend to their neighbours, some random blocks, the first and the last.
+    // Blocks in the middle attend to their neighbours, random blocks, the first block and the last.
     const auto neighbours = [](const at::Tensor& all) {
       return at::cat({all.slice(2, 1, -3), all.slice(2, 2, -2), all.slice(2, 3, -1)}, 3);
     };

@@ -140,7 +140,7 @@ class Attention : public Module {
       query = query / std::sqrt(static_cast<double>(width));
       scores = at::matmul(query, key.transpose(2, 3));
       hidden = (mask == 0).view({batch, 1, 1, key.size(2)}).expand_as(scores);
-      // The fill value is a scalar tensor on the host, as in the original.
+      // As in the original, the value to fill in is a scalar tensor on the host.
       scores = scores.masked_fill(
           hidden, at::scalar_tensor(LowestFinite(scores.scalar_type()), at::kFloat));
       weights = at::softmax(scores, -1);

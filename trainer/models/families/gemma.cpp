@@ -20,7 +20,7 @@ absl::StatusOr<DecoderConfig> Read(std::string_view json) {
   c.mask_by_triangle = true;
   c.norm_scale = RmsNorm::Scale::kOnePlusWeight;
   c.embedding_scaling = DecoderConfig::Scaling::kNumber;
-  // Some files also have hidden_activation, but the class does not read it.
+  // Ignores hidden_activation, which some files have: transformers' class does not read it.
   if (absl::Status status = run::ReadRotaryDecoder(*object, {.needs_kv_heads = true}, c);
       !status.ok()) {
     return status;

@@ -1,4 +1,4 @@
-// Gemma 2: like Gemma, with norms around each part and a window in every other layer; scores and
+// Gemma 2: like Gemma, with norms around each part and a window in every other layer. Scores and
 // logits are capped. Mirrors Hugging Face transformers 4.51: models/gemma2/modeling_gemma2.py
 // (trainer/models/gemma_layer.h).
 #include "profiler/run/config_reader.h"

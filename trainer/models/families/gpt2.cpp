@@ -42,7 +42,7 @@ class Attention : public Module {
     mask_ = AddBuffer({.name = "bias", .shape = {1, 1, n, n}, .dtype = at::kBool, .value = [n] {
                          return at::ones({n, n}, at::kBool).tril().view({1, 1, n, n});
                        }});
-    // transformers no longer uses this second buffer, but still moves it to the device.
+    // transformers does not use this second buffer any more, but still moves it to the device.
     AddBuffer({.name = "masked_bias", .shape = {}, .dtype = o.dtype, .value = [type = o.dtype] {
                  return torch::tensor(-1e4F).to(type);
                }});
@@ -50,7 +50,7 @@ class Attention : public Module {
     AddChild(&output_);
   }
 
-  // `mask` is added to the scores of eager attention; undefined: nothing is added.
+  // If `mask` is defined, adds it to the scores of eager attention.
   at::Tensor Forward(const at::Tensor& x, const at::Tensor& mask) {
     ModuleScope scope(name());
     const int64_t batch = x.size(0), seq = x.size(1);
@@ -200,7 +200,7 @@ class Block : public Module {
   Mlp mlp_;
 };
 
-// "transformer": everything below the output layer.
+// "transformer": all of the model except the output layer.
 class Decoder : public Module {
  public:
   using Config = run::ModelConfig;

@@ -1,4 +1,4 @@
-// Mixtral: like Mistral, with experts in place of the feed-forward part. Mirrors Hugging Face
+// Mixtral: like Mistral, with experts instead of the feed-forward part. Mirrors Hugging Face
 // transformers 4.51: models/mixtral/modeling_mixtral.py (trainer/models/decoder.h, experts.h).
 #include <algorithm>
 

@@ -57,10 +57,10 @@ class Attention : public AttentionLayer {
       *part = part->view({batch, seq, -1, config_.head_dim}).transpose(1, 2);
     }
     {
-      // The first part of a head is rotated; the rest, which may be empty, is unchanged.
+      // Rotates the first part of each head. The rest, which may be empty, stays as it is.
       const at::Tensor c = cos.unsqueeze(1), s = sin.unsqueeze(1);
       const int64_t turned = c.size(-1);
-      // As in Python, indexing a whole dimension does not create a slice.
+      // As in Python, an index that covers the whole dimension makes an alias, not a slice.
       const auto front = [&](const at::Tensor& x) {
         return turned == x.size(-1) ? at::alias(x) : x.slice(-1, 0, turned);
       };

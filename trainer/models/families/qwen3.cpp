@@ -1,4 +1,4 @@
-// Qwen3: like Llama, with a norm of each head's query and key. Mirrors
+// Qwen3: like Llama, with a norm for the query and the key of each head. Mirrors
 // models/qwen3/modeling_qwen3.py of Hugging Face transformers 4.51, with the limits named in
 // trainer/models/decoder.h.
 #include "profiler/run/config_reader.h"
@@ -23,8 +23,8 @@ absl::StatusOr<DecoderConfig> Read(std::string_view json) {
   }
   run::ConfigReader reader(*object);
   c.qkv_bias = c.output_bias = reader.Bool("attention_bias", false);
-  // As in transformers, sliding_window applies to the attention mask even if use_sliding_window is
-  // false. If sliding_window is null, there is no window.
+  // As in transformers, the mask has a window if sliding_window is set, even if use_sliding_window
+  // is false. If sliding_window is null, there is no window.
   const auto window = object->find("sliding_window");
   if (window == object->end() || !window->is_null()) {
     c.sliding_window = reader.Integer({"sliding_window"}, 1, run::kMaxPositions, 4096);

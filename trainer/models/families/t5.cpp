@@ -170,7 +170,7 @@ class FeedForward : public Module {
   Linear up_, gate_, down_;
 };
 
-// Norm, attention or MLP, dropout, residual: "layer.0" to "layer.2" of a block.
+// "layer.0" to "layer.2" of a block: each has a norm, attention or an MLP, dropout, and a residual.
 class AttentionLayer : public Module {
  public:
   AttentionLayer(std::string name, const Config& c, bool decoder, bool cross, bool first)
@@ -260,8 +260,8 @@ class T5Stack : public Module {
     AddChild(&norm_);
   }
 
-  // For a decoder, `memory` and `memory_mask` are the encoder's output and the sources' mask. In
-  // generation, `embedded` contains the tokens after those in the cache.
+  // In a decoder, `memory` is the encoder's output and `memory_mask` the mask of the sources. In
+  // generation, `embedded` contains the tokens that are not in the cache yet.
   at::Tensor Forward(const at::Tensor& embedded, const at::Tensor& given_mask,
                      const at::Tensor& memory, const at::Tensor& memory_mask,
                      const LayerRunner& runner) {
@@ -363,7 +363,7 @@ class T5 : public Model {
             {.name = "attention_mask", .shape = {rows, seq}},
             {.name = "labels", .shape = {rows, seq}}};
   }
-  // The task is to repeat the source.
+  // Makes a task that can be learned: to repeat the source.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
     at::Tensor tokens[] = {host[0], host[2]};
     FillTokens(tokens, config_.vocab, Labels::kCopies, random);
@@ -382,7 +382,7 @@ class T5 : public Model {
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
     at::Tensor loss =
         at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), batch["labels"].view(-1));
-    // Kept until the loss is computed, as in the original.
+    // As in the original, these are kept until the loss is computed.
     for (at::Tensor* local : {&decoder_ids_, &encoded_, &decoder_output_, &decoded_})
       local->reset();
     return loss;

@@ -1,6 +1,6 @@
-// torch.nn.Transformer on float inputs: post-norm encoder and decoder layers of
-// nn.MultiheadAttention and a ReLU MLP, and a norm after each stack. Targets are dense, with cross
-// entropy over dimension 1 as in nn.CrossEntropyLoss. Mirrors torch 2.11:
+// torch.nn.Transformer on float inputs: post-norm encoder and decoder layers, made of
+// nn.MultiheadAttention and a ReLU MLP, and a norm after each stack. Targets are dense. The loss is
+// the cross entropy over dimension 1, as in nn.CrossEntropyLoss. Mirrors torch 2.11:
 // nn/modules/transformer.py.
 //
 // config.json: nn.Transformer's own argument names under "model_type": "torch_transformer".
@@ -93,7 +93,7 @@ MultiheadAttention::Options Heads(const Config& c) {
   return {.width = c.width, .heads = c.heads, .dropout = c.dropout, .dtype = c.dtype};
 }
 
-// A layer of either stack. A decoder's layer also attends to the encoder's output.
+// A layer of the encoder or the decoder. In the decoder, it also attends to the encoder's output.
 class Layer : public Module {
  public:
   Layer(std::string name, const Config& c, bool decoder)
@@ -249,7 +249,7 @@ class TorchTransformer : public Model {
             {.name = "tgt", .shape = shape, .dtype = config_.dtype},
             {.name = "labels", .shape = shape, .dtype = config_.dtype}};
   }
-  // The labels are the softmax of the targets.
+  // Makes a task that can be learned: the labels are the softmax of the targets.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
     const int64_t samples = config_.transposed ? 0 : 1;  // dimension of the samples
     for (int64_t row = 0; row < host[0].size(samples); ++row) {

@@ -1,5 +1,5 @@
-// torchvision's VisionTransformer: patches by a convolution, a class token, learned positions,
-// pre-norm blocks of nn.MultiheadAttention and a GELU MLP, a linear head over the class token.
+// torchvision's VisionTransformer: patches made by a convolution, a class token, learned positions,
+// pre-norm blocks (nn.MultiheadAttention and a GELU MLP), and a linear head over the class token.
 // Mirrors torchvision 0.26: models/vision_transformer.py. Two additional options serve designs
 // without a class token: "class_token": false and "pool": "mean".
 //
@@ -230,7 +230,7 @@ class Patches : public Module {
   std::shared_ptr<Parameter> weight_, bias_;
 };
 
-// Weight and bias start at zero, as in torchvision.
+// As in torchvision, the initial weight and bias are zero.
 class Heads : public Module {
  public:
   Heads(const Config& c, at::ScalarType dtype)

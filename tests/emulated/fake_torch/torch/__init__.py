@@ -13,8 +13,7 @@ _entries, _blocks, _counts, _waiting = [], [], {"allocated": 0, "freed": 0}, []
 
 
 class _Methods(type):
-    """Provides any tensor method that a hook replaces, except the method that FAKE_TORCH_LACKS
-names."""
+    """Provides any tensor method that a hook replaces, except the method that FAKE_TORCH_LACKS names."""
 
     def __getattr__(cls, name):
         if name.startswith("_vramscope") or name == os.environ.get("FAKE_TORCH_LACKS"):
