@@ -4,8 +4,8 @@
 //   Trainer t;  // one per process; the first Run() starts LibTorch
 //   absl::Status s = t.Run(config, sink, {.cancel = &cancelled, .progress = show});
 //
-// A process runs either backend=plan or backend=cuda: its CUDA libraries are emulated ones or real
-// ones. Run() is called from one thread; `cancel` may be set from any thread.
+// A process runs either backend=plan or backend=cuda: its CUDA libraries are either emulated or
+// real. Run() is called from one thread; `cancel` may be set from any thread.
 #pragma once
 
 #include <absl/status/status.h>
@@ -24,9 +24,9 @@ namespace vramscope::trainer {
 struct RunHooks {
   const std::atomic<bool>* cancel = nullptr;  // polled at every op
   std::function<void(int step, int steps, const std::string& text)> progress = {};
-  // For backends that compute nothing. True: a micro-batch that begins in the same state as an
-  // earlier one is not executed; the earlier one's events are repeated. False: every micro-batch is
-  // executed. The events are the same (tests compare both).
+  // For backends that compute nothing. True: if a micro-batch begins in the same state as an
+  // earlier micro-batch, the loop repeats the earlier events instead of executing it. False: every
+  // micro-batch is executed. The events are the same (tests compare both).
   bool repeat_from_tape = true;
   int* repeated = nullptr;  // counts the repeated micro-batches
 };

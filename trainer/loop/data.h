@@ -1,5 +1,5 @@
-// The model's input data: batches with the tensors that its family names. The values are those of a
-// task that can be learned.
+// The model's input data: batches with the tensors that its family names. The values form a task
+// that a model can learn.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,7 +19,7 @@ struct DataOptions {
   int steps = 1;
   c10::Device device = c10::Device(c10::kCPU);
   bool values = true;  // false: memory is allocated, but not filled
-  // If true, host tensors are page-locked, as from a data loader with pin_memory=True.
+  // If true, host tensors are page-locked, as a data loader with pin_memory=True makes them.
   bool pinned = false;
   uint64_t seed = 0;
   TrainingScript script;
@@ -40,13 +40,13 @@ class DataSource {
   void Next(int step, int micro_batch, Batch& batch);
 
  private:
-  // Returns host tensors for `specs`. If `steps` is not 0, that is their first dimension.
+  // Returns host tensors for `specs`. If `steps` is not 0, it becomes their first dimension.
   std::vector<at::Tensor> Host(const std::vector<InputSpec>& specs, int64_t steps);
 
   const Model& model_;
   DataOptions options_;
   std::mt19937_64 random_;
-  // An input made up front: one tensor for all steps but the last, and one for the last step.
+  // An input that is created up front. One tensor is for the last step, one for all other steps.
   struct UpFront {
     std::string name;
     at::Tensor steps = {}, last = {};

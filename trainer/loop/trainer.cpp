@@ -65,7 +65,7 @@ absl::Status Guard(const Body& body) {
     return absl::UnimplementedError(FirstParagraph(error.what_without_backtrace()));
   } catch (const c10::Error& error) {
     std::string text = FirstParagraph(error.what_without_backtrace());
-    // LibTorch's CPU allocator throws no special type of exception if memory is short.
+    // If memory is short, LibTorch's CPU allocator throws a plain c10::Error.
     if (text.find("can't allocate memory") != std::string::npos) {
       return absl::ResourceExhaustedError(std::move(text));
     }
@@ -79,7 +79,7 @@ absl::Status Guard(const Body& body) {
   }
 }
 
-// Adds to the message in which op and module the run failed, unless it was cancelled.
+// Appends the operator and module that failed to the message, unless the run was cancelled.
 absl::Status WithPlace(const absl::Status& status, const std::string& place) {
   if (status.ok() || place.empty() || absl::IsCancelled(status)) return status;
   return absl::Status(status.code(),
@@ -97,7 +97,7 @@ uint64_t HostBytesAvailable() {
   return 0;
 }
 
-// Linux does not refuse memory but kills processes. So this refuses runs that cannot fit.
+// Refuses runs that cannot fit, because Linux would grant the memory and kill the process later.
 absl::Status CheckHostMemory(const Totals& totals) {
   const uint64_t available = HostBytesAvailable();
   const uint64_t needed = totals.bytes + totals.trainable * 4;  // at least weights and gradients
@@ -190,8 +190,8 @@ struct Trainer::Impl {
       return absl::FailedPreconditionError(
           "backend=plan: this process was not started on the emulated platform");
     }
-    // LibTorch counts devices in the first backward, even in a run on the CPU. If preparing for
-    // this fails, the next plan reports it.
+    // Even in a run on the CPU, LibTorch counts GPUs in the first backward. If Prepare() fails, the
+    // next plan reports the error.
     if (config.backend == run::Backend::kCpu && OnEmulatedPlatform()) {
       CudaBackend().Prepare().IgnoreError();
     }

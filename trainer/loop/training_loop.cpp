@@ -54,12 +54,12 @@ std::vector<std::unique_ptr<Held>> AroundRun(Techniques& techniques, const run::
   return held;
 }
 
-// Reports progress and the expected length of the run. Within a step, at least kBetweenSayings pass
-// between two calls.
+// Reports progress and the expected length of the run. Within a step, it is called at most once per
+// kBetweenSayings.
 using Say = std::function<void(int step, const std::string& text)>;
 constexpr std::chrono::milliseconds kBetweenSayings{200};
 
-// Estimates how many events the run will have from the events of a part of it.
+// Estimates the number of events of the whole run, based on the events of a part of it.
 class RunLength {
  public:
   explicit RunLength(const run::RunConfig& config) : config_(config) {}
@@ -77,7 +77,7 @@ class RunLength {
         "a micro-batch). From the second step and the second micro-batch on, memory use repeats",
         config_.steps, config_.micro_batches, millions_, kMaxRunEvents / 1'000'000))};
   }
-  // Refuses the run if the work of a technique itself is too long: it would give `whole` events.
+  // Refuses the run if `whole`, the number of events of a technique's own work, is too large.
   void Saw(double whole) {
     if (whole <= static_cast<double>(kMaxRunEvents)) return;
     throw RunRefused{absl::InvalidArgumentError(
@@ -129,7 +129,7 @@ class Loop {
       auto* measures = dynamic_cast<MeasuresGradients*>(technique.get());
       if (measures != nullptr && sharing_ != nullptr) measures->Join(*sharing_);
     }
-    // If a script keeps outputs, a micro-batch frees the outputs of the one before. Such
+    // If a script keeps outputs, each micro-batch frees the previous micro-batch's outputs. Such
     // micro-batches cannot be repeated from a tape.
     if (!hooks.repeat_from_tape || script_.keeps_outputs || !All(&Technique::repeats)) return;
     if (rehearsal != nullptr && Adopt(*rehearsal)) return;
@@ -182,7 +182,7 @@ class Loop {
     for (auto& technique : techniques_) technique->AfterSetUp(context_, model_, trained_);
     model_.layer_runner = nullptr;
     model_.inputs_require_grad = false;
-    // Goes backwards, so that the first technique becomes the outermost.
+    // Wraps in reverse order, so that the first technique becomes the outermost.
     std::for_each(techniques_.rbegin(), techniques_.rend(), [&](auto& technique) {
       model_.layer_runner =
           technique->AroundLayers(context_, model_, std::move(model_.layer_runner));
@@ -240,8 +240,8 @@ class Loop {
   }
   std::string LengthText() const { return length_.Text(); }
 
-  // A script that keeps its outputs frees them between steps: gradients after each step but the
-  // last, and logits and loss only before the last step. So the state at the end can be inspected.
+  // Between steps, a script that keeps its outputs frees gradients. It frees logits and loss only
+  // before the last step. It frees nothing after the last step, so that the state can be inspected.
   void BetweenSteps(int next_step) {
     if (!script_.keeps_outputs) return;
     PhaseScope phase(Phase::kZeroGrad);
@@ -280,7 +280,7 @@ class Loop {
     while (!held.empty()) held.pop_back();
   }
 
-  // Gives a technique access to the loop for work that it does `times` times in the run.
+  // Gives a technique access to the loop. The technique does its work `times` times in the run.
   LoopAccess Access(int times) {
     return {.hold = [this] { return Hold(); },
             .done =
@@ -366,7 +366,7 @@ class Loop {
       data_.Next(step, k, batch_);
     }
     // The first micro-batch allocates the gradients, and later ones add to them, so each kind has a
-    // tape of its own.
+    // separate tape.
     MicroBatchTape* tape = tapes_[HasGradients() ? 1 : 0].get();
     if (tape == nullptr) return Execute();
     if (tape->ready()) {
@@ -396,7 +396,7 @@ class Loop {
       PhaseScope phase(Phase::kLoss);
       ModuleScope module("loss");
       loss_ = loss_function_(model_, logits_, batch_);
-      // In a program, forward has returned now, and only its loss is still in use.
+      // In a Python program, forward has returned by now, and only the loss is still referenced.
       if (!script_.keeps_outputs) logits_.reset();
       Release(held);
       // As in transformers' Trainer, this is outside of autocast.
@@ -416,8 +416,8 @@ class Loop {
     return value;
   }
 
-  // Waits for the device, so that its work counts as part of this phase. Does not wait with several
-  // ranks: a real program's host continues while a collective keeps its inputs.
+  // Waits for the device, so that the device's work counts as part of this phase. With several
+  // ranks, does not wait, because the host of a real program continues during a collective.
   void FinishPhase() {
     if (sharing_ == nullptr) backend_.FinishWork();
   }
@@ -473,7 +473,7 @@ std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, M
   if (units.size() < kFewest) return {};
   for (size_t i = 0; i < layers.size(); ++i) units[i / size].push_back(path_of[layers[i]]);
 
-  // The kind and the parameters of each layer, as text, to compare layers.
+  // The kind and the parameters of each layer as text, used to compare layers.
   std::vector<std::string> parameters(layers.size());
   const std::vector<Parameter*> all = model.Parameters();
   auto next = all.begin();

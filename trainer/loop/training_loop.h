@@ -22,8 +22,8 @@ namespace vramscope::trainer {
 using Techniques = std::vector<std::unique_ptr<Technique>>;
 
 // Tapes of micro-batches that were executed before the run with only the first and last layers of
-// the model. This needs a backend that computes no values. There, the omitted layers would allocate
-// and free in the same way as the executed ones.
+// the model. The backend must compute no values. Only then do the omitted layers allocate and free
+// in the same way as the executed layers.
 struct Rehearsal {
   std::unique_ptr<MicroBatchTape> tapes[2];  // without and with existing gradients
   ShortenedStack stack;
@@ -40,18 +40,18 @@ std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
 absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config,
                                                   Techniques& techniques);
 
-// Thrown when it turns out that a run is too long or its trace too large
+// Thrown during a run that proves to be too long, or whose trace is too large
 // (kInvalidArgument).
 struct RunRefused {
   absl::Status status;
 };
-// The maximum number of events in a run. A trace with so many takes about 1.5 GB of memory.
+// The maximum number of events in a run. A trace of this length takes 1.5 GB of memory.
 inline constexpr uint64_t kMaxRunEvents = 10'000'000;
 
 // Materializes the model and trains it for config.steps. If the backend computes, each step ends
-// with a marker "loss=2.345". Throws LibTorch's exceptions, CancelledError, and, as soon as a
-// micro-batch or a step shows that the run would be too long, RunRefused. On return or exception,
-// all device memory except the model's own tensors is freed.
+// with a marker "loss=2.345". Throws LibTorch's exceptions and CancelledError. Throws RunRefused as
+// soon as a micro-batch or step shows that the run would be too long. On return or exception, all
+// device memory except the model's own tensors is freed.
 void RunTraining(const run::RunConfig& config, Model& model, Techniques& techniques,
                  Backend& backend, Recorder& recorder, const RunHooks& hooks,
                  std::unique_ptr<Rehearsal> rehearsal = nullptr);

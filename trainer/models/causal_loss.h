@@ -9,13 +9,13 @@
 
 namespace vramscope::trainer {
 
-// Computes the cross entropy of rows of logits. If null, PyTorch's operator computes it.
+// Computes the cross entropy of rows of logits. If it is null, PyTorch's operator is used.
 using CrossEntropy = std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)>;
 
-// Returns the mean cross entropy in fp32, where token i predicts token i + 1. Like versions of
-// Hugging Face transformers, either pads the labels by one ignored token and shifts them (4.51,
-// loss/loss_utils.py), or cuts off the logits of the last token. For kUpcastInModel, logits must be
-// fp32.
+// Returns the mean cross entropy in fp32. The logits of token i predict token i + 1. As in
+// transformers, either the labels are shifted and padded with an ignored token (4.51,
+// loss/loss_utils.py), or the last token's logits are cut off. For kUpcastInModel, the logits must
+// already be fp32.
 at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& labels,
                                LossPath path = LossPath::kLabelsShifted,
                                const CrossEntropy& cross_entropy = nullptr);

@@ -18,12 +18,12 @@
 
 namespace vramscope::trainer {
 
-// How families differ after their last layer.
+// How families differ after the last layer.
 struct CausalHead {
   bool bias = false;
   double cap = 0;  // logits: cap * tanh(logits / cap); 0: not capped
-  // If true, generates as transformers does without cache classes: with tuples of keys and values,
-  // and with the logits of all tokens.
+  // Whether generation keeps keys and values in tuples, as models without transformers' cache
+  // classes do, and computes the logits of all tokens.
   bool tuples = false;
 };
 

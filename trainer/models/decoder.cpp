@@ -48,8 +48,8 @@ at::Tensor Activate(run::Activation activation, const std::string& name, const a
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
                       int64_t prefix) {
-  // The flash-attn package accepts no mask. Instead of a mask, attention gets the positions, in
-  // which it looks for packed samples.
+  // The flash-attn package accepts no mask. The attention gets the positions in place of a mask, to
+  // find packed samples.
   if (attention == AttentionKind::kFlash2) return positions.unsqueeze(0);
   const int64_t seq = positions.size(0);
   const bool window = config.sliding_window > 0 && !config.mask_always;
@@ -131,7 +131,7 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
   }
   const bool window = config.sliding_window > 0;
   if (!eager && room == 0 && (!window || pass.mask.size(1) < config.sliding_window)) {
-    // No token is masked, so the operator can apply the causal mask. transformers checks this.
+    // transformers first checks that no token is masked. The operator then applies the causal mask.
     const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
     there.item<bool>();
     return {};
@@ -149,8 +149,8 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
 
 namespace {
 
-// Where positions decrease, another sample starts. This run has only one sample, but transformers
-// looks for more in every layer and waits for the result.
+// If positions decrease, another sample starts there. A row of this run has only one sample, but
+// transformers checks this in every layer and waits for the result.
 void LookForPackedSamples(const at::Tensor& position_ids) {
   at::Tensor rising = at::diff(position_ids);
   rising = rising >= 0;
@@ -330,8 +330,8 @@ at::Tensor DecoderLayer::Forward(const at::Tensor& input, const DecoderPass& pas
   ModuleScope scope(name());
   at::Tensor residual = input;
   at::Tensor hidden = input_norm_.Forward(input);
-  // Keeps the attention weights until the layer returns. If this part runs again in backward, the
-  // layer has returned, so the new weights are dropped.
+  // The attention weights live until the layer returns. When backward runs this part again, the new
+  // weights are discarded.
   const auto weights = std::make_shared<at::Tensor>();
   at::Tensor kept;
   hidden = RunPart(Part::kAttention, hidden,

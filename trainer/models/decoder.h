@@ -35,14 +35,14 @@ namespace vramscope::trainer {
 std::vector<run::FamilyDeclaration::LoraChoice> GatedDecoderAdapters();
 
 struct DecoderConfig : run::ModelConfig {
-  // The additive mask: whether its lower triangle is cleared before it is compared with the
-  // positions, whether SDPA gets it even if its causal mode would suffice, and how many columns it
-  // has in addition to the keys.
+  // Details of the additive mask. mask_by_triangle: the lower triangle is cleared before the mask
+  // is compared with the positions. mask_always: SDPA gets a mask even if is_causal would suffice.
+  // mask_extra_columns: the mask has this many more columns than there are keys.
   bool mask_by_triangle = false;
   bool mask_always = false;
   int64_t mask_extra_columns = 1;
   RmsNorm::Scale norm_scale = RmsNorm::Scale::kWeight;
-  // The norms of queries and keys by head: none, after their own projection, or after all three.
+  // When a head's query and key are normalized: never, after each projection, or after all three.
   enum class HeadNorms : uint8_t { kNone, kEach, kAfterProjections } head_norms = HeadNorms::kNone;
   // Where the output of the embedding is multiplied by sqrt(hidden_size): in the decoder, with a
   // number, or in the embedding, with a buffer.
@@ -58,9 +58,9 @@ absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& option
 
 at::Tensor Activate(run::Activation activation, const std::string& name, const at::Tensor& x);
 
-// Values that all layers of one forward pass share. (Members are destroyed from the last to the
-// first.) Layers get positions and mask as arguments, so checkpoints save these. The other members
-// exist until the graph is freed, like Python's tuples.
+// Values that all layers of one forward pass share. The last member is destroyed first. Positions
+// and mask are passed to each layer as arguments, so checkpoints save them. The other members live
+// until the graph is freed, like Python's tuples.
 struct DecoderPass {
   at::Tensor local_sin, local_cos;  // defined if layers with a window have positions of their own
   at::Tensor sin, cos;
@@ -86,13 +86,13 @@ struct DecoderPass {
   }
 };
 
-// Returns the additive causal mask [batch, 1, seq, columns]. It is undefined if the attention
-// operator applies it itself, which is not possible with a prefix.
+// Returns the additive causal mask [batch, 1, seq, columns], or an undefined tensor if the
+// attention operator applies the mask itself. With a prefix, the operator cannot do that.
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
                       int64_t prefix);
 
-// Returns the mask of a generation pass, [batch, 1, s, columns], or undefined (see CausalMask()).
+// Like CausalMask(), for a generation pass: returns [batch, 1, s, columns], or an undefined tensor.
 at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
                           const GenerationPass& pass, at::ScalarType dtype);
 // Makes the mask for a cache of fixed size, as generate() does before it calls the model.
@@ -194,7 +194,7 @@ class DecoderLayer : public Module {
   RmsNorm input_norm_, post_norm_;
 };
 
-// The embedding of a decoder. With Scaling::kBuffer, it also multiplies its output.
+// The embedding of a decoder. With Scaling::kBuffer, it also multiplies by sqrt(hidden_size).
 class DecoderEmbedding : public Embedding {
  public:
   DecoderEmbedding(const DecoderConfig& config, const ModelOptions& options);

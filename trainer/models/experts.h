@@ -1,5 +1,5 @@
-// A feed-forward part with many experts. For each token, a router chooses some of them. As in
-// transformers, a loop selects the tokens of each expert by index and passes them to it.
+// A feed-forward part with many experts. A router chooses some experts for each token. As in
+// transformers, a loop passes each expert its tokens, selected by index.
 //
 // The router's choice depends on computed values. The emulated platform computes nothing, so all
 // experts are assumed to get equally many tokens there. Families declare this with kEvenRouting.
@@ -29,7 +29,7 @@ inline constexpr std::string_view kEvenRouting =
 
 inline constexpr int64_t kMaxExperts = 4096;
 
-// Makes `reader` fail if the config adds a loss that balances the experts.
+// Fails if the config adds an auxiliary loss to balance the experts' load.
 void RefuseRouterLoss(run::ConfigReader& reader);
 
 class SparseMoe : public FeedForward {

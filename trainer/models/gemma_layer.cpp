@@ -11,8 +11,8 @@
 namespace vramscope::trainer {
 namespace {
 
-// Returns a mask that also hides positions before the window, and a mask of these positions. In
-// Python, the layer's frame keeps both.
+// Returns two tensors that the layer's Python frame keeps: a mask that also hides all positions
+// before the window, and the flags of these positions.
 std::pair<at::Tensor, at::Tensor> WithWindow(const at::Tensor& mask, int64_t window) {
   at::Tensor behind = at::tril(at::ones_like(mask, mask.options().dtype(at::kBool)), -window);
   const at::Tensor cut = at::where(behind, LowestFinite(mask.scalar_type()), mask);
@@ -84,8 +84,8 @@ at::Tensor GemmaLayer::Forward(const at::Tensor& input, const DecoderPass& pass)
   const bool local = window_ > 0 && pass.local_cos.defined();
   at::Tensor residual = input;
   at::Tensor hidden = input_norm_.Forward(input);
-  // Keeps the attention weights until the layer returns. If this part runs again in backward, the
-  // layer has returned, so the new weights are dropped.
+  // The attention weights live until the layer returns. When backward runs this part again, the new
+  // weights are discarded.
   const auto weights = std::make_shared<at::Tensor>();
   hidden = RunPart(
       Part::kAttention, hidden,

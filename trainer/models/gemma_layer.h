@@ -1,5 +1,5 @@
-// The layer of Gemma 2 and 3. It has norms before and after each part. Some layers have a window,
-// which the layer itself applies to the mask.
+// The layer of Gemma 2 and 3: norms before and after each part. Some layers have a window, and each
+// of these applies its window to the mask itself.
 //
 //   GemmaLayer layer("layers.0", config, options, /*window=*/4096);
 //
@@ -26,7 +26,7 @@ struct GemmaConfig : DecoderConfig {
 // Reads the keys that Gemma 2 and 3 have in common. `config` must contain the class's defaults.
 absl::Status ReadGemma(const nlohmann::json& object, GemmaConfig& config);
 std::unique_ptr<Model> MakeGemma(const GemmaConfig& config, const ModelOptions& options);
-// Gemma 2 and 3 need an implementation of attention that accepts a mask. Returns this limit.
+// Returns the limit for Gemma 2 and 3: only attention implementations that accept a mask.
 run::FamilyDeclaration::Limit GemmaAttention();
 
 class GemmaLayer : public Module {

@@ -33,13 +33,13 @@ class KeyValueCache {
                                            const at::Tensor& positions) {
     return Next(layer_++, key, value, positions);
   }
-  // The capacity in tokens. 0 means that the cache grows.
+  // The capacity in tokens, or 0 if the cache grows.
   virtual int64_t room() const { return 0; }
-  // Whether the first pass gets an empty cache as an argument. If not, the model makes the cache.
+  // Whether the first pass gets an empty cache as an argument. If not, the model creates the cache.
   virtual bool given_empty() const { return true; }
   // The number of stored tokens, if the cache grows.
   virtual int64_t tokens() const { return 0; }
-  // Whether tokens beyond the capacity replace the oldest.
+  // Tokens beyond the capacity replace the oldest tokens.
   virtual bool slides() const { return false; }
   // The keys of the first layer. Models use their size to count the stored tokens.
   virtual at::Tensor first() const { return {}; }
@@ -53,7 +53,7 @@ class KeyValueCache {
   size_t layer_ = 0;
 };
 
-// In every pass, each layer's keys and values are allocated again, longer by the new token.
+// Every pass allocates each layer's keys and values again, with the new token's at the end.
 class DynamicCache final : public KeyValueCache {
  public:
   int64_t tokens() const override { return keys_.empty() ? 0 : keys_.front().size(-2); }
@@ -66,8 +66,8 @@ class DynamicCache final : public KeyValueCache {
   std::vector<at::Tensor> keys_, values_;
 };
 
-// Keys and values as tuples. A pass allocates the keys and values of all layers again. The tuples
-// of the previous pass exist until then, because they are its argument.
+// Keys and values as tuples. A pass gets the previous pass's tuples as an argument, and allocates
+// all keys and values again while those tuples still exist.
 class TupleCache final : public KeyValueCache {
  public:
   void Begin() override;
@@ -100,8 +100,8 @@ struct CacheShape {
   at::TensorOptions options;
 };
 
-// A cache that has its full size from the start. Attention also covers positions that have no token
-// yet, but the mask hides them.
+// A cache that is allocated at full size. Attention also computes positions without a token, but
+// the mask hides them.
 class StaticCache : public KeyValueCache {
  public:
   explicit StaticCache(const CacheShape& shape);

@@ -57,7 +57,7 @@ at::Tensor LoraAdapter::Product(const at::Tensor& x) {
 at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   ModuleScope scope(name());
   if (dropout_ == 0) return Product(x) * scaling_;
-  // Unlike in Product(), the result of dropout is freed with the arguments of the first product.
+  // Product() would keep dropout's result longer. Here, it is freed after the first product.
   at::Tensor down = at::dropout(x, dropout_, Training());
   {
     ModuleScope inner("A");
@@ -166,7 +166,7 @@ at::Tensor Linear::Base(const at::Tensor& x) const {
   return at::addmm(bias_->tensor, x.view({-1, x.size(-1)}), weight).view(sizes);
 }
 
-// Adds the adapter as PEFT's layers for bitsandbytes do, which cast only if autocast is off.
+// Adds the adapter like PEFT's bitsandbytes layers, which cast explicitly only without autocast.
 at::Tensor Linear::BesideFunction(const at::Tensor& x, at::Tensor result) {
   if (base_copies_) result = result.clone();
   const at::ScalarType dtype = result.scalar_type();
@@ -322,8 +322,8 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
 
 namespace {
 
-// The autograd node of the flash-attn package. Unlike PyTorch's built-in FlashAttention, it keeps
-// its random-number state on the GPU until backward is done, even without dropout.
+// The graph node of the flash-attn package. Unlike PyTorch's built-in version, it keeps its
+// random-number state on the GPU until backward is done, even without dropout.
 struct FlashTwo : torch::autograd::Function<FlashTwo> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& query,
                             const at::Tensor& key, const at::Tensor& value, double dropout,

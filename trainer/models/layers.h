@@ -14,9 +14,9 @@
 
 namespace vramscope::trainer {
 
-// A low-rank adapter for a linear layer, like PEFT's LoRA: B(A(dropout(x))) * alpha / rank. Its two
-// matrices have the type `dtype`. PEFT's default is fp32, whatever the layer's type. A decomposed
-// adapter (DoRA) has a third parameter: "magnitude", the row norms of the adapted weight.
+// A low-rank adapter for a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank. Its two
+// matrices have type `dtype`; PEFT's default is fp32 for layers of any type. A decomposed adapter
+// (DoRA) has a third parameter, "magnitude", the row norms of the adapted weight.
 class LoraAdapter : public Module {
  public:
   LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config, at::ScalarType dtype);
@@ -62,8 +62,8 @@ class Linear : public Module {
   bool has_adapter() const { return adapter_ != nullptr; }
   // Call this once the weights have values. It makes a DoRA layer equal the layer without DoRA.
   void StartAdapter();
-  // Makes `base` compute x W^T + b; `bias` is undefined if there is none. The adapter's result is
-  // cast to the layer's type and added to the result of `base` or, if `copies`, to a copy of it.
+  // Sets `base` to be called instead of x W^T + b. The adapter's result is cast to the layer's
+  // type, and added to the result of `base`, or to a copy of this result if `copies`.
   using BaseFunction = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& bias)>;
   void SetBase(BaseFunction base, bool copies) {
     base_ = std::move(base);
@@ -142,14 +142,14 @@ at::Tensor RepeatKv(const at::Tensor& x, int64_t n);
 // torch.finfo(dtype).min.
 double LowestFinite(at::ScalarType dtype);
 
-// Scaled dot-product attention as one operator (any implementation that is enabled), like the
-// "sdpa" function of Hugging Face. Returns [b, s, heads, d]. It is causal if `mask` is undefined.
+// Scaled dot-product attention in one operator (any enabled implementation), like the "sdpa"
+// attention function of Hugging Face. Returns [b, s, heads, d]. Without `mask`, it is causal.
 at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                          int64_t groups, const at::Tensor& mask, double dropout,
                          std::optional<double> scale);
 
-// Causal FlashAttention-2 as in the flash-attn package. The operands are [b, s, heads, d], are not
-// copied, and key and value heads are not repeated. Returns [b, s, heads, d].
+// FlashAttention-2 as in the package of that name: causal attention on operands [b, s, heads, d],
+// without copying them or expanding key and value heads. Returns [b, s, heads, d].
 at::Tensor FlashTwoAttention(const at::Tensor& query, const at::Tensor& key,
                              const at::Tensor& value, double dropout, double scale);
 

@@ -1,9 +1,9 @@
-// A layer runner that adds work before and after the layers, and calls each layer once. Like models
-// of transformers, a model can ask whether its layers are checkpointed, so that they run again in
-// backward.
+// A layer runner that adds work around the layers and calls each layer once. RunsAgain() tells a
+// model whether its layers are checkpointed, that is, run again in backward, as transformers'
+// models check.
 //
-//   return LayersOnce{.run = around, .inner = inner};   // runs again what `inner` runs again
-//   if (RunsAgain(layer_runner)) ...
+//   return LayersOnce{.run = around, .inner = inner}; // RunsAgain() asks `inner` if
+//   (RunsAgain(layer_runner)) ...
 #pragma once
 
 #include <utility>

@@ -33,13 +33,13 @@ struct ModelOptions {
   int seq = 0;  // the longest sequence of the run
 };
 
-// Differences between training scripts that affect allocations. The defaults are as in the Hugging
-// Face Trainer.
+// Differences between training scripts that affect allocations. By default, a script behaves like
+// the Hugging Face Trainer.
 struct TrainingScript {
   // If true, all inputs and targets of a run are created on the device before the first step, and
   // each step uses views of them. If false, each step creates its own inputs.
   bool inputs_up_front = false;
-  // If true, variables of the script keep logits and loss alive during backward and optimizer.
+  // The script's variables keep logits and loss alive during backward and the optimizer step.
   bool keeps_outputs = false;
 };
 
@@ -71,16 +71,16 @@ class Batch {
   std::vector<std::pair<std::string, at::Tensor>> tensors_;
 };
 
-// What the layers of a stack get in addition to the hidden state. Tensors with gradients are passed
-// from layer to layer (the encoder's output, a bias that the first layer computes for all). Tensors
-// without gradients, such as masks and positions, are passed to each layer.
+// The inputs of a stack's layers besides the hidden state. Inputs with gradients pass from layer to
+// layer (such as the encoder's output, or a bias that the first layer computes). Inputs without
+// gradients (masks, positions) are passed to each layer.
 using Carried = std::vector<at::Tensor>;
 // Runs one layer of a stack. `hidden` is the only reference to the layer's input in the stack, so a
 // wrapper (such as a checkpoint) can decide how long the input lives. May replace elements of
 // `carried`.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& hidden, Carried& carried)>;
 // Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"). Layers that
-// run again in backward get this path.
+// run again in backward have the same path.
 using LayerRunner =
     std::function<at::Tensor(at::Tensor hidden, const std::vector<LayerFunction>& layers,
                              const std::string& path, Carried& carried)>;
@@ -96,16 +96,16 @@ class Model : public Module {
   using Module::Module;
   // Describes the tensors of a micro-batch of `rows` samples. The family defines what `seq` means.
   virtual std::vector<InputSpec> Inputs(int64_t rows, int64_t seq) const = 0;
-  // For backends that compute: fills the tensors of Inputs(), on the CPU, with a learnable task.
+  // Fills the CPU tensors of Inputs(), `host`, with a learnable task, for backends that compute.
   virtual void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const = 0;
 
   virtual at::Tensor Logits(const Batch& batch) = 0;
   // Returns a 0-dim tensor. Does not free `logits`, so that the caller can decide when to do so.
   virtual at::Tensor Loss(const at::Tensor& logits, const Batch& batch) = 0;
 
-  // Makes Logits() return the last hidden states, [batch, seq, hidden], from parts of which
-  // Output() computes logits. Returns false if the model's output is not a layer over
-  // tokens.
+  // After this call, Logits() returns the last hidden states, [batch, seq, hidden], and Output()
+  // computes logits from a part of them. Returns false if no layer computes the model's output for
+  // each token.
   virtual bool SplitOutput() { return false; }
   virtual at::Tensor Output(const at::Tensor& hidden) { return hidden; }
 
@@ -121,16 +121,16 @@ class Model : public Module {
   // are the first parameters of the model.
   virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
-  // If the model's script has an optimizer of its own, returns it. Otherwise, returns
-  // null.
+  // Returns the optimizer that the model's own script uses, or null if the configured one is
+  // used.
   virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig&,
                                                       const std::vector<at::Tensor>& trained) {
     static_cast<void>(trained);
     return nullptr;
   }
 
-  // Techniques set this and the next two members before the first step. Computes the mean cross
-  // entropy of rows of logits. If null, PyTorch's operator computes it.
+  // Techniques set this and the two members below before the first step. Computes the mean cross
+  // entropy of rows of logits. If it is null, PyTorch's operator is used.
   std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)> cross_entropy;
   LayerRunner layer_runner;          // null: layers are called one after another
   bool inputs_require_grad = false;  // make the embedding's output require a gradient

@@ -153,9 +153,9 @@ void Materialize(Module& root, const MaterializeOptions& options) {
     parameter.tensor = parameter.keep_(parameter.tensor);
     TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
   };
-  // First, before anything is moved, cuts parameters that are split (parallelize_module). If two
-  // modules share a weight, each cuts it, and the two are tied again afterwards. A parameter that
-  // is stored in another form is converted later, after its weight was moved.
+  // parallelize_module splits a parameter before the module is moved. Quantization, in contrast,
+  // converts a weight after it has been moved. If two modules share a weight, each module splits
+  // it, and the weights are tied again afterwards.
   std::vector<at::Tensor> untied;
   root.Move(
       "",

@@ -49,11 +49,11 @@ class Parameter {
   const ParameterSpec& spec() const { return spec_; }
   // full name: "model.layers.0.mlp.up_proj.weight"
   const std::string& name() const { return name_; }
-  // The number of scalar weights that this parameter has in the original model.
+  // the number of scalar weights in the original parameter, before Store() changed its form
   int64_t count() const;
-  // Freezes the parameter and stores it in another form, `spec`, which represents `count` scalar
-  // weights. Call it before Materialize(), which creates the original weight and then replaces it
-  // with the result of `keep`.
+  // Freezes the parameter and stores its `count` scalar weights in another form, `spec`. Call it
+  // before Materialize(), which creates the original weight, then replaces it by the result of
+  // `keep`.
   using Keep = std::function<at::Tensor(const at::Tensor& weight)>;
   void Store(ParameterSpec spec, int64_t count, Keep keep);
   uint64_t bytes() const;
@@ -92,8 +92,8 @@ class Module {
   const std::vector<Module*>& children() const { return children_; }
   const std::vector<std::unique_ptr<Buffer>>& buffers() const { return buffers_; }
 
-  // Returns every parameter once (a tied parameter where it occurs first): first the module's own,
-  // then those of the children, in order of registration. Sets their full names.
+  // Every parameter once (a tied parameter at its first place): the module's own first, then the
+  // children's, in order of registration. Sets their full names.
   std::vector<Parameter*> Parameters();
   // If two layers have the same kind and the same parameters, they must make the same allocations.
   // For example, layers with an attention window have the kind "window".
@@ -105,8 +105,8 @@ class Module {
   Module* Adopt(std::unique_ptr<Module> child);
 
  protected:
-  // If true, children move before the module's own tensors, as in module.to(device). If false, the
-  // module stands for PEFT's wrapper, in which these tensors belong to the first child.
+  // True: children move before the module's own tensors, as in module.to(device). False: own
+  // tensors move first, because they belong to the first child in PEFT's wrapper.
   virtual bool children_move_first() const { return true; }
   std::shared_ptr<Parameter> AddParameter(std::string name, ParameterSpec spec);
   // Adds a parameter that another module has, too (tied embeddings).

@@ -26,7 +26,7 @@ struct Heads {
 
 }  // namespace
 
-// Only holds parameters. The attention uses them directly and never calls this module.
+// Only has parameters. The attention reads them directly and never calls this module.
 class MultiheadAttention::Output : public Module {
  public:
   explicit Output(const Options& o) : Module("out_proj") {

@@ -24,7 +24,7 @@ using PartRunner =
 // Runs `function`. If this thread has a PartRunner, that runner calls it.
 at::Tensor RunPart(Part part, const at::Tensor& input, const PartFunction& function);
 
-// Makes `runner` this thread's runner while the scope exists. `runner` must outlive the scope.
+// Sets this thread's PartRunner while the scope exists. `runner` must outlive the scope.
 class PartRunnerScope {
  public:
   explicit PartRunnerScope(const PartRunner* runner);

@@ -1,6 +1,6 @@
 // T5's attention: a bias that depends on the relative position is added to the scores. T5 has no
-// position embedding. The first layer of a stack looks the bias up in its table, which has a row
-// per bucket of distances. The other layers reuse it.
+// position embedding. The first layer of a stack looks up the bias in a table that has a row per
+// bucket of distances. The other layers reuse the bias.
 //
 //   RelativeAttention self("SelfAttention", config, /*decoder=*/true, /*cross=*/false, first);
 //   at::Tensor bias;  // of the stack
@@ -51,7 +51,7 @@ class RelativeAttention : public Module {
  private:
   at::Tensor MakeBias(int64_t targets, int64_t sources, const at::Tensor& scores,
                       const StackMasks& shared);
-  // The bucket of each distance: exact for small distances, logarithmic for large ones.
+  // Returns the bucket of each distance. Buckets are exact up to a limit, then logarithmic.
   at::Tensor Buckets(const at::Tensor& distance) const;
 
   const RelativeAttentionConfig& config_;

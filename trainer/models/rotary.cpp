@@ -100,8 +100,8 @@ std::pair<at::Tensor, at::Tensor> RotaryEmbedding::Forward(const at::Tensor& pos
     AutocastOff off(position_ids.device().type());
     angles = at::matmul(frequencies, positions).transpose(1, 2);
     both = at::cat({angles, angles}, -1);
-    // transformers multiplies by the scaling's attention factor. It is 1 for all supported
-    // scalings, but the product is a new tensor.
+    // transformers multiplies by the scaling's attention factor. The factor is 1 for all supported
+    // scalings, but the multiplication allocates a new tensor.
     at::Tensor plain = both.cos();
     cos = plain * 1.0;
     plain.reset();

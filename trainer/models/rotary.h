@@ -13,14 +13,14 @@
 namespace vramscope::trainer {
 
 // Returns the inverse frequencies [head_dim / 2], with the config's scaling applied. In the llama3
-// scaling, long wavelengths are divided by `factor`, short ones are kept, and those between are
-// interpolated (Hugging Face transformers, modeling_rope_utils.py).
+// scaling, the frequencies of long wavelengths are divided by `factor`, short wavelengths are kept,
+// and the rest is interpolated (Hugging Face transformers, modeling_rope_utils.py).
 std::vector<float> InverseFrequencies(const run::ModelConfig& config);
 
 class RotaryEmbedding : public Module {
  public:
-  // `theta` overrides the config's rope_theta and turns off its scaling. `width` overrides the
-  // rotated width of a head. 0: the config's value.
+  // Overrides of the config; 0 keeps the config's value. `theta` replaces rope_theta and turns off
+  // the config's scaling. `width` replaces the rotated width of a head.
   struct Own {
     double theta = 0;
     int64_t width = 0;

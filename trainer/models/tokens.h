@@ -14,8 +14,8 @@ namespace vramscope::trainer {
 std::vector<InputSpec> TokenInputs(int64_t rows, int64_t seq);
 
 // A learnable task over a small alphabet: token t is followed by t + 1. Sequences start with
-// different tokens. kCopies: the labels are a copy of the ids, and the loss shifts them.
-// kNextTokens: the labels are already shifted.
+// different tokens. kCopies: the labels equal the ids, and the loss shifts the labels. kNextTokens:
+// the labels are already shifted.
 enum class Labels : uint8_t { kCopies, kNextTokens };
 void FillTokens(std::span<at::Tensor> host, int64_t vocabulary, Labels labels,
                 std::mt19937_64& random);

@@ -13,7 +13,7 @@ inline thread_local int t_evaluations = 0;
 }
 
 inline bool Training() { return detail::t_evaluations == 0; }
-// Returns the dropout probability to pass to an operator that applies dropout itself.
+// Returns the probability for an operator that has its own dropout: p in training, otherwise 0.
 inline double DropoutNow(double p) { return Training() ? p : 0; }
 
 class EvaluationScope {

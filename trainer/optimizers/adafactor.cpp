@@ -59,7 +59,7 @@ class Adafactor final : public Optimizer {
       indices.push_back(i);
       if (!states_[i].step.defined()) states_[i] = MakeStates(parameters_[i]);
     }
-    // As in PyTorch, all parameters use the epsilon for the type of the first one with a gradient.
+    // As in PyTorch, the type of the first parameter with a gradient determines all epsilons.
     if (indices.empty()) return;
     eps1_ = Epsilon(parameters_[indices.front()].scalar_type());
     if (!foreach_) {
@@ -106,7 +106,7 @@ class Adafactor final : public Optimizer {
     return state;
   }
 
-  // Groups parameters by type and by whether they are matrices, in order of first appearance.
+  // Groups parameters of equal type, matrices separately from others, in order of first appearance.
   std::vector<std::vector<size_t>> Groups(const std::vector<size_t>& indices) const {
     std::vector<std::pair<std::pair<at::ScalarType, bool>, std::vector<size_t>>> groups;
     std::vector<at::Tensor> tensors;
@@ -141,7 +141,7 @@ class Adafactor final : public Optimizer {
     state.step += 1;
     const Rates rates = RatesOf(parameter, state.step);
     if (weight_decay_ != 0) parameter.mul_(1 - lr_ * weight_decay_);
-    // As in Python, each variable keeps its tensor until it is assigned again.
+    // As in Python, each variable keeps its tensor until a new one is assigned.
     if (gradient.dim() > 1) {
       row_mean_ = at::norm(gradient, 2, {-1}, /*keepdim=*/true).square_().div_(gradient.size(-1));
       state.row_var.lerp_(row_mean_, rates.one_minus_beta2);
@@ -182,7 +182,7 @@ class Adafactor final : public Optimizer {
     std::vector<at::Scalar> weights;
     for (const Rates& r : rates) weights.emplace_back(r.one_minus_beta2);
     if (weight_decay_ != 0) at::_foreach_mul_(parameters, 1 - lr_ * weight_decay_);
-    // the previous group's updates exist until the new ones are complete
+    // the previous group's updates live until this group's updates are complete
     std::vector<at::Tensor> updates;
     if (gradients.front().dim() > 1) {
       Factor(gradients, rows, weights, -1);

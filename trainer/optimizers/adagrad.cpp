@@ -1,6 +1,6 @@
 // Adagrad: the sum of all squared gradients for each element (Duchi et al. 2011), with the
-// allocations of torch.optim.Adagrad. That class allocates the sums when it is constructed, not in
-// the first step.
+// allocations of torch.optim.Adagrad. torch.optim.Adagrad allocates the sums in its constructor,
+// not in the first step.
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"

@@ -139,8 +139,8 @@ class Adam final : public Optimizer, public Resumable {
   }
 
   void Foreach(Work& work) {
-    // PyTorch adds a tensor with the value 1 to step counters on the CPU. Counters are on the GPU
-    // only if they were loaded there.
+    // PyTorch increases step counters on the CPU by adding a tensor with the value 1. Counters are
+    // on the GPU only if they were loaded there.
     if (work.steps.front().is_cpu()) {
       at::_foreach_add_(work.steps, torch::tensor(1.0f), 1.0);
     } else {

@@ -1,5 +1,5 @@
 // Adam and AdamW, after torch/optim/adam.py and adamw.py of PyTorch 2.11: _single_tensor_adam,
-// _multi_tensor_adam, _fused_adam. Without capturable and amsgrad; betas 0.9 and 0.999, eps 1e-8.
+// _multi_tensor_adam, _fused_adam. No capturable, no amsgrad. Betas are 0.9 and 0.999, eps is 1e-8.
 #pragma once
 
 #include "trainer/optimizers/optimizer.h"

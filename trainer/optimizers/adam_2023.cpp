@@ -1,5 +1,5 @@
-// Adam as in PyTorch 2.0 and 2.1 (_multi_tensor_adam): two of its temporary lists are each as large
-// as all trained weights, namely the roots of the second moments, and these roots plus eps.
+// Adam as in PyTorch 2.0 and 2.1 (_multi_tensor_adam): two temporary lists are each as large as all
+// trained weights. One has the square roots of the second moments, the other these roots + eps.
 #include "trainer/optimizers/adam.h"
 
 namespace vramscope::trainer {

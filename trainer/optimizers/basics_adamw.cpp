@@ -43,8 +43,8 @@ class BasicsAdamW final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // The variables of the Python function. Each keeps its tensor of one parameter until it is
-    // assigned that of the next.
+    // The variables of the Python function. Each variable keeps the tensor of one parameter until
+    // it gets the next parameter's tensor.
     Tensor gradient, old_m, old_v, m, v;
     for (size_t i = 0; i < parameters_.size(); ++i) {
       Tensor& parameter = parameters_[i];
@@ -94,7 +94,7 @@ class BasicsAdamW final : public Optimizer {
     int steps = 0;
   };
 
-  // As dict.get(key, zeros): each call creates the default, even if the entry exists.
+  // Like dict.get(key, zeros), each call creates the zeros, even if the entry exists.
   static Tensor LookUp(const Tensor& entry, const Tensor& like) {
     Tensor zeros = at::zeros_like(like);
     return entry.defined() ? entry : zeros;

@@ -1,6 +1,6 @@
-// Muon orthogonalizes each matrix's momentum by five Newton-Schulz steps in 16 bits (Jordan et al.
-// 2024). Makes the allocations of torch.optim.Muon. That class accepts only matrices, so AdamW
-// updates the other parameters, as in every script that uses Muon.
+// Muon orthogonalizes each matrix's momentum with five Newton-Schulz steps in 16 bits (Jordan et
+// al. 2024). Makes the allocations of torch.optim.Muon, which accepts only matrices. AdamW updates
+// the other parameters, as in every script that uses Muon.
 #include <torch/types.h>
 
 #include <algorithm>

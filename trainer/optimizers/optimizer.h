@@ -30,7 +30,7 @@ struct OptimizerConfig {
   double weight_decay = 0.01;
 };
 
-// What a gradient scaler passes to a fused optimizer. Undefined tensors: there is no scaler.
+// What a gradient scaler passes to a fused optimizer. Tensors are undefined if there is no scaler.
 struct ScalerState {
   at::Tensor grad_scale;
   at::Tensor found_inf;
@@ -49,7 +49,7 @@ class Optimizer {
   // Whether the scaler passes its state to the optimizer instead of unscaling the gradients.
   virtual bool TakesScaler() const { return false; }
   virtual void SetScaler(ScalerState) {}
-  // Frees gradients, or fills them with zeros (foreach form).
+  // Frees the gradients, or fills them with zeros by a foreach operator.
   virtual void ZeroGrad(ZeroGradMode mode);
 
   // Takes effect in the next step.
@@ -74,7 +74,7 @@ struct OptimizerEntry {
   std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&,
                                            std::vector<at::Tensor> parameters)>
       make;
-  // Whether the step multiplies matrices: cuBLAS then allocates a workspace for the step's thread.
+  // Whether the step multiplies matrices. If so, cuBLAS allocates a workspace for its thread.
   bool multiplies = false;
 };
 // The entries that the files of this folder declare, in order of file name.

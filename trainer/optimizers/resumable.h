@@ -17,7 +17,7 @@ class Resumable {
     bool stays = false;    // stays on the file's device; false: moves to the parameter's device
   };
   virtual std::vector<SavedTensor> SavedState() const = 0;
-  // `tensors`: one for each element of SavedState(), in that order.
+  // `tensors` has one tensor for each element of SavedState(), in the same order.
   virtual void LoadState(std::vector<at::Tensor> tensors) = 0;
 };
 

@@ -19,8 +19,8 @@ constexpr size_t kBroadcastBytes = 250 << 20;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// find_unused_parameters adds this node after forward. Because of it, an output that the loss does
-// not use gets an undefined gradient instead of zeros.
+// With find_unused_parameters, DDP adds this node after forward. The node gives outputs that the
+// loss does not use an undefined gradient instead of zeros.
 struct Sink : torch::autograd::Function<Sink> {
   static variable_list forward(AutogradContext* context, at::TensorList outputs) {
     context->set_materialize_grads(false);
@@ -53,8 +53,8 @@ DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
   const int64_t first_bytes = options.bucket_bytes == kDefaultBucketBytes
                                   ? c10d::kDefaultFirstBucketBytes
                                   : options.bucket_bytes;
-  // All gradients share one bucket until the order in which they arrive is known. With
-  // finds_unused, PyTorch keeps the initial buckets.
+  // All gradients share one bucket until the first backward shows their order. With finds_unused,
+  // PyTorch never rebuilds the initial buckets.
   std::vector<size_t> sizes{static_cast<size_t>(std::numeric_limits<int64_t>::max())};
   if (options.finds_unused) {
     sizes = {static_cast<size_t>(first_bytes), static_cast<size_t>(options.bucket_bytes)};

@@ -82,7 +82,7 @@ struct FlatSharded::Impl {
     }
   }
 
-  // Makes a unit of all tensors in `modules` and their submodules that are in no unit yet.
+  // Makes a unit of the tensors in `modules` and their submodules, except those that have a unit.
   void Shard(std::span<Module* const> modules, bool is_model) {
     const auto take = [&](std::vector<Coming>& from, std::vector<Coming>& to) {
       std::erase_if(from, [&](const Coming& one) {

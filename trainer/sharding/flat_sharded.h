@@ -34,17 +34,17 @@ struct FlatOptions {
   bool limits_gathers = true;          // limit_all_gathers: the host waits for units to be freed
   bool prefetches_forward = false;
   FlatPrefetch backward_prefetch = FlatPrefetch::kBeforeUnit;
-  // use_orig_params. True: optimizers get this rank's part of each parameter; false: a flat tensor.
+  // use_orig_params: whether optimizers get this rank's part of each parameter, or a flat tensor.
   bool original_parameters = true;
   // True: each checkpointed segment contains units, as in transformers, and gathers them again for
   // its recomputation. False: each unit contains checkpointed segments.
   bool checkpoints_hold_units = false;
   bool offloads = false;  // CPUOffload: parts and their gradients are in pinned host memory
-  // MixedPrecision(param_dtype=...): the type in which units are gathered and gradients are
-  // scattered; nullopt: the type of the weights.
+  // MixedPrecision(param_dtype=...): the type in which units are gathered and gradients scattered.
+  // By default, it is the type of the weights.
   std::optional<at::ScalarType> gathered_as = {};
   // HYBRID_SHARD: the ranks that have the same part as this rank. Scattered gradients are also
-  // summed over this group. Null: no HYBRID_SHARD.
+  // summed over this group. Null without HYBRID_SHARD.
   c10::intrusive_ptr<c10d::ProcessGroup> replicas = {};
 };
 

@@ -26,13 +26,13 @@ size_t BytesOf(const at::Tensor& tensor) {
   return static_cast<size_t>(tensor.numel()) * tensor.itemsize();
 }
 
-// Returns whether the gathering streams have a higher priority than the reduction over replicas. In
-// FSDP1, they have it only with limit_all_gathers.
+// Returns whether all-gathers run on streams of a higher priority than the reduction over replicas.
+// In FSDP1, they do so only with limit_all_gathers.
 bool HurriesGathers(const FlatOptions& options) {
   return options.limits_gathers && options.replicas != nullptr;
 }
 
-// Returns the divisor before the sum. The divisor after the sum is about equal.
+// Returns the divisor of gradients before they are summed. They are divided again after the sum.
 double DivisorBefore(int ranks) {
   int before = 1;
   while (ranks % before == 0 && ranks / before > before) before *= 2;
@@ -123,7 +123,7 @@ void FlatUnit::Flatten(const std::vector<Parameter*>& parameters) {
   if (options.original_parameters) {
     for (FlatPart& each : parts_) each.parameter->tensor = each.sharded;
   } else {
-    // The order in which Python frees the elements of its list.
+    // Python frees the elements of a list in this order.
     std::for_each(parts_.rbegin(), parts_.rend(),
                   [](FlatPart& each) { each.parameter->tensor = each.sharded; });
   }
@@ -166,7 +166,7 @@ void FlatUnit::MakeRoom() {
     ResizeStorage(narrow_, 0);
   }
   gathered_ = in_type(gathered);
-  // FSDP1 also creates such a tensor in the weights' own type, for evaluation.
+  // For evaluation, FSDP1 also creates a tensor for gathering in the weights' own type.
   if (gathered != own) in_type(own);
 }
 
@@ -198,8 +198,8 @@ std::vector<at::Tensor> FlatUnit::Gradients() const {
   return out;
 }
 
-// Before each gathering, fills parts of the flat gradient with zeros: those of parameters without a
-// gradient, if another parameter of the unit has one.
+// Called before each all-gather. If only some parameters of the unit have a gradient, fills the
+// other parameters' parts of the flat gradient with zeros.
 void FlatUnit::ZeroWhatHasNoOwner() {
   at::NoGradGuard no_grad;
   const at::Tensor& gradient = flat_.grad();
@@ -286,8 +286,8 @@ void FlatUnit::UseGathered() {
   UseViews();
 }
 
-// Makes the model's tensors views of the flat parameter, through which it gets its gradient.
-// Forward makes new views; a recomputation in backward uses the same views again.
+// Makes the model's tensors views of the flat parameter. Through them, the flat parameter gets its
+// gradient. Forward makes new views, and a recomputation in backward reuses the same views.
 void FlatUnit::UseViews() {
   const at::AutoGradMode with_grad(true);
   if (state == FlatState::kForward) {
@@ -342,8 +342,8 @@ void FlatUnit::UseShardedGradients() {
   }
 }
 
-// Splits gradients that were accumulated unsharded. If a part is smaller than its parameter, FSDP1
-// first allocates a gradient of the part's size, then replaces it by a view of the whole gradient.
+// Splits gradients that were accumulated unsharded. If a rank's part is smaller than the parameter,
+// FSDP1 first allocates a gradient of the part's size, then replaces it by a view.
 void FlatUnit::UseWholeGradients() {
   at::NoGradGuard no_grad;
   std::vector<at::Tensor> pieces = at::split_with_sizes(flat_.grad(), splits_);
@@ -433,7 +433,7 @@ void FlatUnit::WatchBackward(const std::vector<at::Tensor>& entering) {
             }));
     return;
   }
-  // Nothing in the unit is trained: backward leaves the unit when all inputs have gradients.
+  // Nothing in the unit is trained, so backward has left it when all its inputs have gradients.
   if (std::exchange(watches_entering_, true)) return;
   auto lacking = std::make_shared<size_t>(entering.size());
   for (const at::Tensor& tensor : entering) {
@@ -457,8 +457,8 @@ void FlatUnit::BeforeBackward() {
   ran_before_backward = true;
 }
 
-// Moves an earlier step's or micro-batch's sharded gradient away, so that the next gradient
-// contains only what this backward computes. An unsharded gradient stays and accumulates.
+// Moves the sharded gradient of an earlier step or micro-batch away, so that this backward starts
+// with an empty gradient. An unsharded gradient stays and accumulates.
 void FlatUnit::PrepareGradient() {
   at::Tensor& gradient = flat_.mutable_grad();
   if (!gradient.defined() || gradient.numel() == elements_) return;

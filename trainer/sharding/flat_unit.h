@@ -1,8 +1,8 @@
 // One unit of FlatSharded: all its parameters are one flat tensor, which is divided evenly among
 // the ranks, as in FlatParamHandle of PyTorch 2.11.
 //
-// The data of the flat parameter (`flat_`) and of the model's tensors (Parameter::tensor) changes
-// during a step: this rank's part, then views of the gathered tensor, then the part again.
+// The flat parameter (`flat_`) and the model's tensors (Parameter::tensor) change their data during
+// a step. It is this rank's part, then the gathered tensor or its views, then the part again.
 #pragma once
 
 #include <torch/csrc/autograd/function.h>
@@ -44,7 +44,7 @@ struct FlatShared {
 struct FlatPart {
   Parameter* parameter;
   std::vector<int64_t> sizes;  // sizes of the whole parameter
-  // The position of this parameter's elements in the rank's part. `count` is 0 if it has none.
+  // Where the rank's part contains elements of this parameter. `count` is 0 if it contains none.
   int64_t begin = 0, count = 0;
   at::Tensor sharded;  // leaf: the slice that an optimizer updates
   at::Tensor view;     // view of the gathered tensor, until backward has left the unit

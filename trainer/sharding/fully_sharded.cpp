@@ -22,8 +22,8 @@ struct FullySharded::Impl {
   Impl(c10::intrusive_ptr<c10d::ProcessGroup> g, const ShardOptions& o)
       : group(std::move(g)), options(o), streams(o.device) {}
 
-  // Collects each parameter once, in FSDP2's order: a module's own parameters follow those of its
-  // children. Skips modules that are units themselves.
+  // Collects each parameter once, in FSDP2's order: a module's parameters follow its children's.
+  // Skips modules that are units themselves.
   void Collect(Module& module, const std::string& path, const Module* root,
                std::vector<std::pair<Parameter*, std::string>>& out) {
     for (Module* child : module.children()) {
@@ -61,8 +61,8 @@ struct FullySharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // Sets what the units from `first` on prefetch; they form a stack. As in PyTorch's tutorial, the
-  // last units of a pass are left to FSDP2's default, because too few units follow them.
+  // Sets what each unit from `first` on prefetches. These units form a stack. As in PyTorch's
+  // tutorial, the last units of a pass keep FSDP2's default, because too few units follow.
   void PlanPrefetch(size_t first) {
     const size_t end = units.size();
     const auto ahead = static_cast<size_t>(options.forward_prefetch);
@@ -102,8 +102,8 @@ struct FullySharded::Impl {
   }
 
   void EndBackward() {
-    // Ends the model's unit first, then its layers. Autograd does not report when backward leaves a
-    // unit whose inputs need no gradient, so such units end here, too.
+    // Ends the model's unit first, then its layers. Autograd does not report that backward has left
+    // a unit whose inputs need no gradient, so this also calls AfterBackward() for such units.
     const auto end = [](ShardUnit& unit) {
       if (unit.state != ShardState::kAfterBackward) unit.AfterBackward();
       unit.state = ShardState::kIdle;

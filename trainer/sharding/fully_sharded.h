@@ -1,6 +1,6 @@
 // fully_shard of torch.distributed.fsdp (FSDP2), applied to each layer and the model, or only to
-// the model. This C++ version of FSDP2's Python code makes the same allocations. A rank has some
-// rows of each parameter. A unit's parameters are gathered before the unit runs and freed
+// the model. This C++ version of FSDP2's Python code makes the same allocations. Each rank keeps
+// some rows of each parameter. A unit's parameters are gathered before the unit runs, and freed
 // afterwards. Gradients are reduce-scattered.
 //
 //   FullySharded sharded(group, model, {...});     // moves the model to the GPU, unit by unit
@@ -27,8 +27,8 @@ struct ShardOptions {
   c10::Device device = c10::Device(c10::kCPU);
   bool reshards_after_forward = true;  // false: gathered tensors remain until backward is done
   int layers_per_unit = 1;             // 0: the model is the only unit
-  // Number of units that are gathered ahead of the running unit. Values above FSDP2's defaults of 0
-  // and 1 correspond to set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.
+  // The number of units gathered ahead of the running unit. To exceed FSDP2's defaults of 0 and 1,
+  // a script calls set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.
   int forward_prefetch = 0, backward_prefetch = 1;
   bool offloads = false;  // CPUOffloadPolicy: shards and their gradients are in pinned host memory
 };

@@ -1,4 +1,4 @@
-// Finds the modules of a layer stack, which code that runs layers gets only as functions.
+// Finds the modules of a layer stack for layer runners, which get only functions.
 //
 //   stacks.Add(path_of[layers.front()], layers);
 //   const std::vector<Module*>& modules = stacks.Of(path, layers.size());  // in a layer runner

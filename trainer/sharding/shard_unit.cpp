@@ -18,8 +18,8 @@ int64_t Product(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-// While this object exists, writing to `tensors` does not increase the version numbers by which
-// autograd detects changes.
+// Autograd detects changes of a tensor by its version number. While this object exists, writing to
+// `tensors` does not increase their version numbers.
 class KeptVersions {
  public:
   explicit KeptVersions(std::vector<at::Tensor> tensors) : tensors_(std::move(tensors)) {
@@ -249,7 +249,7 @@ void ShardUnit::BeforeBackward() {
   for (ShardUnit* unit : backward_prefetch) Prefetch(*unit, ShardState::kBeforeBackward);
 }
 
-// Gathers the unit that backward needs next: the one that ran before this unit in forward.
+// Gathers the unit that backward needs next, which ran right before this unit in forward.
 void ShardUnit::PrefetchFormer() {
   if (places_.empty()) return;
   const size_t place = places_.back();
@@ -296,7 +296,7 @@ void ShardUnit::Scatter(std::vector<size_t> which, std::vector<at::Tensor> gradi
     at::Tensor rows = input.view({ranks, -1});
     at::_chunk_cat_out(rows, gradients, 0, ranks);
   }
-  // The variable of FSDP2's loop still refers to the last gradient. One rank needs no loop.
+  // FSDP2's loop variable still refers to the last gradient. With one rank, there is no loop.
   at::Tensor last = ranks == 1 ? at::Tensor() : gradients.back();
   ReleaseList(gradients);
   Wait(streams_.scatter, CurrentStream(streams_.device));
@@ -342,7 +342,7 @@ void ShardUnit::AddGradient(ShardedParameter& parameter, at::Tensor gradient) {
     }
     return;
   }
-  // If an earlier gradient exists, the host waits for the copy, which it would then add. The
+  // If an earlier gradient exists, the host waits for this copy, to add it to that gradient. The
   // addition itself is left out, because nothing is computed.
   gradient = gradient.to(at::kCPU, /*non_blocking=*/!present.defined());
   if (present.defined()) return;

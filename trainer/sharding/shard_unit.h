@@ -28,8 +28,8 @@ struct ShardStreams {
   explicit ShardStreams(c10::Device device);
   c10::Device device;
   c10::Stream copy_in, gather, scatter;
-  // The buffer of the last all-gather in forward. It is freed after the next unit has copied its
-  // data out of its own buffer.
+  // The buffer of the last all-gather in forward. It is freed when the next unit has copied its
+  // data out of the next all-gather's buffer.
   std::optional<Gathered> former;
   OptionalEvent former_event;
   // The input of the last reduce-scatter, which lives until the next one.

@@ -32,7 +32,7 @@ bool IsOneOf(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// The input of a layer split by outputs, which all ranks have. Backward sums its gradients.
+// The input of a layer split by outputs. All ranks have it, and backward sums their gradients.
 struct ToPart : torch::autograd::Function<ToPart> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
                             const TensorParallel* parallel) {
@@ -62,7 +62,7 @@ void Split(Parameter& parameter, int64_t dimension, const RankOf& rank) {
   spec.shape[static_cast<size_t>(dimension)] /= rank.ranks;
   parameter.Store(std::move(spec), whole, [dimension, rank](const at::Tensor& weight) {
     const at::NoGradGuard no_grad;
-    // As distribute_tensor(), makes the parts of all ranks. Parts of columns are copies.
+    // Like distribute_tensor(), make the parts of all ranks. Parts of columns are copies.
     std::vector<at::Tensor> parts = weight.chunk(rank.ranks, dimension);
     for (at::Tensor& part : parts) part = part.contiguous();
     at::Tensor own = at::empty_like(parts.front());

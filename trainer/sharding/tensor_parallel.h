@@ -8,8 +8,8 @@
 //   parallel->Join(group, model);  // from here on, layers sum over the ranks
 //
 // Call SplitModel before Materialize(), which creates each weight as a whole, then keeps this
-// rank's part. Only for devices that compute nothing, because there are no other ranks. Used on the
-// loop's thread and on autograd's; must live as long as the model.
+// rank's part. Only for devices that compute nothing, because the other ranks do not exist. Used on
+// the loop's thread and on autograd's thread. Must live as long as the model.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -42,8 +42,8 @@ class TensorParallel {
   void Join(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model);
   void Leave() { group_.reset(); }
 
-  // Ties the output layer to the embedding `weight`. Backward makes the whole gradient of the
-  // embedding, adds this rank's part of it to the output layer's gradient, then frees the whole.
+  // Ties the output layer to the embedding `weight`. Backward makes the embedding's whole gradient,
+  // adds this rank's part of it to the output layer's gradient, then frees the whole gradient.
   void Tie(const Parameter& weight) { tied_ = &weight; }
   bool tied() const { return tied_ != nullptr; }
   void HoldUntilSum(at::Tensor whole) { held_ = std::move(whole); }
@@ -62,7 +62,7 @@ class TensorParallel {
   at::Tensor held_;
 };
 
-// Returns kInvalidArgument, with the name, if a size is not divisible by the number of ranks.
+// Returns kInvalidArgument if a size is not divisible by the number of ranks, and names the size.
 absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank);
 // Returns null if the model has no layer that can be split, and kInvalidArgument if its vocabulary
 // can't be split.

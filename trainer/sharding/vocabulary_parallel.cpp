@@ -17,7 +17,7 @@ TensorParallel& Of(AutogradContext* context) {
   return *reinterpret_cast<TensorParallel*>(context->saved_data["parallel"].toInt());
 }
 
-// `mask`: which indices are other ranks'. `indices`: all indices, relative to this rank's first.
+// `mask`: true for rows of other ranks. `indices`: all indices minus this rank's first index.
 struct Masked {
   at::Tensor mask, indices;
 };

@@ -1,6 +1,6 @@
-// A split vocabulary, as in torch.distributed.tensor.parallel: RowwiseParallel of the embedding,
-// and ColwiseParallel of the output layer. Logits are gathered, or stay split for loss_parallel()
-// (placement_types.py: _MaskPartial; parallel/loss.py). Calls the same operators as PyTorch.
+// A split vocabulary, as in torch.distributed.tensor.parallel: RowwiseParallel for the embedding,
+// ColwiseParallel for the output layer. Logits are gathered, or stay split for loss_parallel().
+// Calls the same operators as PyTorch (_MaskPartial in placement_types.py, and parallel/loss.py).
 //
 // Only for devices that compute nothing, because the other ranks' parts do not exist.
 #pragma once

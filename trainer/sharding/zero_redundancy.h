@@ -17,7 +17,7 @@
 
 namespace vramscope::trainer {
 
-// Assigns the parameters, the largest first, each to the rank that has the fewest elements so far.
+// Assigns each parameter, beginning with the largest, to the rank with the fewest elements so far.
 // Returns each rank's parameters, in order of assignment.
 std::vector<std::vector<at::Tensor>> DealOut(const std::vector<at::Tensor>& parameters, int ranks);
 

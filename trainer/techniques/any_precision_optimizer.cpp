@@ -1,6 +1,6 @@
-// AdamW with both moments in bfloat16, whatever the type of the weights, like llama-recipes'
+// AdamW with both moments in bfloat16 for weights of any type, like llama-recipes'
 // AnyPrecisionAdamW. It calls PyTorch's operators for one parameter after another, without Kahan
-// summation. Two optimizers of a similar name have other defaults: torchdistx' class keeps the
+// summation. Two optimizers of similar names have other defaults: torchdistx's class keeps the
 // first moment in fp32, and transformers' optim="adamw_anyprecision" keeps both in fp32 (optim_args
 // momentum_dtype, variance_dtype).
 #include <torch/types.h>

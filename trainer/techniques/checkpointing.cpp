@@ -14,8 +14,8 @@ namespace {
 struct Form {
   bool reentrant = true;
   MakeOpPolicy policy = nullptr;  // selects outputs that are kept
-  // true: a closure is checkpointed, as in users' own code; false: the layers are checkpointed as
-  // by transformers' gradient_checkpointing_enable()
+  // true: a closure is checkpointed, as in code that users write; false: layers are checkpointed as
+  // transformers' gradient_checkpointing_enable() does it
   bool by_hand = false;
 
   LayerRunner Runner(int layers, c10::Device device) const {
@@ -44,7 +44,7 @@ class Checkpointing final : public Technique {
       : form_(form), layers_(layers), alternate_(alternate) {}
 
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
-    // A re-entrant segment's input must require a gradient. A trained embedding's output does.
+    // A re-entrant segment's input must require a gradient, as a trained embedding's output does.
     const bool leads_on = model.embeds() && model.Parameters().front()->trainable;
     if (form_.reentrant) model.inputs_require_grad = !leads_on;
     LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));
@@ -84,7 +84,7 @@ class PartCheckpointing final : public Technique {
   void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
     runner_ = [checkpoint = form_.Runner(1, run.device), this](Part part, const at::Tensor& input,
                                                                const PartFunction& function) {
-      // In a re-entrant part whose input requires no gradient, the weights would get no gradient.
+      // The weights of a re-entrant part get no gradient if the part's input requires no gradient.
       const bool leads_on = input.requires_grad() || !form_.reentrant;
       const bool keeps = Training() && at::GradMode::is_enabled();
       if (part != part_ || !leads_on || !keeps) return function(input);

@@ -1,7 +1,7 @@
 // Computes the output layer and the loss for a part of the tokens at a time. In one form, only one
-// chunk's logits exist at a time, and backward recomputes them. In the other form, all logits are
-// kept in the weights' type, and the cross entropy of a chunk is one kernel (torchtune's
-// CEWithChunkedOutputLoss, which torch.compile fuses).
+// chunk's logits exist at a time, and backward recomputes them. In the other form (torchtune's
+// CEWithChunkedOutputLoss), all logits are kept in the weights' type, and torch.compile fuses the
+// cross entropy of a chunk into one kernel.
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
 #include <torch/types.h>
@@ -28,8 +28,8 @@ using torch::autograd::variable_list;
 
 constexpr char kCrossEntropy[] = "inductor::cross_entropy";
 
-// Sums the rows' losses as Inductor does. Saves the logits themselves (not a copy) and two numbers
-// per row for backward, which returns a gradient of the logits' type.
+// Sums the rows' losses as Inductor does. Saves the logits (not a copy) and two numbers per row.
+// Backward returns a gradient of the logits' type.
 struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& logits,
                             const at::Tensor& labels, bool computes) {
@@ -90,7 +90,7 @@ class ChunkedLoss final : public Technique {
     return [this](Model& model, at::Tensor& hidden, const Batch& batch) {
       at::Tensor labels = NextTokens(batch["labels"]);
       const at::Tensor counted = (labels != kIgnored).sum();
-      // chunk() is called once, so that the parts' gradients are concatenated once.
+      // Call chunk() only once, so that backward concatenates the parts' gradients only once.
       std::vector<at::Tensor> rows = hidden.view({-1, hidden.size(-1)}).chunk(chunks_);
       const std::vector<at::Tensor> parts = labels.chunk(chunks_);
       hidden.reset();

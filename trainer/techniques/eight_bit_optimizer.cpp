@@ -2,8 +2,8 @@
 // The moments of tensors with fewer than 4096 elements are in fp32. Each optimizer makes two tables
 // of 256 values once. In transformers' Trainer (4.52 and later), the moments of every nn.Embedding
 // are in fp32, too (GlobalOptimManager, in Trainer.create_optimizer). With paging, moments of
-// 100,000 elements or more are in managed memory, which PyTorch's allocator does not see; here they
-// are represented by host memory.
+// 100,000 elements or more are in managed memory. PyTorch's allocator does not see it, so these
+// moments are in host memory here.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -63,7 +63,7 @@ class Layout {
   }
 
  private:
-  // Makes the table with the value of each byte, on the host.
+  // Makes a table of the value that each byte represents, on the host.
   static at::Tensor Table(at::Device device) {
     const CategoryScope category(trace::Category::kOptimizerState);
     return at::empty({kTable}, at::TensorOptions().dtype(at::kFloat))

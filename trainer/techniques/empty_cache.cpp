@@ -1,4 +1,4 @@
-// Calls torch.cuda.empty_cache() after each step, which returns unused segments to the driver.
+// After each step, calls torch.cuda.empty_cache(), which returns unused segments to the driver.
 #include <ATen/DeviceAccelerator.h>
 
 #include "trainer/techniques/technique.h"

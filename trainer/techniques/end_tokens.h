@@ -1,6 +1,6 @@
 // End tokens in transformers' generate() (generation/utils.py of 4.51). After each new token,
-// generate() determines which sequences have ended, and pads them until the last one ends. Only
-// these allocations are made, a few numbers per token. The tokens' values are not computed.
+// generate() determines which sequences have ended, and pads them until the last one ends. This
+// code makes only the allocations for that, a few numbers per token, and computes no tokens.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,9 +13,9 @@ class EndTokens {
   explicit EndTokens(at::Device device);
 
   void Check() const;
-  // If there are several sequences, checks whether a prompt ends in padding.
+  // Checks whether a prompt ends in padding, if there are several prompts.
   void CheckForPadding(const at::Tensor& ids) const;
-  // The mask of a prompt's present tokens.
+  // Returns the mask of a prompt's tokens that are not padding.
   at::Tensor MaskOf(const at::Tensor& ids) const;
   // Returns the tokens `next`, in which finished sequences get the padding token.
   at::Tensor Padded(const at::Tensor& next, const at::Tensor& unfinished) const;

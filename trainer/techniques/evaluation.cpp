@@ -27,8 +27,8 @@ class Evaluation final : public Technique {
       if (keeps_logits_) kept.push_back(logits);
     }
   }
-  // A rehearsed run allocates the workspaces of libraries only in its tape. The evaluation is
-  // executed, and would not find them.
+  // In a rehearsed run, only the tape contains the libraries' workspaces. The evaluation is
+  // executed, not replayed, and would not find them.
   bool rehearses() const override { return false; }
 
  private:

@@ -1,5 +1,5 @@
-// Expandable segments: a key of PYTORCH_CUDA_ALLOC_CONF, which libc10 reads. This file declares its
-// name and switch.
+// Expandable segments: a key of PYTORCH_CUDA_ALLOC_CONF, which libc10 reads. This file declares the
+// technique's name and setting.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

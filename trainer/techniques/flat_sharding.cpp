@@ -32,8 +32,8 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
         replicas_(static_cast<int>(config.Integer("shard.replicas"))),
         micro_batches_(config.micro_batches),
         adds_up_whole_(config.Is("shard.no_sync", "true")) {
-    // One model is split among consecutive GPUs, such as a node's. GPUs at the same position of
-    // their groups have the same part.
+    // Each group of consecutive GPUs, such as a node's, splits one copy of the model. The GPUs at
+    // the same position in their groups have the same part.
     together_ = ranks_ / replicas_;
     place_ = together_ > 0 ? rank_ % together_ : 0;
   }
@@ -72,7 +72,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   }
 
  private:
-  // The destructor shuts down all process groups except the one that shares the parts.
+  // The destructor shuts down all process groups except the one that splits the model.
   struct HeldReplicas final : Held {
     explicit HeldReplicas(FlatSharding& of) : owner(of) {}
     ~HeldReplicas() override {

@@ -67,8 +67,8 @@ class Generation final : public LoopTechnique {
   void AfterRun() override { fixed_.reset(); }
   bool trains() const override { return !instead_; }
   bool repeats() const override { return !instead_; }
-  // A rehearsed run allocates the workspaces of libraries only in its tape. Generation is executed,
-  // and would not find them.
+  // In a rehearsed run, only the tape contains the libraries' workspaces. Generation is executed,
+  // not replayed, and would not find them.
   bool rehearses() const override { return false; }
 
  private:
@@ -82,7 +82,7 @@ class Generation final : public LoopTechnique {
     return host.front().to(run.device);
   }
 
-  // Returns the number of tokens of the longest sequence, which is at most generate.tokens.
+  // Returns how many tokens the longest sequence gets, which is at most generate.tokens.
   static int64_t TokensOf(const run::RunConfig& config) {
     const int64_t most = config.Integer("generate.tokens");
     const auto lengths = run::ParseLengths(config.Get("generate.lengths"));
@@ -137,7 +137,7 @@ class Generation final : public LoopTechnique {
     at::Tensor ids;
     GenerationPass pass;
   };
-  // `given`: the model gets the cache as an argument, so `ids` are cut to the new tokens.
+  // If `given`, the model gets a cache as an argument, so `ids` are cut to the new tokens.
   static std::unique_ptr<Inputs> Prepare(at::Tensor ids, const at::Tensor& mask,
                                          const at::Tensor& positions, bool given) {
     auto inputs = std::make_unique<Inputs>();
@@ -192,7 +192,7 @@ class Generation final : public LoopTechnique {
       encoded_mask = std::move(mask);
       ids = at::ones({rows_, 1}, ids.options()) * start;
     }
-    // generate() keeps the tensors it was called with until it returns. Its loop makes longer ones.
+    // generate() keeps its own arguments until it returns, while its loop makes longer tensors.
     const at::Tensor first_ids = ids, first_mask = mask;
     KeyValueCache* cache = FixedCache(ids);
     std::unique_ptr<KeyValueCache> grows;
@@ -211,7 +211,7 @@ class Generation final : public LoopTechnique {
         const bool given = cache != nullptr && (token > 0 || cache->given_empty());
         std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, given);
         made->pass.cache = cache;
-        // generate() does not pass positions to models whose cache is a tuple.
+        // generate() passes no positions to models whose cache is a tuple.
         if (form.tuples) made->pass.positions.reset();
         if (form.encodes) {
           made->pass.mask = encoded_mask;
@@ -263,7 +263,7 @@ class Generation final : public LoopTechnique {
     return model_->Encode(batch);
   }
 
-  // Applies a StoppingCriteriaList of the maximum length and, if enabled, the end tokens.
+  // Applies a StoppingCriteriaList: the maximum length and, if enabled, the end tokens.
   void Stop(bool full, const EndTokens* ends, const at::Tensor& ids, at::Tensor& unfinished,
             at::Tensor& finished) const {
     const at::TensorOptions truth = unfinished.options().dtype(at::kBool);

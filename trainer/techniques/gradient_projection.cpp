@@ -1,9 +1,9 @@
-// GaLore: Adam's moments are those of a low-rank projection of the gradient (Zhao et al.
-// 2024), as with transformers' optim="galore_adamw" (galore_torch's AdamW). `galore.targets`
-// (optim_target_modules) selects linear layers. The first step, and then every
-// `galore.gap`-th, computes the projection of each of their weights from its gradient's
-// singular vectors. All other parameters, including embeddings and norms, have full moments
-// and are updated first.
+// GaLore: Adam keeps the moments of a low-rank projection of the gradient (Zhao et al. 2024), like
+// transformers' optim="galore_adamw" (galore_torch's AdamW). `galore.targets`
+// (optim_target_modules) selects linear layers. For each of their weights, the first step, and
+// then every `galore.gap`-th step, computes a projection from the singular vectors of the
+// gradient. All other parameters, including embeddings and norms, have full moments and are
+// updated first.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/types.h>
@@ -41,7 +41,7 @@ class ProjectedAdam final : public Optimizer {
         rank_(rank),
         gap_(gap),
         states_(parameters_.size()) {
-    // First the parameter group without projections, then the one with projections.
+    // The parameter group without projections comes first, then the group with projections.
     for (const bool chosen : {false, true}) {
       for (size_t i = 0; i < parameters_.size(); ++i) {
         states_[i].projected = projected.contains(StorageKey(parameters_[i]));
@@ -99,7 +99,7 @@ class ProjectedAdam final : public Optimizer {
   }
 
  private:
-  // The package keeps a slice of the singular vectors. The slice keeps the whole matrix alive.
+  // The package stores a slice of the singular vectors, which keeps the whole matrix alive.
   at::Tensor Projection(const at::Tensor& gradient, bool right) const {
     const at::Tensor wide = gradient.to(at::kFloat);
     auto [u, s, v] = at::linalg_svd(wide, /*full_matrices=*/false);

@@ -49,11 +49,11 @@ class GradientType final : public Technique {
     index_.clear();
     sums_.clear();
   }
-  // Each micro-batch is executed, because the tape of another one does not contain the sums.
+  // Each micro-batch is executed, because a tape of another micro-batch lacks the sums.
   bool repeats() const override { return false; }
 
  private:
-  // The sums in the order of the parameters. An order by address would differ between runs.
+  // The sums, in the order of the parameters. Ordered by address, they would differ between runs.
   std::vector<at::Tensor> sums_;
   std::unordered_map<const at::TensorImpl*, size_t> index_;
 };

@@ -1,4 +1,4 @@
-// An optimizer of torch.optim that steps on the host. A plan does not compute the step.
+// Runs the step of a torch.optim optimizer on the host. A plan does not compute the step.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +13,8 @@
 
 namespace vramscope::trainer {
 
-// Returns how long a step takes to read weights, gradients and state and write weights and state,
-// at an assumed number of bytes per second.
+// Returns how long a step takes at an assumed number of bytes per second. It reads weights,
+// gradients and state, and writes weights and state.
 int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& parameters);
 // Returns the text of this assumption, for the plan's list of assumptions.
 std::string HostStepAssumption();

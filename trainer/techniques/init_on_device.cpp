@@ -1,6 +1,6 @@
 // Creates the model under `with torch.device("cuda")`: one weight after another is created on the
-// device, as with load=device. A tied output layer first gets a weight of its own, which is freed
-// when the layer is tied.
+// device, as with load=device. A tied output layer first gets its own weight, which tying the layer
+// then frees.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"

@@ -1,6 +1,6 @@
-// Adapters for whole layers instead of linear modules. Each layer has an adapter inside, which also
-// reads the layer's input. Or the adapters form a tower, which reads the layers' outputs. Nothing
-// flows back from the tower to the layers, so the layers need no backward.
+// Adapters for whole layers instead of linear modules. Either each layer contains an adapter, which
+// reads the layer's input, or the adapters form a tower, which reads the layers' outputs. The
+// layers read nothing from the tower, so they need no backward.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -73,7 +73,7 @@ class LayerAdapters final : public Technique {
       return hidden + more.back();
     };
   }
-  // After the first step, the layers' outputs are cached, so the trunk's weights leave the GPU.
+  // The first step has cached the layers' outputs, so their weights are moved to the host.
   void AfterStep(const RunContext&, int step) override {
     if (!caches_ || step != 0) return;
     at::NoGradGuard no_grad;
@@ -90,12 +90,12 @@ class LayerAdapters final : public Technique {
     trunk_.clear();
     for (at::Tensor& output : outputs_) output.reset();
   }
-  // A layer's adapter depends on its position. A rehearsal with fewer layers changes positions.
+  // An adapter depends on its layer's index, and a rehearsal with fewer layers changes the indices.
   bool rehearses() const override { return false; }
   bool repeats() const override { return !caches_; }
 
  private:
-  // Returns the output of a trunk layer, which is computed once if outputs are cached on the host.
+  // Returns the output of a frozen layer. If outputs are cached on the host, computes it only once.
   at::Tensor Trunk(size_t i, const LayerFunction& layer, const at::Tensor& x, Carried& now) {
     at::Tensor& kept = outputs_[i];
     if (caches_ && kept.defined()) return kept.to(x.device(), /*non_blocking=*/true);

@@ -1,4 +1,4 @@
-// How the weights get to the GPU: created there in their type, or moved there and then cast.
+// How the weights get to the GPU: they are created there in their type, or moved and then cast.
 #include <torch/types.h>
 
 #include "trainer/capture/scopes.h"

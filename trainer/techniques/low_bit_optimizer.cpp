@@ -2,8 +2,8 @@
 // moment has codes, an fp32 scale for each block, and a table of the codes' values. A block has 256
 // elements in 8 bits, or 128 in 4 bits (two codes per byte). Tensors that are small or do not
 // consist of whole blocks are not quantized. Inductor (torch 2.11) compiles the step. In 8 bits, it
-// is one kernel if each row is a block. Otherwise, both moments are first written in fp32. In 4
-// bits, so are the codes, as 64-bit numbers. If rows are not blocks, so are the scales.
+// is one kernel if each row is one block. Otherwise, the step first writes both moments in fp32,
+// the codes as 64-bit numbers (only in 4 bits), and the scales (only if rows are not blocks).
 #include <ATen/record_function.h>
 #include <torch/types.h>
 

@@ -12,7 +12,7 @@ namespace {
 
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // one per parameter
 
-// The optimizer that the loop calls after backward. Its step does nothing.
+// The optimizer that the loop calls after backward, whose step does nothing.
 class Done final : public Optimizer {
  public:
   Done(std::vector<at::Tensor> parameters, const Optimizers& each)

@@ -30,8 +30,8 @@ class OptimizerStep final : public Technique {
     std::unique_ptr<Optimizer> own = model_->MakeOwnOptimizer(config_, trained);
     return own != nullptr ? std::move(own) : trainer::MakeOptimizer(config_, trained);
   }
-  // A rehearsed run allocates cuBLAS's workspaces only in its tape. This step is executed, and
-  // would not find them.
+  // In a rehearsed run, only the tape contains cuBLAS's workspaces. This step is executed, not
+  // replayed, and would not find them.
   bool rehearses() const override {
     return std::none_of(AllOptimizers().begin(), AllOptimizers().end(), [&](const auto& entry) {
       return entry.multiplies && entry.declaration.id == config_.name;
@@ -64,8 +64,8 @@ std::vector<run::Rule> Rules() {
   return out;
 }
 
-// An implementation with smaller temporaries leaves the training as it is. An optimizer with less
-// state than Adam changes it.
+// The first two moves reduce temporaries and leave the training as it is. The others change it:
+// they select an optimizer with less state than Adam.
 std::vector<run::FitMove> Moves() {
   std::vector<run::FitMove> out = {{.row = "fused"}, {.row = "loop"}};
   for (const OptimizerEntry& entry : AllOptimizers()) {

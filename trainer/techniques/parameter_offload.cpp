@@ -1,4 +1,4 @@
-// Keeps sharded state in host memory. This file only declares it; sharding.cpp implements it.
+// Keeps sharded state in host memory. The technique is implemented in sharding.cpp.
 #include "trainer/techniques/host_step.h"
 #include "trainer/techniques/technique.h"
 

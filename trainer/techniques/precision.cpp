@@ -68,7 +68,7 @@ std::vector<at::Tensor> GradScaler::Gradients(const Optimizer& optimizer) const 
 
 void GradScaler::Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse) {
   at::Tensor found = Full(0, at::kFloat);
-  // PyTorch makes a copy of both tensors for each device, even for the one where they already are.
+  // PyTorch copies both tensors to each device, even to the device on which they already are.
   const auto replica = [](const at::Tensor& t) {
     return t.to(t.options(), /*non_blocking=*/true, /*copy=*/true);
   };
@@ -86,7 +86,7 @@ at::Tensor GradScaler::Inverse() const {
   return reciprocal.to(at::kFloat);
 }
 
-// This is not called if the optimizer's kernel unscales the gradients.
+// Not called if the optimizer's own kernel unscales the gradients.
 void GradScaler::FindOverRanks() {
   if (sharing_ != nullptr) sharing_->OverflowsOverRanks(found_inf_);
 }
@@ -104,7 +104,7 @@ void GradScaler::Step(Optimizer& optimizer) {
   std::vector<at::Tensor> gradients = Gradients(optimizer);
   if (gradients.empty()) return;
   if (optimizer.TakesScaler()) {
-    // With 1 as the factor, Unscale() only checks for overflows. The optimizer's kernel unscales.
+    // Unscale() with factor 1 only checks for overflows. Then the optimizer's kernel unscales.
     if (!unscaled_) Unscale(gradients, Full(1, at::kFloat));
     const at::Tensor found = found_inf_ + 0;  // PyTorch sums the flags of all devices
     // As in PyTorch, the product is a new tensor, although the factor is 1.
@@ -133,7 +133,7 @@ void GradScaler::Update() {
 
 namespace {
 
-// Autocast with the current cache setting.
+// Enables autocast, and does not change whether it caches casts.
 class HeldAutocast final : public Held {
  public:
   HeldAutocast(c10::DeviceType device, at::ScalarType dtype)

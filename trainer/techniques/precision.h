@@ -26,7 +26,7 @@ struct AutocastState {
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, std::optional<AutocastState> state);
-  // Autocast's current state; nullopt: autocast is off.
+  // Returns autocast's current state, or nullopt if autocast is off.
   static std::optional<AutocastState> Current(c10::DeviceType device);
   ~AutocastScope();
   AutocastScope(const AutocastScope&) = delete;
@@ -41,15 +41,15 @@ class AutocastScope {
 };
 
 // torch.amp.GradScaler with its defaults: scale 2^16, doubled after 2000 steps without overflow. A
-// step with an overflow is skipped, and halves the scale. Tensors are made when PyTorch makes them.
+// step with an overflow is skipped, and halves the scale. It makes tensors when PyTorch does.
 class GradScaler {
  public:
   explicit GradScaler(c10::Device device) : device_(device) {}
   at::Tensor Scale(const at::Tensor& loss);
-  // As PyTorch's unscale_(): call it before Step() if unscaled gradients are needed earlier.
+  // Like PyTorch's unscale_(). Call it before Step() if unscaled gradients are needed earlier.
   void UnscaleFirst(const std::vector<at::Tensor>& gradients);
-  // Unscales the gradients if that is still to do, and steps unless one has overflowed. The tensor
-  // with the overflow flag lives until Update().
+  // Unscales the gradients unless UnscaleFirst() did, and steps unless a gradient has overflowed.
+  // The tensor with the overflow flag lives until Update().
   void Step(Optimizer& optimizer);
   void Update();
   // Makes this scaler a ShardedGradScaler, for ranks that share gradients.

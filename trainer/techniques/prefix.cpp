@@ -12,7 +12,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// The module with the trained keys and values. A row of its table has those of all layers.
+// The module with the trained keys and values. Each row has one token's, for all layers.
 class Encoder : public Module {
  public:
   Encoder(int64_t tokens, int64_t width) : Module("prompt_encoder") {
@@ -82,7 +82,7 @@ class Prefix final : public Technique {
     held->scope = std::make_unique<GenerationScope>(held->pass);
     return held;
   }
-  // A layer's keys depend on its position. A rehearsal with fewer layers changes positions.
+  // Keys depend on the layer's index, and a rehearsal with fewer layers changes the indices.
   bool rehearses() const override { return false; }
 
  private:

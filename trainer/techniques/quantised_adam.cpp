@@ -17,8 +17,8 @@ double LastCode(const QuantisedMoment& moment) {
   return static_cast<double>((int64_t{1} << moment.bits) - 1);
 }
 
-// A value is proportional to the square of its code, so values are dense near zero. The last block
-// may be incomplete.
+// Decodes a moment. A value is proportional to the square of its code, so values are dense near
+// zero. The last block may be incomplete.
 at::Tensor Decode(const QuantisedMoment& moment, const at::Tensor& like, bool with_sign) {
   if (!moment.scale.defined()) return moment.codes.to(at::kFloat);
   at::Tensor codes = moment.codes.to(moment.scale.device()).flatten();

@@ -1,5 +1,5 @@
 // Adam that computes in fp32 but stores its moments in fewer bits: in another type, or as codes
-// with an fp32 scale for each block. Libraries differ only in how they store moments.
+// with an fp32 scale for each block. Libraries' optimizers differ only in how they store moments.
 //
 //   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, plan_update,
 //   computes);
@@ -19,7 +19,7 @@
 namespace vramscope::trainer {
 
 struct QuantisedMoment {
-  // one code per byte (8 bits) or two (4 bits); if `scale` is undefined: the values themselves
+  // one code (8 bits) or two codes (4 bits) per byte, or, if `scale` is undefined, the values
   at::Tensor codes = {};
   at::Tensor scale = {};  // the scale of each block
   at::Tensor table = {};  // value of each code, if each moment has a table

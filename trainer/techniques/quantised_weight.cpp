@@ -21,7 +21,7 @@ using torch::autograd::variable_list;
 constexpr int64_t kBlock = 64;        // weights that share a scale
 constexpr int64_t kScaleBlock = 256;  // scales that share a scale
 constexpr int64_t kTable = 256;       // number of values that a byte of a scale can have
-// columns of activations with an absolute value of at least this are multiplied in 16 bits
+// columns with an activation of at least this absolute value are multiplied in 16 bits
 constexpr double kOutlier = 6;
 
 // The value of each 4-bit code, a quantile of the normal distribution (Dettmers et al. 2023, QLoRA,
@@ -46,8 +46,8 @@ at::Tensor Blocks(const at::Tensor& flat, int64_t size) {
   return at::constant_pad_nd(flat, {0, blocks * size - flat.numel()}).view({-1, size});
 }
 
-// Allocates the output of a bitsandbytes kernel. The block gets the kernel's name as operator,
-// unlike the blocks that PyTorch's own operators allocate.
+// Allocates the output of a bitsandbytes kernel. The block's operator is the name of the kernel, to
+// distinguish it from blocks of PyTorch's own operators.
 template <class... Arguments>
 at::Tensor Modelled(const char* kernel, Arguments&&... arguments) {
   RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
@@ -112,7 +112,7 @@ class Nf4Weight final : public QuantisedWeight {
     return kept_;
   }
 
-  // Computes in the type that the weights had (bnb_4bit_compute_dtype), whatever type x has.
+  // Computes in the type that the weights had (bnb_4bit_compute_dtype), even if x has another type.
   at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) override;
 
   at::Tensor Wide(at::ScalarType type) const override {
@@ -176,8 +176,8 @@ class Nf4Weight final : public QuantisedWeight {
   void Quantise(const at::Tensor& wide, at::Tensor& scales) {
     const at::Tensor blocks = Blocks(wide.to(at::kFloat).flatten(), kBlock);
     scales.copy_(blocks.abs().amax(1).clamp_min(1e-12));
-    // A number's code is the index of the nearest of the sixteen values. bucketize() finds it as
-    // the number of midpoints below.
+    // A number's code is the index of the nearest of the sixteen values. bucketize() returns it by
+    // counting the midpoints below the number.
     const at::Tensor table = NormalFloatTable();
     const at::Tensor middles = (table.slice(0, 1) + table.slice(0, 0, 15)) / 2;
     const at::Tensor codes = at::bucketize((blocks / scales.unsqueeze(1)).flatten(), middles)
@@ -279,7 +279,7 @@ class Int8Weight final : public QuantisedWeight {
   at::Tensor scales_;  // one scale for each row
 };
 
-// Returns nullopt for an undefined tensor, because autograd's functions accept only defined ones.
+// Returns nullopt for an undefined tensor, because autograd's functions accept no such tensor.
 std::optional<at::Tensor> Given(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }

@@ -24,8 +24,8 @@ class QuantisedWeight : public torch::CustomClassHolder {
       : rows_(rows), columns_(columns), computes_(computes) {}
   // Returns the shape and type of the tensor that is stored in place of the weight.
   virtual ParameterSpec stored() const = 0;
-  // Quantizes `wide`, which is on the device and may have any shape. Callers pass a transposed
-  // weight in the layout in which it is stored.
+  // Quantizes `wide`, which is on the device and may have any shape. Callers first transpose a
+  // Conv1D weight to [rows, columns].
   virtual at::Tensor Keep(const at::Tensor& wide) = 0;
   // Returns x W^T + bias. `bias` may be undefined.
   virtual at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) = 0;

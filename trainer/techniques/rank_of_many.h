@@ -1,5 +1,5 @@
-// Common code of techniques with several ranks: the run is one rank of a group, which exists from
-// the first tensor to the last.
+// Common code of techniques with several ranks. The run is one rank of a group. The group exists
+// from before the first tensor until after the last.
 #pragma once
 
 #include <fmt/format.h>
@@ -60,8 +60,8 @@ inline bool LossIsOutside(const run::RunConfig& config) {
   return family != nullptr && (family->id == "vit" || family->id == "torch_transformer");
 }
 
-// Returns the number of layers that are gathered together; 0: all layers of the model. Layers that
-// are recomputed together are also gathered together.
+// Returns how many layers are gathered together, or 0 for all layers of the model. Layers that are
+// recomputed together are also gathered together.
 inline int LayersPerUnit(const run::RunConfig& config) {
   if (config.Is("shard.units", "model")) return 0;
   return config.Is("checkpointing.mode", "every-k")

@@ -1,5 +1,5 @@
-// Base class of techniques that change how autograd keeps the tensors it saves. Autograd saves the
-// model's own tensors, and tensors for which IsWorthIt() is false, unchanged.
+// The base class of techniques that change how autograd keeps saved tensors. The model's own
+// tensors, and tensors for which IsWorthIt() is false, are saved unchanged.
 //
 //   class OnHost : public SavedActivations {
 //     bool IsWorthIt(const at::Tensor& tensor) const override { return tensor.nbytes() >= 1024; }

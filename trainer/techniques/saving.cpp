@@ -19,8 +19,8 @@ class Saving final : public Technique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // torch.save copies one storage after another to pageable host memory, writes the copy to the
-  // file and frees it. This function only copies.
+  // torch.save copies one storage after another to pageable host memory, writes each copy to the
+  // file and then frees it. This function writes no file.
   void AfterStep(const RunContext&, int) override {
     const PhaseScope phase(trace::Phase::kSave);
     at::NoGradGuard no_grad;

@@ -1,5 +1,5 @@
-// Training on several GPUs, of which the run is one rank: data parallel, or with training state
-// sharded by fully_shard. DistributedDataParallel's buckets and reduction are PyTorch's own C++
+// Training on several GPUs. The run is one rank: data parallel, or with its state sharded
+// by fully_shard. DistributedDataParallel's buckets and reduction are PyTorch's own C++
 // code.
 #include <fmt/format.h>
 #include <torch/types.h>

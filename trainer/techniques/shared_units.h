@@ -1,4 +1,4 @@
-// Common code of the techniques FSDP2 and FSDP1, which move the model to the GPU unit by unit.
+// Common code of the FSDP1 and FSDP2 techniques, which move the model to the GPU unit by unit.
 // `Sharded` (FullySharded or FlatSharded) gathers the units around layers, forward and loss.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What a technique that splits training among ranks offers to the run's other techniques. The loop
-// connects the two, so neither needs the other's header.
+// The interface between a technique that splits training among ranks and other techniques of the
+// run. The loop connects them, so that neither includes the other's header.
 //
 //   class Sharding : public Technique, public SharesTraining { ... };
 //   class Clipping : public Technique, public MeasuresGradients { ... };

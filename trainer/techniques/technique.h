@@ -57,8 +57,8 @@ class Held {
   Held& operator=(const Held&) = delete;
 };
 
-// Runs forward and loss of an additional batch, as for training batches. Sets `logits` if the
-// logits still exist after the loss.
+// Runs forward and loss of an additional batch in the same way as for a training batch. Sets
+// `logits` if the logits outlive the loss.
 using ForwardPass = std::function<at::Tensor(int index, at::Tensor& logits)>;
 
 // Computes the loss of a micro-batch from its logits.
@@ -78,7 +78,7 @@ class Technique {
 
   // Returns a scope that lasts from the first tensor to the last.
   virtual std::unique_ptr<Held> AroundRun(const RunContext&) { return nullptr; }
-  // Returns the type in which the weights are moved to the GPU; nullopt: their own type.
+  // Returns the type in which the weights are moved to the GPU. nullopt means their own type.
   virtual std::optional<at::ScalarType> loads_as() const { return std::nullopt; }
   // Called when the weights are on the GPU.
   virtual void AfterLoad(const RunContext&, Model&) {}
@@ -86,8 +86,8 @@ class Technique {
   virtual void AfterSetUp(const RunContext&, Model&, std::span<const at::Tensor> trained) {
     static_cast<void>(trained);
   }
-  // Returns a runner of a stack's layers that wraps `inner`, the runner without this technique.
-  // `inner` is null if the layers would be called one by one.
+  // Returns a runner of a stack's layers that wraps `inner`, the runner without this technique. A
+  // null `inner` calls the layers one after another.
   virtual LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) { return inner; }
   // Returns a scope around forward and loss.
   virtual std::unique_ptr<Held> AroundForward(const RunContext&) { return nullptr; }
@@ -101,7 +101,7 @@ class Technique {
     return nullptr;
   }
   // Divides the parameters among several optimizers, which `make` makes, and returns one optimizer
-  // that consists of them. Null: one optimizer has all parameters.
+  // that steps them all. Returns null if one optimizer has all parameters.
   virtual std::unique_ptr<Optimizer> DivideOptimizer(const MakeOptimizerOf& make,
                                                      const std::vector<at::Tensor>& trained) {
     static_cast<void>(make);
@@ -121,7 +121,7 @@ class Technique {
   virtual void BeforeStep(const RunContext&, std::span<const at::Tensor> trained) {
     static_cast<void>(trained);
   }
-  // Wraps the optimizer's step; `inner`: the step without this technique.
+  // Wraps the optimizer's step. `inner` is the step without this technique.
   virtual std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) {
     return inner;
   }
@@ -136,11 +136,11 @@ class Technique {
   virtual bool repeats() const { return true; }
   // Whether micro-batches can be derived from a rehearsal with a few layers.
   virtual bool rehearses() const { return true; }
-  // Number of layers that a rehearsal must not separate (see ShortenedStack).
+  // The number of consecutive layers that a rehearsal must keep together (see ShortenedStack).
   virtual int layers_per_unit() const { return 1; }
   // Whether forward is followed by backward and step.
   virtual bool trains() const { return true; }
-  // Whether gradients are used and freed as soon as they are complete.
+  // Whether each gradient is used and freed as soon as it is complete.
   virtual bool steps_in_backward() const { return false; }
   // Whether the previous step's gradients are freed only after the loss is computed.
   virtual bool zeroes_before_backward() const { return false; }
@@ -152,8 +152,8 @@ struct TechniqueEntry {
   run::TechniqueDeclaration declaration;
   std::vector<run::FitMove> fit = {};              // settings that `fit` may switch on
   std::vector<run::ModelledBlocks> modelled = {};  // blocks that are modelled in a plan
-  // Techniques with a smaller order are called first and enclose those with a larger one. For
-  // example, precision encloses attention, which encloses checkpointing.
+  // Techniques are called in ascending order, and each encloses all later techniques. For example,
+  // precision encloses attention, which encloses checkpointing.
   int order = 100;
   int place = 0;  // position in the catalogue; 0: that of `order`
   // Makes the technique. Returns null if the configuration does not use it. `make` itself is null

@@ -157,7 +157,7 @@ void Document::Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix
   if (expects_entry_ || history.now() == nullptr) {
     append();
   } else {
-    // The result belongs to an existing entry. It is the current one, or one to which the user has
+    // The result belongs to an existing entry: the current entry, or an entry to which the user has
     // returned (by undo, by a click in the history, or by a swap with the baseline).
     const bool same = !plan || PlanKey(history.now()->config) == PlanKey(config);
     const size_t there = plan ? history.Find(config) : history.FindFigures(entry);
@@ -219,7 +219,7 @@ void Document::Release() {
 bool Document::NeedsReload() const {
   if (left_) return source.kind == SourceKind::kPlan || !FileOfResult().empty();
   if (source.kind == SourceKind::kPlan) {
-    // The result is missing if another document undid a change of this one, or if it was released.
+    // The result is missing if it was released, or if undo in another document changed this one.
     const HistoryEntry* now = history.now();
     return !working_ && now != nullptr &&
            (session.shown() == nullptr || PlanKey(now->config) != PlanKey(config));

@@ -37,8 +37,8 @@ struct Source {
   importers::OpenOptions part = {};  // kFile: the part to open; its callbacks are not set
   std::string stamp = {};            // kFile: differs after the file was written again
   program::Request program = {};     // kProgram: the request of its last start
-  // kProgram: if the document was opened from another program's plan, what differs from that one,
-  // such as "--batch-size=8". Otherwise empty.
+  // kProgram: how the run differs from the program's plan from which this document was opened, such
+  // as "--batch-size=8". Empty if it was not opened from one.
   std::string variant = {};
 };
 
@@ -80,12 +80,12 @@ class History {
   void GoTo(size_t at);
   // Returns the index of the newest entry with this configuration. kNone: there is none.
   size_t Find(const run::RunConfig& config) const;
-  // Returns the index of the newest result of `request`; kNone: none. Ignores results from before a
-  // change of the program's files, which shows as two equal requests in a row.
+  // Returns the index of the newest result of `request`, or kNone. Two equal requests in a row show
+  // that the program's files have changed. Results from before such a change are ignored.
   size_t Find(const program::Request& request) const;
   void SetNotes(size_t at, const NoteList& notes);
   void SetFile(size_t at, std::string file) { entries_[at].file = std::move(file); }
-  // Returns the index of an entry with the same figures: the current or else the newest one.
+  // Returns the index of an entry with these figures: the current entry, or else the newest.
   size_t FindFigures(const HistoryEntry& of) const;
 
  private:
@@ -102,8 +102,8 @@ struct UndoStep {
   std::string text;  // "LoRA on"
   run::RunConfig before = {}, after = {};
   std::string lanes_before = {}, lanes_after = {};
-  // The document in which the user made the change, if a new plan was opened to apply it. 0: the
-  // change was made in this document.
+  // If a new plan was opened to apply the change, the document in which the user made the change.
+  // 0: the user made it in this document.
   DocumentId from = 0;
   // kNotes: the content hash of the run whose notes changed. By now, another run may be shown.
   std::string notes_of = {};
@@ -129,7 +129,7 @@ class UndoSteps {
   // document that was shown when the user made these changes.
   void TakeProgram(UndoSteps& from, const std::string& script);
 
-  // The document from which undo came here. Redo returns there after this document's own steps.
+  // The document from which undo came here. Redo returns to it after redoing this document's steps.
   DocumentId redo_into = 0;
 
  private:
@@ -160,15 +160,15 @@ class Document {
   // document from a blank one replaces the blank one.
   bool Blank() const;
 
-  // Announces a result. `change` says what differs from the previous result. nullopt: the result is
-  // for an existing entry (after undo, a click on the entry, or the same run again).
+  // Announces a result. `change` says what differs from the previous result. It is nullopt if the
+  // result is for an existing entry (after undo, a click on the entry, or a repeated run).
   void Expect(std::optional<std::string> change);
   void Began();  // the run, plan or read has started
   // Shows `digest`: a partial result, or the complete result, which becomes a history entry.
   void Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix_s);
   // Call it if the run failed or did not finish. The document still shows its earlier result.
   void Ended();
-  // Call it if another document is shown and the work on this one's result was abandoned. The
+  // Call it if the work on this document's result stopped because another document is shown. The
   // result is computed when this document is shown again.
   void Left();
 
@@ -180,12 +180,12 @@ class Document {
     released_ = true;
     expects_entry_ = false;
   }
-  // Returns true if the result must be computed or read, because there is none, or because it is
-  // not the result of the current settings.
+  // Returns true if the result must be computed or read: there is no result, or it is not the
+  // result of the current settings.
   bool NeedsReload() const;
-  // Returns the file that contains the result. Empty: it is in no file.
+  // Returns the file that contains the result, or "" if it is in no file.
   std::string FileOfResult() const;
-  // The file of a result that has not been shown yet and becomes the next entry. Empty: none.
+  // The file of a result that is not shown yet and becomes the next entry, or "" if there is none.
   const std::string& latest_file() const { return latest_file_; }
   void SetLatestFile(std::string file) { latest_file_ = std::move(file); }
   // Records that `trace` was saved to `file`. Does nothing if the trace is of another document.
@@ -217,7 +217,7 @@ class Document {
   bool working_ = false, failed_ = false, released_ = false, left_ = false;
   bool expects_entry_ = true;
   std::string expected_change_, latest_file_;
-  // The result of the newest entry, which may be saved to a file while another entry is shown.
+  // The newest entry's result. It may be saved to a file while another entry is shown.
   struct {
     std::weak_ptr<const trace::Trace> trace, whole;
     size_t entry = History::kNone;

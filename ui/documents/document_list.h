@@ -22,7 +22,7 @@ namespace vramscope::ui {
 
 class DocumentList {
  public:
-  // Number of documents besides the active one and its baseline whose results stay in memory.
+  // The number of results that stay in memory, besides the active document's and its baseline.
   static constexpr size_t kLoadedDocuments = 3;
   static constexpr size_t kMost = 64;
 
@@ -36,15 +36,15 @@ class DocumentList {
   size_t active_place() const { return active_; }
   Document* Find(DocumentId id);        // null: closed
   size_t PlaceOf(DocumentId id) const;  // size() if it is not open
-  // Returns the first document for which `is` returns true. Null: there is none.
+  // Returns the first document for which `is` returns true, or null if there is none.
   Document* FindIf(const std::function<bool(const Document&)>& is);
-  // Returns the open document of this part of `file`. Null: none, or the file has changed since.
+  // Returns the document that shows this part of `file`, or null if none does or the file changed.
   Document* FindFile(const std::string& file, const importers::OpenOptions& part,
                      const std::string& stamp);
 
-  // Adds a document at the end. The active document stays active; the new document inherits its
-  // pinned baseline and has it as `opener`. If kMost documents are open, first closes the least
-  // recently shown one of those that CanReload().
+  // Adds a document at the end. The active document stays active. It becomes the new document's
+  // `opener`, and the new document inherits its pinned baseline. If kMost documents are open, first
+  // closes the least recently shown document that CanReload().
   Document& Open(Source source);
   void Activate(DocumentId id);
   // Closes `id` and returns the active document. If `id` was active, this is the document shown

@@ -28,8 +28,8 @@ std::string ConfigText(const run::RunConfig& config) {
   return absl::Base64Escape(run::ToProtoBytes(config));
 }
 
-// Each of these functions reads the member `key` of `object`. If it is missing or has the wrong
-// type, a default is returned.
+// Each of these functions returns the member `key` of `object`, or a default if the member is
+// missing or has the wrong type.
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return {};

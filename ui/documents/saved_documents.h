@@ -1,5 +1,5 @@
 // Saves documents as JSON in the user's state folder, to be read at the next start. Saves the
-// source, settings, view, history and baseline, but no result, which is computed or read again.
+// source, settings, view, history and baseline. A result is not saved, but computed or read again.
 //
 //   std::string text = ToJson(SavedSession{.documents = {Save(document)}});
 //   ASSIGN_OR_RETURN(SavedSession session, SavedSessionFromJson(text));
@@ -30,7 +30,7 @@ struct SavedDocument {
   std::string baseline_file;
   size_t baseline_entry = History::kNone;
   std::string scratch;  // folder of a program that is running
-  // The file of a saved result that was never shown, and so has no entry in the history.
+  // The file of a result that was saved but never shown, and so has no history entry.
   std::string latest_file;
 };
 

@@ -39,7 +39,7 @@ class Session {
   void ShowRun();
   void ShowFile(std::string path);
   void SavedAs(std::string path) { file_ = std::move(path); }
-  // Replaces the shown trace, which becomes the previous run if both traces are complete.
+  // Shows `digest`. If both traces are complete, the trace shown before becomes the previous run.
   void Show(DigestPtr digest, bool partial);
   // Frees the shown trace and the previous run, but not the baseline. The shown trace must be one
   // that can be computed or read again.
@@ -51,12 +51,12 @@ class Session {
   // whether it is comparable.
   void SetPrevious(DigestPtr digest) { previous_ = std::move(digest); }
 
-  // `for_this_only`: the window sets the baseline for one comparison; the user has not pinned it.
+  // `for_this_only`: the window, not the user, sets the baseline, for a single comparison.
   // Documents opened from this one do not inherit such a baseline.
   void SetBaseline(DigestPtr digest, std::string file, bool for_this_only = false);
   bool baseline_for_this_only() const { return baseline_ != nullptr && baseline_for_this_only_; }
-  // Makes the shown trace the baseline. Returns the previous baseline, and the caller must then
-  // show that.
+  // Makes the shown trace the baseline. Returns the previous baseline, which the caller must then
+  // show.
   DigestPtr SwapBaseline();
 
  private:

@@ -159,7 +159,7 @@ void ComparePage::Show(CompareBy by) {
     return Compute();
   }
   if (found_) ShowHead();
-  // The previous table's sort order does not apply, because this table has other columns.
+  // This table has other columns than the previous table, so the old sort order does not apply.
   if (other) view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   Fill();
 }

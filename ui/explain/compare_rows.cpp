@@ -200,7 +200,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
       static_cast<size_t>(std::count_if(diff.sites.begin(), diff.sites.end(), [](const auto& s) {
         return s.change != TraceDiff::Change::kSame;
       }));
-  // The headline names the phases if they differ, because the peaks' allocations then differ, too.
+  // The headline names the phases only if they differ. The peaks then consist of other allocations.
   const bool same_phase = diff.a.context.phase == diff.b.context.phase;
   const auto place = [&](const analysis::Peak& peak) {
     return same_phase || peak.context.phase == trace::Phase::kNone

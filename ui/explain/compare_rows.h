@@ -34,8 +34,8 @@ struct Comparison {
   bool aligned = false;
   std::string requests_headline, kernels_headline;
 };
-// Compares the peaks of both traces, or their peaks within `step`, which both must have. An
-// alignment covers `step` or, without one, the last complete step of both traces.
+// Compares the peaks of both traces. If `step` is given, both traces must have it, and their peaks
+// within this step are compared. An alignment covers `step`, or else the last complete step.
 absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
                                    std::optional<int32_t> step, bool align = false);
 // Returns the index of the column with the signed difference.

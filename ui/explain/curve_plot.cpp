@@ -50,8 +50,8 @@ std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int
   return out;
 }
 
-// Calls run(first, end, y) for each group of adjacent columns of the same height. Filling one
-// rectangle per group is a hundred times faster than stroking a path of thousands of steps.
+// Calls run(first, end, y) for each group of adjacent columns of equal height. To fill one
+// rectangle per group is a hundred times faster than to stroke a path with thousands of steps.
 template <class Run>
 void ForRuns(const std::vector<uint64_t>& columns, const QRectF& box, double top, const Run& run) {
   const auto y_of = [&](size_t i) {

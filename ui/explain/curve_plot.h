@@ -1,5 +1,5 @@
-// A plot of reserved memory over the visible time range. One curve is as recorded, the other is
-// under other settings. The area below them is allocated memory.
+// A plot of reserved memory over the visible time range. One curve is the recorded one, the other
+// is replayed under other settings. The filled area is allocated memory.
 #pragma once
 
 #include <QWidget>

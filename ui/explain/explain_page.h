@@ -36,8 +36,8 @@ struct ExplainContext {
 
   const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
   bool has_range() const { return range.first < range.second; }
-  // Returns the event that pages describe. It is the event at the cursor, unless there is no cursor
-  // or it lies outside of the selected range. Then it is the peak of the range or trace.
+  // Returns the event that pages describe: the event at the cursor. If there is no cursor, or if it
+  // is outside of the selected range, returns the peak of the range or trace.
   trace::EventIndex shownEvent() const;
   enum class TimeSource { kCursor, kRange, kPeak, kState };
   TimeSource time_source() const;
@@ -76,7 +76,7 @@ class ExplainPage : public QWidget {
   virtual int cares() const = 0;          // the changes for which Refresh() is called
   virtual void Refresh(int changes) = 0;  // called while the page is visible
   virtual void Clear() = 0;               // called when there is no document
-  // Whether the page needs events, and so stays empty for a document without them.
+  // Whether the page needs events. If so, it stays empty for a document without events.
   virtual bool wantsEvents() const { return true; }
   virtual void Cancelled() {}  // the user pressed the cancel button
   void showEvent(QShowEvent* event) override;
@@ -88,8 +88,8 @@ class ExplainPage : public QWidget {
   void Head(const QString& text);
   QString head() const;
 
-  // Runs `question` on a pool thread, after cancelling the previous one. `question` computes the
-  // contents and returns a function that shows them, or an empty function to show nothing. If
+  // Cancels the previous question, then runs `question` on a pool thread. It computes the contents
+  // and returns a function that shows them, or an empty function if there is nothing to show. If
   // memory runs out, the page shows an error.
   using Answer = std::function<void()>;
   void Ask(std::function<Answer(const JobToken&)> question);

@@ -80,7 +80,7 @@ Table FindingTable(const std::vector<explain::Finding>& findings) {
 
 std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   std::vector<FragmentFact> facts;
-  // A figure that is not in the file gets no row, because a 0 would look like a recorded value.
+  // There is no row for a figure that the file lacks, because a 0 would look like a recorded value.
   if (f.reserved_known())
     facts.push_back({i18n::Text("reserved"), f.reserved,
                      i18n::Text("the sum of the caching allocator's segments")});

@@ -25,14 +25,14 @@ struct FragmentFact {
   std::string meaning;
 };
 std::vector<FragmentFact> FragmentFacts(const explain::Fragmentation& f);
-// PinnedByTable: call sites whose blocks keep free memory from being released. PinnedTable:
-// segments that contain such memory.
+// PinnedByTable() lists call sites whose blocks prevent the release of free memory. PinnedTable()
+// lists the segments with such memory.
 Table PinnedByTable(const explain::Fragmentation& f);
 Table PinnedTable(const explain::Fragmentation& f);
 
 Table RemedyTable(const explain::Reclaim& reclaim);
-// Three things to compare: the recorded figures, the replays under the recorded settings (`base`),
-// and the replay under other settings (`under`). A replay that is null gets no row.
+// The rows to compare: the recorded figures, the replays under the recorded settings (`base`), and
+// the replay under other settings (`under`). A null replay has no row.
 struct WhatIf {
   uint64_t recorded_peak_reserved = 0, recorded_out_of_memory = 0;
   // also the baseline of explain::Reclaim

@@ -59,7 +59,7 @@ void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page) {
       Q_EMIT page->allocationClicked(row.allocation);
     }
   };
-  // A click on the current row selects its blocks again, if the timeline has cleared the selection.
+  // If the timeline has cleared the selection, a click on the current row selects its blocks again.
   QObject::connect(view, &QAbstractItemView::clicked, page, point);
   QObject::connect(view, &QAbstractItemView::activated, page, point);
   QObject::connect(view->selectionModel(), &QItemSelectionModel::currentRowChanged, page, point);

@@ -17,8 +17,8 @@ namespace vramscope::ui {
 
 QToolButton* QuietButton(const QString& text, const QString& tip);
 TableView* MakeTable(TableModel* model, const char* name);
-// Adds a label and its figure to a grid with two such pairs per row. `at` is the pair's index. If
-// they do not fit, the label is elided, not the figure. Both have the tool tip `tip`.
+// Adds a label and its figure to a grid that has two such pairs per row. `at` is the pair's index.
+// If the pair does not fit, the label is elided, but not the figure. Both have the tool tip `tip`.
 void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& figure,
                const QString& tip = {});
 // If the page is too low, shrinks the tables below the figures, so that the lines of figures do not
@@ -29,8 +29,8 @@ void KeepFiguresApart(QWidget* figures, QTabWidget* below);
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page);
 
 QLineEdit* FilterEdit(const QString& placeholder, const char* name);
-// Shows the rows of `all` with `text` in a text cell or its tool tip, sorted by the column that the
-// header indicates. If `keep` is given, it must also be true for a row.
+// Shows the rows of `all` that have `text` in a text cell or its tool tip and for which `keep`, if
+// given, returns true. Sorts them by the column that the header indicates.
 void ShowFiltered(TableView* view, TableModel* model, const Table& all, const QString& text,
                   const std::function<bool(const Row&)>& keep = {});
 

@@ -20,7 +20,7 @@ class LiveModel : public RowModel {
   Q_OBJECT
  public:
   explicit LiveModel(QObject* parent = nullptr);
-  // Groups stay unfolded if the new rows have groups of the same names. Null: nothing is live.
+  // Groups stay unfolded if new rows have groups of the same names. Null means nothing is live.
   void setRows(std::shared_ptr<const LiveRows> rows,
                const std::optional<analysis::GroupExpression>& by);
   const std::shared_ptr<const LiveRows>& rows() const { return rows_; }
@@ -31,7 +31,7 @@ class LiveModel : public RowModel {
   // Returns the group in this row, or the group of the block in it. UINT32_MAX: no groups.
   uint32_t groupAt(int row) const;
   trace::AllocationId allocationAt(int row) const;  // for a group: its largest block
-  // Returns the row of a block or, if its group is folded, of that group; -1: it is not live.
+  // Returns the row of a block, or of its group if the group is folded, or -1 if it is not live.
   int rowOf(trace::AllocationId id) const;
 
   const std::vector<Column>& columns() const override { return columns_; }

@@ -130,8 +130,8 @@ int64_t LiveRows::AgeOf(trace::AllocationId id) const {
   return std::max<int64_t>(set_->context.time_ns - trace_->allocations.begin_ns[id.value], 0);
 }
 
-// Sorts the groups, and the blocks in each group. The sort is stable: the largest of several blocks
-// with equal keys stays first.
+// Sorts the groups, and the blocks in each group. The sort is stable: blocks with equal keys stay
+// sorted by size, the largest first.
 void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of) {
   const trace::AllocationTable& a = trace_->allocations;
   const auto sorted = [&](size_t n, const auto& less) {

@@ -1,4 +1,4 @@
-// The live set at one time as rows: groups, largest first, with their blocks. Does not use Qt.
+// The live set at one time as rows: groups, the largest first, and their blocks. Does not use Qt.
 //
 //   const auto set = std::make_shared<analysis::LiveSet>(analysis::LiveAt(*trace, event));
 //   const LiveRows rows(trace, set, {.by = analysis::GroupBy::kModule});
@@ -50,7 +50,7 @@ class LiveRows {
     int64_t oldest_ns = 0;          // age of the oldest block
     uint32_t first = 0, count = 0;  // range in blocks()
     trace::AllocationId largest = {};
-    // The category of all blocks of the group. nullopt: categories differ or are not known.
+    // The category that all blocks of the group have. nullopt if they differ or are unknown.
     std::optional<trace::Category> category = {};
   };
 

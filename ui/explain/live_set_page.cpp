@@ -135,7 +135,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   const auto chosen = [this](const QModelIndex& now) {
     if (!selecting_ && now.isValid()) RowChosen(now.row());
   };
-  // A click on the current row selects its blocks again, if the timeline has cleared the selection.
+  // If the timeline has cleared the selection, a click on the current row selects its blocks again.
   connect(view_, &QAbstractItemView::clicked, this, chosen);
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, chosen);
   connect(view_, &QAbstractItemView::doubleClicked, this,
@@ -166,7 +166,7 @@ void LiveSetPage::AskAgain() {
   const absl::StatusOr<std::optional<analysis::GroupExpression>> by = By();
   SetTone(expression_, by.ok() ? "" : "bad");
   if (!by.ok()) {
-    // The groups of the last valid expression remain shown.
+    // The table continues to show the groups of the last valid expression.
     bar_->setCount(QString::fromStdString(std::string(by.status().message())), false);
     return;
   }
@@ -242,8 +242,8 @@ void LiveSetPage::ShowSelected() {
   const int row = context_.selection.valid() ? model_->rowOf(context_.selection) : -1;
   if (row < 0) return;
   const int now = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
-  // A selected group selects its largest block in the timeline. The table must then still have the
-  // group selected, not the block.
+  // Selecting a group selects its largest block in the timeline. That selection must not move the
+  // table's selection from the group to the block.
   if (now == row || (model_->isGroup(now) && model_->allocationAt(now) == context_.selection))
     return;
   selecting_ = true;

@@ -1,5 +1,5 @@
 // The memory that is live at the cursor or the peak. A table lists the blocks, or groups them by
-// one or several of category, module, op, call site, file, phase, size class, age and annotation.
+// one or more keys: category, module, op, call site, file, phase, size class, age and annotation.
 // The page can also show a flame graph by stack, or a treemap of the groups. Blocks can be filtered
 // as in the search.
 #pragma once

@@ -15,7 +15,7 @@
 namespace vramscope::ui {
 namespace {
 
-// Maximum number of frames of a stack. The last of them also gets the bytes of deeper frames.
+// The maximum number of frames of a stack. The last frame also gets the bytes of deeper frames.
 constexpr size_t kDeepest = 64;
 constexpr float kLeastSide = 1;     // minimum size of a box in pixels
 constexpr float kLeastInside = 24;  // minimum size of a treemap box that shows its children
@@ -185,7 +185,7 @@ struct Area {
   double x, y, w, h;
 };
 
-// Returns the worst aspect ratio in a row of boxes along `side`. `sum` to `most` are bytes.
+// Returns the worst aspect ratio in a row of boxes along `side`. `sum`, `least`, `most` are bytes.
 double Worst(double sum, double least, double most, double side, double scale) {
   const double s = sum * scale, side2 = side * side;
   return std::max(side2 * most * scale / (s * s), s * s / (side2 * least * scale));
@@ -201,8 +201,8 @@ void Place(const LiveTree& tree, uint32_t node, const Area& at, std::vector<Char
   Squarify(tree, node, {at.x + 1, at.y + kTreemapHead, at.w - 2, at.h - kTreemapHead - 1}, boxes);
 }
 
-// Fills a row of boxes along the shorter side, then the next row along the shorter side of the
-// remaining area. Boxes are added to a row as long as this makes its boxes squarer.
+// Fills a row of boxes along the shorter side of the area, then repeats this for the remaining
+// area. A row gets another box as long as this makes the boxes of the row squarer.
 void Squarify(const LiveTree& tree, uint32_t node, Area area, std::vector<ChartBox>* boxes) {
   const std::vector<uint32_t>& children = tree.nodes[node].children;
   auto left = static_cast<double>(tree.nodes[node].bytes);

@@ -33,8 +33,8 @@ struct LiveTree {
   bool empty() const { return nodes.empty() || nodes[0].bytes == 0; }
 };
 
-// Groups by the program's frames, the outermost first. In a trace without stacks, groups by the
-// parts of the module's name and the op.
+// Groups by the program's stack frames, the outermost first. If a trace has no stacks, groups by
+// the parts of the module's name, then by the op.
 LiveTree StackTree(const LiveRows& rows);
 // Returns a tree with a node for each group of the table. Its children are the group's blocks.
 LiveTree GroupTree(const LiveRows& rows);
@@ -46,7 +46,7 @@ struct ChartBox {
 };
 inline constexpr float kFlameRow = 20, kTreemapHead = 17;  // pixels
 
-// Lays `root` out over the whole width, its descendants below. Leaves out boxes under a pixel.
+// Lays out `root` over the whole width, its descendants below. Omits boxes narrower than a pixel.
 std::vector<ChartBox> FlameLayout(const LiveTree& tree, uint32_t root, float width, float height);
 // Makes a squarified treemap (Bruls, Huizing and van Wijk 2000): a node's area is its share of the
 // bytes. A node with children has a head with its name. Parents come before their children.

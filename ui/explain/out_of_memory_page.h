@@ -1,5 +1,5 @@
-// The page about an out-of-memory error: the requested size, the free memory, the blocks that used
-// the rest, and changes with which the allocation would have succeeded.
+// The page about an out-of-memory error: the requested size, the free memory, the blocks in the
+// rest of the memory, and changes that would have let the allocation succeed.
 #pragma once
 
 #include "profiler/explain/explain.h"

@@ -1,4 +1,4 @@
-// The page about reserved but unused memory, and remedies that release it, which are replayed.
+// The page about reserved but unused memory, and replays of the remedies that release it.
 #pragma once
 
 #include "profiler/explain/explain.h"
@@ -24,7 +24,7 @@ class ReclaimPage : public ExplainPage {
   void Cancelled() override;
 
  private:
-  // Returns the event of the selected range at which the most reserved memory is unused.
+  // Returns the event of the selected range at which reserved but unused memory is highest.
   std::optional<trace::EventIndex> MostUnusedOfRange() const;
   void Compute(std::optional<trace::EventIndex> at);
   void Show(const std::shared_ptr<const Digest>& digest,

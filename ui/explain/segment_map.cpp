@@ -50,7 +50,7 @@ SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float hei
   if (segments_.empty() || width < 8) return;
   double total = 0;
   for (const SegmentView& s : segments_) total += SpanOf(s);
-  // If the total is very large, the scale is coarser, so that the map has at most kMostRows rows.
+  // For a very large total, chooses a coarser scale, so that there are at most kMostRows rows.
   const double finest = std::clamp(total / kMostRows, static_cast<double>(kFinest), kCoarsest);
   if (bytes_per_row > 0) {
     bytes_per_row_ = std::max(bytes_per_row, static_cast<uint64_t>(finest));
@@ -90,7 +90,7 @@ std::string SegmentMap::TitleOf(std::span<const SegmentView> group) const {
   return text;
 }
 
-// Places all segments in rows. `draw` false: only computes the height.
+// Places all segments in rows. If `draw` is false, only computes the height.
 void SegmentMap::Place(float width, bool draw) {
   pieces_.clear();
   outlines_.clear();

@@ -42,8 +42,8 @@ class SegmentMap {
   };
 
   SegmentMap() = default;
-  // `bytes_per_row` 0: chosen so that all segments fit into the height, as long as rows stay
-  // readable. `owners`: names for the titles of private pools.
+  // If `bytes_per_row` is 0, it is chosen so that all segments fit into the height, as far as rows
+  // stay readable. `owners` has the names for the titles of private pools.
   SegmentMap(std::vector<explain::SegmentView> segments, float width, float height,
              uint64_t bytes_per_row = 0, std::vector<explain::PoolOwner> owners = {});
 
@@ -54,7 +54,7 @@ class SegmentMap {
   float height() const { return height_; }  // total height; may be more than the view's
   uint64_t bytes_per_row() const { return bytes_per_row_; }
   std::optional<Hit> At(double x, double y) const;
-  // Returns the rectangles of an allocation. Empty: it is not in the map.
+  // Returns the rectangles of an allocation, or none if it is not in the map.
   std::vector<Rect> RectsOf(trace::AllocationId allocation) const;
 
  private:

@@ -246,7 +246,7 @@ void SegmentMapWidget::wheelEvent(QWheelEvent* event) {
   const double before = std::max(1.0, static_cast<double>(map_.height()));
   zoom_ = now >= static_cast<double>(all) ? 0 : static_cast<uint64_t>(now);
   Layout();
-  // Keep the memory under the mouse at its position while zooming.
+  // While zooming, the memory under the mouse stays at its position.
   verticalScrollBar()->setValue(
       static_cast<int>(at / before * map_.height() - event->position().y()));
   event->accept();

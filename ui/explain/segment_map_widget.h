@@ -18,7 +18,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   Q_OBJECT
  public:
   explicit SegmentMapWidget(QWidget* parent = nullptr);
-  // `category`: the category of each allocation at the shown event, by allocation id.
+  // `category[id]` is the category of allocation `id` at the shown event.
   void setSegments(std::shared_ptr<const trace::Trace> trace,
                    std::vector<explain::SegmentView> segments,
                    std::vector<trace::Category> category,
@@ -26,7 +26,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   void setTheme(const timeline::Theme& theme);
   void setSelection(trace::AllocationId id);
   const SegmentMap& map() const { return map_; }
-  // Returns the tool tip for a point. Empty: there is nothing at the point.
+  // Returns the tool tip for a point, or an empty text if nothing is there.
   QString textAt(const QPoint& at) const;
 
  Q_SIGNALS:

@@ -1,7 +1,7 @@
-// The page about the memory at one time: that of a snapshot without history, or the cursor or peak
-// of a run. It shows segments, blocks by call site, category and pool (private pools with their
-// owners), and what empty_cache() would release. If a file contains only torch.cuda.memory_stats(),
-// the page shows these figures.
+// The page about the memory at one time: the time of a snapshot without history, or of a run's
+// cursor or peak. It shows segments, blocks by call site, category and pool (private pools with
+// their owners), and what empty_cache() would release. If a file contains only
+// torch.cuda.memory_stats(), the page shows these figures.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ class StatePage : public ExplainPage {
   QWidget* side_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QTabWidget* tabs_ = nullptr;
-  // Tables of blocks by call site, category and pool, of the largest blocks, and of statistics.
+  // Tables of call sites, categories, pools, the largest blocks, and memory_stats().
   static constexpr int kTables = 5;
   TableModel* tables_[kTables] = {};
   TableView* views_[kTables] = {};

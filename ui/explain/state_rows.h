@@ -14,8 +14,8 @@ namespace vramscope::ui {
 std::vector<Fact> StateFacts(const explain::MemoryState& state);
 Table StateSitesTable(const explain::MemoryState& state);
 Table StateCategoriesTable(const analysis::LiveSet& live);
-// Returns a row for each pool. A private pool is named after its owner. Tool tip: owner's call
-// site.
+// Returns a row per pool. A private pool has its owner's name, and the owner's call site as tool
+// tip.
 Table StatePoolsTable(const explain::MemoryState& state);
 // Returns the largest blocks, at most `most` of them.
 Table StateBlocksTable(const trace::Trace& trace, const explain::MemoryState& state, size_t most);

@@ -1,4 +1,4 @@
-// Two pages: call sites with their bytes over time and number of allocations, and leaks over steps.
+// Two pages: call sites (with bytes over time and number of allocations), and leaks over steps.
 #pragma once
 
 #include "profiler/explain/explain.h"

@@ -50,7 +50,7 @@ class ConfCompleter : public QCompleter {
   QLineEdit* edit_;
 };
 
-// A row of buttons, which hides the buttons that do not fit.
+// A row of buttons that hides those that do not fit.
 class FittingRow : public QWidget {
  public:
   void add(QWidget* button) {

@@ -44,7 +44,7 @@ class WhatIfPage : public ExplainPage {
   CurvePlot* plot_ = nullptr;
   TableModel* table_ = nullptr;
   TableView* view_ = nullptr;
-  // The replay of `base_of_` under its recorded settings. nullopt: it is not computed yet.
+  // The replay of `base_of_` under its recorded settings, or nullopt until it is computed.
   std::optional<replay::Baseline> base_;
   std::weak_ptr<const Digest> base_of_;
   bool wanted_ = false;  // a replay was requested before the page was visible

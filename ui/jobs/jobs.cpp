@@ -16,7 +16,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 80;
-// At exit, jobs with `blocks` get at most this time to end. Such a job may hang while it reads from
+// At exit, waits at most this long for jobs with `blocks`. Such a job may hang while it reads from
 // a pipe or a network file system.
 constexpr int kMostAtExitMs = 300;
 
@@ -38,7 +38,7 @@ QThreadPool& JobPool() {
   return *pool;
 }
 
-// State that the pool's threads also use. They may outlive the Jobs object.
+// State that is shared with the pool's threads, which may outlive the Jobs object.
 struct Jobs::Shared {
   std::mutex mutex;
   std::condition_variable idle;

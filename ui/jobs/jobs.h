@@ -9,7 +9,7 @@
 // that calls Ask() owns a Jobs. Destroying it cancels its jobs, and their answers are not
 // shown.
 //
-// UI thread only, except for the question, which must capture by value whatever it reads.
+// UI thread only, except for the question, which must capture by value all that it reads.
 #pragma once
 
 #include <absl/status/status.h>
@@ -50,7 +50,7 @@ class JobToken {
   mutable std::atomic<double> fraction_ = -1;  // -1: not known
 };
 
-// What happens to an earlier question when another one with the same key is asked.
+// What happens to an earlier question when a new question with the same key is asked.
 enum class Earlier : uint8_t {
   kCancelled,  // the earlier one is cancelled, and its answer is not shown
   kShown,      // it is finished and shown first; of waiting questions, only the newest stays
@@ -60,8 +60,8 @@ enum class Earlier : uint8_t {
 struct JobOptions {
   uint64_t key = 0;  // questions on one subject have the same key: a document's number
   Earlier earlier = Earlier::kCancelled;
-  // Whether the question waits for files, pipes or other processes. The pool has an additional
-  // thread while such a question runs.
+  // Whether the question waits for files, pipes or other processes. While it runs, the pool has an
+  // additional thread.
   bool blocks = false;
   int priority = 0;  // higher starts first
   // Called on the UI thread instead of `show` if a newer question or cancel() drops the job.
@@ -82,7 +82,7 @@ class Jobs : public QObject {
   void cancel();              // all jobs
   void cancel(uint64_t key);  // the jobs with this key
   // Blocks until no question runs any more. A running event loop shows the answers afterwards.
-  // Returns false if this takes longer than `most_ms`. Negative: no limit.
+  // Returns false if this takes longer than `most_ms`. If it is negative, there is no limit.
   bool wait(int most_ms = -1);
   // Blocks until every question is answered, and shows the answers.
   void finish();

@@ -30,8 +30,8 @@ QString Pseudo(const QString& english) {
   return QChar(0x27e6) + english + QString(more, QLatin1Char('~')) + QChar(0x27e7);
 }
 
-// Looks up translations for Qt and remembers them all. When the language changes, retranslate.cpp
-// finds the source of a label's text among them.
+// Looks up translations for Qt and remembers each lookup. When the language changes,
+// retranslate.cpp searches these for the English source of a label's text.
 class Catalogue : public QTranslator {
  public:
   bool isEmpty() const override { return false; }
@@ -96,7 +96,7 @@ void Install(Language language, bool pseudo) {
   State& state = TheState();
   QCoreApplication* app = QCoreApplication::instance();
   if (state.catalogue == nullptr || state.catalogue->parent() != app) {
-    // A test may create several applications; the previous one has destroyed the old objects.
+    // A test may create several applications. Each destroys its objects, so new ones are needed.
     state.qt = new QTranslator(app);
     state.catalogue = new Catalogue;
     state.catalogue->setParent(app);

@@ -22,7 +22,7 @@ enum class Language { kEnglish, kChinese };
 const QList<Language>& Languages();  // languages of this build, among them always English
 QString LanguageName(Language);      // "en", "zh_CN": the value of --lang
 QString LanguageTitle(Language);     // in the language itself: "English", "简体中文"
-// Accepts names such as "en", "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8". nullopt: another language.
+// Returns the language of a name such as "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8", or nullopt.
 std::optional<Language> LanguageFromName(const QString& name);
 // Reads the first of LC_ALL, LC_MESSAGES, LANG that is set. English if it is not in Languages().
 Language SystemLanguage();
@@ -30,15 +30,15 @@ Language SystemLanguage();
 Language CurrentLanguage();
 void SetLanguage(Language language);
 // Translates only the texts of code without Qt (i18n::Text), for the command line, which has no
-// QApplication. SetLanguage() replaces this translation. Returns false if this build has no such
-// catalogue; the texts then stay English.
+// QApplication. SetLanguage() replaces this translation. Returns false if this build lacks the
+// language's catalogue. The texts then stay English.
 bool TranslateTexts(Language language);
 // For tests: every text becomes ⟦text~~~~⟧, 35 % longer.
 void SetPseudoLanguage();
 
 // Translates `text` from the previous language into the current one. If several English texts have
-// the translation `text`, `contexts` chooses one: class names, innermost first. nullopt: `text` is
-// no translation.
+// this translation, `contexts` (class names, the innermost first) selects one. Returns nullopt if
+// `text` is not a translation.
 std::optional<QString> Retranslated(const QString& text, const QStringList& contexts = {});
 // Updates every text property, tab, item and action below `root`. Texts that depend on data are
 // rebuilt by the pages themselves.

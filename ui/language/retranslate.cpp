@@ -1,5 +1,5 @@
-// Changes the language of an open window. Looks a label's text up among the translations into the
-// previous language, to find its English source. A text with arguments is found by its template.
+// Changes the language of an open window. To find the English source of a label's text, searches
+// the translations into the previous language. A text with arguments is matched by its template.
 #include <QAbstractItemModel>
 #include <QAction>
 #include <QComboBox>
@@ -89,7 +89,7 @@ QString Now(const AnsweredText& text) {
 }
 
 // Chooses between English texts with the same translation. Prefers the text of the innermost class
-// of `contexts`, then a text of code without Qt, then those of the outer classes.
+// of `contexts`, then a text of code without Qt, then texts of the outer classes.
 const AnsweredText& Choose(const QList<AnsweredText>& answered, const QStringList& contexts) {
   const auto of = [&](const QString& context) {
     return std::find_if(answered.begin(), answered.end(), [&](const AnsweredText& text) {
@@ -157,7 +157,7 @@ QStringList ContextsOf(const QObject* object) {
   return contexts;
 }
 
-// Returns true for a property with the user's input, or with a name by which code finds objects.
+// Returns true if the property has the user's input, or a name by which code finds objects.
 bool IsTextOfOthers(const QObject* object, const char* property) {
   const QByteArrayView name(property);
   if (name == "objectName" || name == "styleSheet" || name == "windowFilePath" ||
@@ -167,8 +167,8 @@ bool IsTextOfOthers(const QObject* object, const char* property) {
   return name == "text" && qobject_cast<const QLineEdit*>(object) != nullptr;
 }
 
-// The text that a property, tab or item shows, and its source. With the source, changing back to
-// the previous language restores exactly the previous text.
+// The text that a property, tab or item shows, and its English source. The source is used to
+// restore exactly the same text when the user changes back to the previous language.
 struct Shown {
   QString text;
   AnsweredText of;
@@ -220,8 +220,8 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
   }
   if (auto* box = qobject_cast<QComboBox*>(object)) {
     for (int i = 0; i < box->count(); ++i) {
-      // An item may be a name, which must stay as it is but could match a template. So an item is
-      // replaced only if its whole text was a translation.
+      // An item may be a name. A name must stay as it is, although it could match a template. So an
+      // item is replaced only if its whole text was a translation.
       if (of.Whole(box->itemText(i), contexts) ||
           Remembered()[box].contains(QStringLiteral("item %1").arg(i)))
         if (const auto now =

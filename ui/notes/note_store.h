@@ -33,11 +33,11 @@ class NoteStore : public QObject {
   void show(std::shared_ptr<const trace::Trace> trace);  // null: no document
   // Whether notes can be added: the side file has been read and is valid.
   bool ready() const { return !content_.empty() && error_.isEmpty(); }
-  // The document's ContentHash(). Empty: not known yet.
+  // The document's ContentHash(), or "" if it is not known yet.
   const std::string& content() const { return content_; }
   const NoteList& notes() const { return notes_; }
   const QString& error() const { return error_; }  // why there are no notes; empty: no error
-  // Sets the notes of the run with this ContentHash(), which need not be the shown run.
+  // Sets the notes of the run with this ContentHash(). Another run may be shown.
   void set(const std::string& content, NoteList notes);
   QString pathOf(const std::string& content) const;
   bool busy() const { return reads_.busy() || writes_.busy(); }

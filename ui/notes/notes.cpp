@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-// The largest output of NotesToJson must fit. It needs six bytes for a control character.
+// The largest output of NotesToJson must fit. JSON uses up to six bytes for a control character.
 static_assert(kMostNotesBytes > kMostNotes * (2 * 6 * kMostNoteText + 256));
 
 std::optional<int64_t> Whole(const Json& object, const char* key) {
@@ -36,7 +36,7 @@ std::optional<std::string> Text(const Json& object, const char* key) {
   return text;
 }
 
-// Returns the length to cut `text` to: at most `most` bytes, and not inside a UTF-8 character.
+// Returns the largest length up to `most` bytes that does not cut a UTF-8 character of `text`.
 size_t CutLength(std::string_view text, size_t most) {
   if (text.size() <= most) return text.size();
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;

@@ -37,8 +37,8 @@ inline constexpr size_t kMostNotesBytes = size_t{32} << 20;
 
 // Cuts the text to kMostNoteText bytes, at the boundary of a UTF-8 character.
 std::string NoteText(std::string text);
-// The first lines of the first three notes that have a text: at most 120 bytes each, joined by
-// newlines.
+// Returns the first line of each of the first three notes that have a text, cut to 120 bytes and
+// joined by newlines.
 std::string FirstTexts(const NoteList& notes);
 // Inserts the note after other notes of the same time; returns its position.
 size_t InsertNote(NoteList* notes, Note note);

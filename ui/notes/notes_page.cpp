@@ -211,7 +211,7 @@ void NotesPage::begin(const Note& note) {
 void NotesPage::ShowLine() {
   const std::optional<size_t> at = begun_ ? std::nullopt : Chosen();
   const Note* note = begun_ ? &*begun_ : at && *at < notes_.size() ? &notes_[*at] : nullptr;
-  // A disabled field would give the focus to the table, which would select a row.
+  // If the field were disabled, the focus would go to the table, which would select a row.
   edit_->setReadOnly(note == nullptr);
   edit_->setText(note != nullptr ? QString::fromStdString(note->text) : QString());
   edit_->setPlaceholderText(note == nullptr ? tr("Select a note, or add one with Ctrl+M")

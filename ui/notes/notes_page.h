@@ -42,8 +42,8 @@ class NotesPage : public QWidget {
  public:
   explicit NotesPage(QWidget* parent = nullptr);
 
-  // `digest`: null without a document, or if its notes are unknown. `error`: why they are
-  // unknown.
+  // `digest` is null if there is no document or its notes are unknown, for the reason
+  // `error`.
   void setNotes(std::shared_ptr<const Digest> digest, const NoteList& notes,
                 const QString& error = {});
   bool busy() const { return jobs_.busy(); }

@@ -49,7 +49,7 @@ std::vector<uint32_t> RanksOf(const std::vector<std::string>& strings) {
   return rank;
 }
 
-// Maps a signed number to an unsigned one, such that the order stays the same.
+// Maps a signed number to an unsigned number so that the order of numbers stays the same.
 uint64_t Biased(int64_t value) { return static_cast<uint64_t>(value) ^ (uint64_t{1} << 63); }
 
 template <class KeyOf>
@@ -189,7 +189,7 @@ EventSpan SpanOf(const Trace& trace, int64_t begin_ns, int64_t end_ns) {
     return static_cast<trace::EventIndex>(std::upper_bound(times.begin(), times.end(), ns) -
                                           times.begin());
   };
-  // Events at exactly the begin or the end of the range belong to it.
+  // The range includes events exactly at its begin and its end.
   const auto first = static_cast<trace::EventIndex>(
       std::lower_bound(times.begin(), times.end(), begin_ns) - times.begin());
   return {.first = first, .last = std::max(after(end_ns), 1u) - 1};

@@ -19,7 +19,7 @@
 namespace vramscope::ui {
 namespace {
 
-// The timeline marks the matches after this pause in typing. The table shows them at every key.
+// The table shows the matches after each keystroke, the timeline after this pause in typing.
 constexpr int kSendMs = 120;
 constexpr int kNarrowMs = 80;  // delay while a range is dragged
 

@@ -40,7 +40,7 @@ class AllocationsPanel : public QWidget {
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);  // shown while there is no digest
   void make();                             // updates stale contents, even if hidden
-  // Goes to the next match (`direction` < 0: the previous one), after the end of a running search.
+  // Goes to the next match, or to the previous if `direction` < 0, when the search has ended.
   bool step(int direction);
   bool busy() const { return jobs_.busy(); }
   TableView* view() const { return view_; }

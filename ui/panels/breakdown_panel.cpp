@@ -32,7 +32,7 @@ constexpr uint32_t kInline = 200'000;
 // The key of the job that computes the GPU's memory. The job of the live set has the default key.
 constexpr uint64_t kDeviceMemory = 1;
 
-// Paints its colour. Giving it a style sheet would take longer than making the rest of the line.
+// A square that paints its colour itself, because a style sheet would take too long to set up.
 class Swatch : public QWidget {
  public:
   explicit Swatch(timeline::Color color) : color_(ToQColor(color)) {
@@ -134,7 +134,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   column->addStretch();
 }
 
-// The panel may be narrow. It then elides its texts instead of squeezing the neighbouring panels.
+// A narrow panel elides its texts. So its minimum width is small, and leaves room for other panels.
 QSize BreakdownPanel::minimumSizeHint() const { return {180, QWidget::minimumSizeHint().height()}; }
 
 void BreakdownPanel::setDigest(std::shared_ptr<const Digest> digest) {
@@ -290,8 +290,8 @@ void BreakdownPanel::ShowParts() {
   }
 }
 
-// Builds a line for each of `shown_parts_`, without figures. A category that has no bytes now still
-// has a line if it has bytes at another time of the trace.
+// Builds a line for each of `shown_parts_`, without figures. A category without bytes at this time
+// has a line if it has bytes at any other time of the trace.
 void BreakdownPanel::MakeLines() {
   ClearLayout(parts_);
   lines_.clear();

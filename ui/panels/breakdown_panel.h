@@ -41,8 +41,8 @@ class BreakdownPanel : public QWidget {
   bool busy() const { return jobs_.busy(); }
   void setSelection(trace::AllocationId id);  // highlighted if it is in the list
   void setTheme(const timeline::Theme& theme);
-  // Returns the figures of the selected range, formatted by RangeAsTsv(). Empty: no range is
-  // selected, or its figures are not computed yet.
+  // Returns the figures of the selected range, formatted by RangeAsTsv(). Returns an empty text if
+  // no range is selected or its figures are not computed yet.
   QString measurement() const;
   QJsonObject dumpState() const;
   QSize minimumSizeHint() const override;
@@ -75,7 +75,7 @@ class BreakdownPanel : public QWidget {
   void ShowParts();
   void MakeLines();
   bool eventFilter(QObject* watched, QEvent* event) override;
-  // The switches of the legend: hide a category, show a category alone (or all again), show all.
+  // The legend hides or shows a category, shows one alone (or all again), or shows all.
   void ShowSwitches();
   void SwitchCategory(trace::Category category, bool alone);
   void ShowAllCategories();
@@ -117,7 +117,7 @@ class BreakdownPanel : public QWidget {
   QGridLayout* parts_ = nullptr;
   QWidget* parts_box_ = nullptr;
   std::vector<PartLine> lines_;
-  // The hidden categories: now, and before the first click of a double click.
+  // The categories that are hidden now, and that were hidden before a double click's first click.
   std::bitset<trace::kCategoryCount> hidden_, before_click_;
   bool lines_dark_ = false;  // whether the lines were built for the dark theme
   int parts_width_ = 0;      // width of the widest line without its share

@@ -87,7 +87,7 @@ void ShowDevice(QComboBox* box, const std::string& device) {
   const absl::StatusOr<run::Device> found = run::ReadDevice(device);
   if (at < 0 && found.ok()) at = box->findData(Text(found->key));
   if (at < 0 && found.ok()) {
-    // The box shows at most one device that is not in the table: the latest one.
+    // The box has at most one device that is not in the table, the latest chosen.
     const int last = box->count() - 1;
     if (box->property(kNotOfTheTable).toBool()) box->removeItem(last);
     box->setProperty(kNotOfTheTable, true);
@@ -351,7 +351,7 @@ void DeviceDialog::Filter() {
     selected = selected || (fits && table_->selectionModel()->isRowSelected(row, {}));
     ++row;
   }
-  // Return chooses the selected row, so select one of the visible rows.
+  // Select a visible row, because the Return key chooses the selected row.
   if (!selected && first >= 0) table_->selectRow(first);
   if (first < 0) table_->clearSelection();
   Check();

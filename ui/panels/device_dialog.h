@@ -1,6 +1,6 @@
 // A dialog to choose the GPU for which a run or program is planned. The user selects a GPU from the
-// device table, or opens a device file, or enters the figures of a GPU. A MIG slice or another
-// memory size can be chosen, too.
+// device table, opens a device file, or enters the figures of a GPU. The user can also choose a MIG
+// slice or another memory size.
 //
 //   auto* dialog = new DeviceDialog(QStringLiteral("rtx-4090"), this);
 //   connect(dialog, &DeviceDialog::chosen, this, [](const QString& device) { ... });
@@ -31,7 +31,7 @@ class DeviceDialog : public QDialog {
   // `device`: the initial choice, in the form that run::ReadDevice() accepts.
   explicit DeviceDialog(const QString& device, QWidget* parent);
 
-  // Returns the current choice. Empty: it is not a valid GPU.
+  // Returns the current choice, or an empty text if it is not a valid GPU.
   QString device() const;
   void setDevice(const QString& device);
   // Reads a device file. If the file has errors, the dialog shows them.
@@ -69,7 +69,7 @@ QString ShortDeviceName(const run::DeviceProfile& device);
 // Fills a combo box with the device table. ShowDevice() appends a device that is not in the table.
 void FillDevices(QComboBox* box);
 void ShowDevice(QComboBox* box, const std::string& device);
-// Makes a button for use next to a box of devices. The caller opens the dialog on a click.
+// Makes a button to put next to a box of devices. The caller must open the dialog on a click.
 QToolButton* MakeDeviceButton(const char* name);
 
 }  // namespace vramscope::ui

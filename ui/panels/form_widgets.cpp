@@ -60,7 +60,7 @@ QFont RoleFont(LabelRole role) {
 }
 
 // Ignores the wheel over a combo box, and over a spin box without the focus, so that scrolling past
-// them changes no settings. (A combo box's open list is a separate widget and still scrolls.)
+// them changes nothing. (The open list of a combo box is a separate widget and still scrolls.)
 // Passes Undo and Redo to the window, because a spin box would apply them to its text.
 class InputGuard : public QObject {
  public:
@@ -127,14 +127,14 @@ QGridLayout* MakeFactGrid(QWidget* box, int spacing) {
 
 namespace {
 
-// Returns the widget in a cell of a grid. Null: there is none, or it is not a `Widget`.
+// Returns the widget in a cell of a grid, or null if there is none or it is not a `Widget`.
 template <typename Widget>
 Widget* At(const QGridLayout* grid, int row, int column) {
   const QLayoutItem* item = grid->itemAtPosition(row, column);
   return item == nullptr ? nullptr : qobject_cast<Widget*>(item->widget());
 }
 
-// Returns true if the grid has `rows` rows of labels for facts that elide in this mode.
+// Returns true if the grid has `rows` rows of fact labels, which all elide in this mode.
 bool HasFactRows(const QGridLayout* grid, size_t rows, Qt::TextElideMode mode) {
   if (static_cast<size_t>(grid->count()) != 2 * rows) return false;
   for (int i = 0; i < static_cast<int>(rows); ++i) {
@@ -150,7 +150,7 @@ bool HasFactRows(const QGridLayout* grid, size_t rows, Qt::TextElideMode mode) {
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style) {
   const Qt::TextElideMode mode =
       style == FactStyle::kRightMiddle ? Qt::ElideMiddle : Qt::ElideRight;
-  // Reuse the labels. Making and laying out new ones would take most of the time of a selection.
+  // Reuse the labels. Making and laying out new labels would take most of the time of a selection.
   if (!HasFactRows(grid, facts.size(), mode)) {
     ClearLayout(grid);
     for (int i = 0; i < static_cast<int>(facts.size()); ++i) {

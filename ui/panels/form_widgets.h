@@ -35,20 +35,20 @@ void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle styl
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
 // Boxes for use in a scrolling list. The wheel never changes a combo box. It changes a spin box
-// only while the spin box has the focus.
-// An entry's kShortTextRole is the text that a combo box shows if the whole text does not fit.
+// only while the spin box has the focus. If an entry's text does not fit, a combo box shows its
+// kShortTextRole.
 constexpr int kShortTextRole = Qt::UserRole + 16;
 QComboBox* MakeComboBox();
-// Emits valueChanged when the user finishes editing, not for every digit. If the typed text is not
-// a number from `low` to `high`, calls `refused` with it.
+// Emits valueChanged when the user finishes editing, not for every digit. If the text is no number
+// from `low` to `high`, calls `refused` with the text.
 QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> refused = {});
 // Makes a box like MakeSpinBox(), but for numbers with decimals. Shows only the digits that a
 // number needs, such as "0.0001".
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 
-// A label with several lines of text. A layout may give a QLabel the height of only one line, but
-// this label keeps the height that all lines need at its width. A long word does not widen the
-// panel beyond the dock, which would cut off figures to the right.
+// A label with several lines of text. A layout may reduce a QLabel to the height of one line. This
+// label keeps the height that all its lines need at its width. A long word does not widen the
+// panel, because the dock would then cut off figures on the right.
 class WrappedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString wrappedText READ text WRITE setWrappedText)

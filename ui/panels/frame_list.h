@@ -17,7 +17,7 @@ class FrameList : public QWidget {
   explicit FrameList(QWidget* parent = nullptr);
   void set(std::vector<timeline::StackLine> lines, const timeline::Theme& theme);
   const std::vector<timeline::StackLine>& lines() const { return lines_; }
-  // Both return the text as it is drawn at the current width.
+  // Both functions return the text of a line as it is drawn at the current width.
   QString shownFunction(int line) const;
   QString shownFile(int line) const;
   QSize sizeHint() const override;

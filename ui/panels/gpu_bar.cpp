@@ -89,7 +89,7 @@ class GpuBar::Bar : public QWidget {
   }
 
  private:
-  // Calls `use` with each part that has bytes and the part's position, until `use` returns false.
+  // Calls `use` with each part that has bytes, and with its position, until `use` returns false.
   template <class Use>
   void Each(const Use& use) const {
     const DeviceMemory& m = of_->memory_;

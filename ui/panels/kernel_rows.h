@@ -2,7 +2,7 @@
 //
 //   KernelTable(query::SumKernels(index, query::KernelsBy::kOp), query::KernelsBy::kOp, *trace)
 //
-// Pure functions of immutable data; thread-safe. The figures are those of `vramscope kernels`.
+// Pure functions of immutable data; thread-safe. `vramscope kernels` prints the same figures.
 #pragma once
 
 #include "profiler/query/kernel_sums.h"
@@ -11,11 +11,11 @@
 
 namespace vramscope::ui {
 
-// Row::group is the index of the row's sum. Row::activity is the longest activity of the sum.
+// Row::group is an index into `sums`. Row::activity is the longest activity of the row.
 Table KernelTable(const query::KernelSums& sums, query::KernelsBy by, const trace::Trace& trace);
 
-// First come rows for at most kMostFoundGroups groups of matches; Row::group is the group's index.
-// Then comes a row for each matching stack frame, which has no group.
+// Returns a row for each group of matches, up to kMostFoundGroups. Row::group is the group's index.
+// Rows of matching stack frames follow, which have no group.
 inline constexpr size_t kMostFoundGroups = 5000;
 Table FoundTable(const query::SearchResult& found, const trace::Trace& trace);
 

@@ -2,8 +2,8 @@
 // phase, step, stream or kind. It can be filtered like the search. If a range is selected, the sums
 // cover the activities that begin in the range.
 //
-// UI thread only. The sums are computed on a pool thread when the page is visible; a newer request
-// cancels the previous one.
+// UI thread only. When the page is visible, a pool thread computes the sums. A newer request
+// cancels the previous request.
 #pragma once
 
 #include <QJsonObject>
@@ -34,7 +34,7 @@ class KernelsPanel : public RangedPage {
  public:
   explicit KernelsPanel(QWidget* parent = nullptr);
 
-  // Sets the canvas's indexes, which know each kernel's op and module. Null: shows nothing.
+  // Sets the canvas's indexes, which have each kernel's op and module. If null, shows nothing.
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
   void setActivity(uint32_t activity);  // the selected activity; UINT32_MAX: none
   void setTheme(const timeline::Theme& theme);

@@ -38,7 +38,7 @@ class LinkLabel : public ElidedLabel {
 
  private:
   void Follow() {
-    // Call a copy of follow_, because following the link may delete this label.
+    // Following the link may delete this label and its follow_, so call a copy.
     const std::function<void()> follow = follow_;
     follow();
   }

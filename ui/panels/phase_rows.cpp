@@ -17,7 +17,7 @@
 namespace vramscope::ui {
 namespace {
 
-// If the trace has no times, `ms` counts history entries. 0: the phase never
+// If the trace has no times, `ms` counts history entries. It is 0 if the phase never
 // ran.
 Cell Milliseconds(double ms, bool times) {
   Cell cell = DurationCell(std::llround(ms * 1e6), times);
@@ -26,7 +26,7 @@ Cell Milliseconds(double ms, bool times) {
   return cell;
 }
 
-// Returns the slice of each step by its number. If a number occurs again, the first slice counts.
+// Maps each step number to the step's slice. If a number occurs twice, the first slice counts.
 std::map<int64_t, uint32_t> SlicesOfSteps(const trace::SliceTable& slices) {
   std::map<int64_t, uint32_t> steps;
   for (uint32_t i = 0; i < slices.size(); ++i)

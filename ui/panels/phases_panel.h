@@ -2,7 +2,7 @@
 // long the GPU was busy with the work that the phase launched. If a range is selected, the table
 // shows only the steps that overlap the range.
 //
-// UI thread only. The table is built when it becomes visible; a pool thread computes the GPU's
+// UI thread only. The table is built when it becomes visible. A pool thread computes the GPU's
 // times.
 #pragma once
 
@@ -30,7 +30,7 @@ class PhasesPanel : public QWidget {
  public:
   explicit PhasesPanel(QWidget* parent = nullptr);
 
-  // `indexes`: the canvas's indexes, which map kernels to steps. Null: not available (yet).
+  // `indexes` are the canvas's, which map kernels to steps. They are null if not available (yet).
   void setDigest(std::shared_ptr<const Digest> digest,
                  std::shared_ptr<const timeline::TimelineData> indexes = {});
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);

@@ -1,5 +1,5 @@
-// The form of the program page. This file makes its rows, and shows the rows that apply to where
-// the program runs.
+// The form of the program page. This file makes the rows of the form, and hides rows that do not
+// apply to the place where the program runs.
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -30,7 +30,7 @@ QLineEdit* MakeEdit(const char* name, const QString& placeholder) {
   return edit;
 }
 
-// A button, next to a line edit, that opens a file dialog for the edit's path.
+// Makes a button next to a line edit. A click opens a file dialog for its path.
 QToolButton* MakeChoose(const char* name, const QString& tip) {
   auto* button = new QToolButton;
   button->setObjectName(QString::fromLatin1(name));

@@ -143,7 +143,7 @@ void ProgramPanel::setTheme(const timeline::Theme& theme) {
 }
 
 void ProgramPanel::setRequest(const program::Request& request) {
-  // The shown error is of the request that was started, so hide it when the request changes.
+  // The shown error belongs to the request that was started, so hide it when the request changes.
   if (!(request == request_)) {
     error_->hide();
     error_next_->hide();
@@ -183,7 +183,7 @@ void ProgramPanel::Edited() {
   const auto text_of = [](const QLineEdit* edit) { return edit->text().trimmed().toStdString(); };
   const auto path_of = [&](const QLineEdit* edit) {
     QString path = edit->text().trimmed();
-    // Replace "~/". A command run by ssh starts in the home directory.
+    // Expand "~/". With ssh, just remove it, because the command starts in the home directory.
     if (path.startsWith(QLatin1String("~/")))
       path.replace(0, elsewhere ? 2 : 1, elsewhere ? QString() : QDir::homePath());
     return path.toStdString();
@@ -221,8 +221,8 @@ void ProgramPanel::FindInterpreters() {
                                     QFileInfo(Text(request_.interpreter)).fileName().toStdString(),
                                     places));
   if (!interpreter_chosen_ || std::ranges::none_of(interpreters_, same)) {
-    // Choose the first interpreter that can run the program. If there is none, choose the first of
-    // the list, and the note below the field explains what it lacks.
+    // Choose the first interpreter that can run the program. If none can, choose the first of the
+    // list. The note below the field then explains what it lacks.
     const auto good = std::ranges::find_if(
         interpreters_, [](const program::Interpreter& i) { return program::WhyNot(i).empty(); });
     request_.interpreter = good != interpreters_.end() ? good->path
@@ -281,7 +281,7 @@ void ProgramPanel::ChooseFolder() {
   Edited();
 }
 
-// Shows what the run will do, both in words and as a command line, or why it cannot start.
+// Shows in words and as a command line what the run will do. If it cannot start, shows why.
 void ProgramPanel::Explain() {
   QString note;
   bool good = true;
@@ -456,8 +456,8 @@ void ProgramPanel::ChooseDevice(const QString& now,
   dialog->open();
 }
 
-// Fills the menu with all GPUs except the one of the shown plan. Each product line has a submenu,
-// because there are many GPUs.
+// Fills the menu with all GPUs except the shown plan's GPU. Because there are many GPUs, each
+// product line has a submenu.
 void ProgramPanel::FillAgain() {
   QMenu* menu = again_->menu();
   menu->clear();

@@ -47,7 +47,7 @@ class ProgramPanel : public QWidget {
   void setPeak(uint64_t allocated);  // peak of the shown document
   void addOutput(const QString& more);
   void clearOutput();
-  // Shows how the run ended: its errors or, if it has a result, what the user can do next.
+  // Shows how the run ended: its errors, or else what the user can do with the result.
   void setEnd(const ProgramEnd& end);
   void focusScript();
   void setDevice(const QString& device);
@@ -62,7 +62,7 @@ class ProgramPanel : public QWidget {
   void stopRequested();
   void againRequested(const QString& device);  // key in the device table
   void requestChanged();                       // request() may differ
-  // Emitted after the user has switched a technique. `before`: what request() was before that.
+  // Emitted after the user switched a technique. `before` is the request before the switch.
   void toggled(const vramscope::program::Request& before);
   void watchChanged();  // watches() has changed
 

@@ -121,7 +121,7 @@ ProgramToggles::Known& ProgramToggles::Of(const std::string& script) {
 void ProgramToggles::setRequest(const program::Request& request) {
   const bool other = request.script != request_.script;
   if (other) {
-    // Forget the previous script if nothing is known about it: the user may be typing a path.
+    // If nothing is known about the old script, forget it. The user may still be typing a path.
     const bool nothing = now_->entries.empty() && now_->chosen.empty() && now_->says.isEmpty();
     const std::string before = request_.script;
     now_ = &Of(request.script);
@@ -142,14 +142,14 @@ void ProgramToggles::setChosen(const std::vector<std::string>& toggles) {
   Rebuild();
 }
 
-// Adds an entry for each toggle that is on but has none, because its saving is not known.
+// Adds an entry for each toggle that is on and has no entry because its saving is not known.
 void ProgramToggles::AddChosen(Known& of) {
   for (const std::string& toggle : of.chosen)
     if (std::ranges::find(of.entries, toggle, &Entry::toggle) == of.entries.end())
       of.entries.push_back({.toggle = toggle});
 }
 
-// `start_ms`: the time of a step without toggles.
+// `start_ms` is the time that a step takes without toggles.
 ProgramToggles::Entry ProgramToggles::ReadEntry(const QJsonObject& json, double start_ms) {
   Entry entry{.toggle = StringAt(json, "toggle"),
               .label = StringAt(json, "label"),
@@ -304,7 +304,7 @@ void ProgramToggles::ShowInapplicable() {
   others_->setVisible(!others.isEmpty());
 }
 
-// Returns whether the last search was for this state of the program. Ignores which toggles are on.
+// Returns whether the last search was for `request` (with any toggles) and its present files.
 bool ProgramToggles::IsOf(const Known& known, program::Request request) {
   request.toggles = known.asked.toggles;
   return request == known.asked && SavedAt(request) == known.saved;
@@ -437,7 +437,7 @@ void ProgramToggles::Update() {
   copy_->setVisible(!LinesToWrite().isEmpty());
 }
 
-// Switches a toggle. Switching it on switches off its other values and the toggles it excludes.
+// Switches a toggle. If it goes on, its other values and the toggles that it excludes go off.
 void ProgramToggles::Switch(const std::string& toggle, bool on) {
   std::vector<std::string>& chosen = now_->chosen;
   std::erase(chosen, toggle);

@@ -35,14 +35,14 @@ class ProgramToggles : public QWidget {
  public:
   explicit ProgramToggles(QWidget* parent = nullptr);
   void setTheme(const timeline::Theme& theme);
-  // Sets the program of the form. What is known about other scripts is kept, and shown again if the
-  // form returns to one of them.
+  // Sets the program of the form. The toggles of other scripts are kept, and are shown again if the
+  // form returns to such a script.
   void setRequest(const program::Request& request);
   // `toggles`: NAME or NAME=VALUE. A toggle without a known saving gets a row, too.
   void setChosen(const std::vector<std::string>& toggles);
   const std::vector<std::string>& chosen() const { return now_->chosen; }
-  // Call it when planning the toggles of `request` begins. The button then cancels. Savings of a
-  // search with the same settings stay until new ones arrive.
+  // Call it when planning the toggles of `request` begins. The button then cancels. If the last
+  // search had the same settings, its savings stay until new savings arrive.
   void beginSearch(const program::Request& request);
   void setPart(const QJsonObject& part);
   void endSearch(const QJsonObject& result, const QString& error);  // what has arrived stays
@@ -62,7 +62,7 @@ class ProgramToggles : public QWidget {
 
  private:
   enum class State : uint8_t { kNotPlanned, kWaits, kBegan, kPlanned };
-  // A row, with texts in English. Without texts, the toggle is on but was not in a result.
+  // A row of the list. Texts are in English. They are empty if no result contained the toggle.
   struct Entry {
     std::string toggle;  // "lora=16"
     std::string label, explains, changes;

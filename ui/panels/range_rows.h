@@ -25,11 +25,11 @@ struct RangeFigures {
   uint64_t at_begin = 0, at_end = 0, peak = 0, peak_reserved = 0;
   uint64_t reserved_at_begin = 0, reserved_at_end = 0;  // the same for reserved bytes
   analysis::LiveSet at_peak;
-  // Sums of the allocations and frees in the range. Blocks from before the recording do not count.
+  // Sums of allocations and frees in the range, without blocks from before the recording.
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
   uint64_t staying_bytes = 0, staying_count = 0;  // allocated in the range and live at its end
-  // of `staying`: what the trace never frees
+  // the part of `staying` that is never freed in the trace
   uint64_t unfreed_bytes = 0, unfreed_count = 0;
   // The largest allocations made in the range, at most kLargest, in descending order.
   std::vector<trace::AllocationId> largest;
@@ -43,7 +43,7 @@ RangeFigures FiguresOfRange(const Digest& digest, int64_t begin_ns, int64_t end_
 std::vector<Fact> RangeFacts(const trace::Trace& trace, const RangeFigures& range);
 // Example: "12.0 ms long, +8.000 MiB; allocated 20.000 MiB in 4 blocks, freed nothing"
 std::string RangeLine(const trace::Trace& trace, const RangeFigures& range);
-// Facts such as ("Activation", "1.500 GiB"): bytes allocated or freed in the range, descending.
+// Return bytes allocated or freed in the range, largest first, as ("Activation", "1.500 GiB").
 std::vector<Fact> RangeCategories(const RangeFigures& range);
 std::vector<Fact> RangeFreedCategories(const RangeFigures& range);
 // Returns the figures for a spreadsheet. Each line is a name, a tab, and a number of bytes or ns.

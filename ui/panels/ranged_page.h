@@ -1,5 +1,5 @@
 // The base class of pages that show the whole trace or the selected range. When the trace or range
-// changes, a visible page computes its contents again; a hidden page does so when it is shown.
+// changes, a visible page computes its contents again, and a hidden page waits until it is shown.
 //
 //   class KernelsPanel : public RangedPage {
 //     void Ask() override {
@@ -35,7 +35,7 @@ class RangedPage : public QWidget {
   void showEvent(QShowEvent* event) override;
   virtual void Ask() = 0;
   void Stale();
-  // Makes a button that shows the range and clears it on a click. Hidden if there is no range.
+  // Makes a button that shows the range. A click clears the range, which hides the button.
   QToolButton* MakeRangeButton(const QString& name, const QString& tip);
   // Makes the button show range_.
   void ShowRange();

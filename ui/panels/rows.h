@@ -1,5 +1,5 @@
 // Makes the rows of the tables and lists next to the timeline, as text with sort keys. This code
-// decides what the panels show; the item models only pass it on. Does not use Qt.
+// decides what the panels show. The item models only pass its rows on. Does not use Qt.
 //
 //   Table t = PhaseTable(digest);
 //   t.rows[0].cells[4].text;   // "270.114 ms"
@@ -45,8 +45,8 @@ struct Cell {
 struct Row {
   std::vector<Cell> cells;
   bool marked = false;  // highlighted, such as the step with the peak
-  // What the timeline shows after a click on the row: one of the members that follow, such as a
-  // time, an allocation, or blocks.
+  // What the timeline shows after a click on the row, if it is set: a time, an allocation, an
+  // activity, a slice, or blocks.
   int64_t time_ns = -1;
   trace::AllocationId allocation = {};
   uint32_t activity = UINT32_MAX;  // index in Trace::activities
@@ -75,13 +75,13 @@ struct Digest {
   double last_step_ms = 0;
   uint64_t unused = 0;         // reserved minus allocated bytes at the peak
   uint64_t out_of_memory = 0;  // number of out-of-memory events
-  // If several devices were recorded: the whole trace, and the peak of each device. All other
-  // members, including `trace`, are about `device`. No figure is a sum over devices.
+  // Set if several devices were recorded: the whole trace, and the peak of each device. All other
+  // members, including `trace`, describe only `device`. No figure is a sum over devices.
   std::shared_ptr<const trace::Trace> whole;
   std::vector<analysis::DevicePeak> devices;
   std::optional<uint8_t> device;
-  // For a recorded file: the rules that inferred categories, with the bytes at the peak to which
-  // each gave a category, largest first. Rule 0: the file contains the category.
+  // For a recorded file: the rules that inferred categories. Each has the bytes at the peak whose
+  // category it inferred. The largest is first. Rule 0: the file contains the category.
   struct Origin {
     uint8_t rule = 0;
     uint64_t bytes = 0;
@@ -90,7 +90,7 @@ struct Digest {
   bool inferred() const;  // whether a rule inferred the category of any bytes
   // Whether the trace is a snapshot of one moment, without a history.
   bool state() const { return trace->info.content == trace::Content::kState; }
-  // Whether the trace is of a user's program that vramscope planned or recorded; no RunConfig.
+  // Whether vramscope planned or recorded a user's program, so that there is no RunConfig.
   bool watched() const {
     return !trace->info.has_config && trace->info.backend != trace::Backend::kImported;
   }
@@ -100,9 +100,9 @@ struct Digest {
   // runs of the embedded loop.
   bool recorded() const { return !trace->info.has_config && !program(); }
 };
-// `file`: the opened file; empty for a run. `device`: the device to show. Without it, or if the
-// trace does not have it, analysis::DeviceToShow() chooses. `curves`: the curves of a trace with
-// one device, if already computed.
+// `file`: the opened file; empty for a run. `device`: the device to show; if it is not given or not
+// in the trace, analysis::DeviceToShow() chooses one. `curves`: the curves of a trace with one
+// device, if already computed.
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace,
                                          const std::string& file = {},
                                          std::optional<uint8_t> device = {},
@@ -113,7 +113,7 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> tra
 // overlap [begin_ns, end_ns), or all steps if begin_ns >= end_ns.
 Table PhaseTable(const Digest& digest, int64_t begin_ns = 0, int64_t end_ns = 0);
 
-// Memory by category, largest first. Then come the categories of `all` that have no bytes.
+// Memory by category, the largest first. Categories of `all` without bytes follow at the end.
 struct Part {
   trace::Category category;
   uint64_t bytes = 0;
@@ -133,12 +133,12 @@ struct SelectionFacts {
   std::vector<Fact> facts;
 };
 // Returns the call stack of an allocation, the innermost Python frame first. A line is, for
-// example, "forward model.py:123" with the whole path. Empty: the trace has no stacks.
+// example, "forward model.py:123" with the whole path. There are none without stacks.
 std::vector<timeline::StackLine> StackLinesOf(const trace::Trace& trace, trace::AllocationId id);
 SelectionFacts FactsOf(const trace::Trace& trace, trace::AllocationId id);
 
 // Facts about a recorded file: kind, length, steps, settings, and inference rules. A rule's share
-// is the part of the peak's bytes to which it gave a category.
+// is the part of the peak's bytes whose category it inferred.
 struct RecordingFacts {
   std::vector<Fact> facts;
   std::vector<Fact> rules;  // "43.1 %", name of the rule
@@ -146,7 +146,7 @@ struct RecordingFacts {
 };
 RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file);
 
-// Returns a short name of an allocation, of its module and op: "blocks.17.attn.softmax".
+// Returns a short name of an allocation, made of its module and op: "blocks.17.attn.softmax".
 std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
 
 // Example: "a computed number is assumed to be 0 (train.py:44)". Adds the bytes if they are known.

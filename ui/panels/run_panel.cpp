@@ -78,8 +78,8 @@ QString TitleOfPreset(const run::ModelPreset& preset) {
                                              ToQString(timeline::FormatParameters(count->second)));
 }
 
-// Returns the text of the sequence field. If a technique cuts a file's samples to a length, the
-// text is only this length. The technique's own control shows the file.
+// Returns the text of the sequence field. If a technique truncates a file's samples, the text is
+// only their maximum length, and the technique's own control shows the file.
 std::string ShownSeq(const RunConfig& config) {
   return config.Get("lengths").empty() ? std::to_string(config.seq) : run::SeqText(config);
 }
@@ -241,7 +241,7 @@ void RunPanel::setConfig(const RunConfig& config) {
   for (const run::ModelPreset& preset : run::ModelPresets())
     if (all || !preset.for_tests || preset.name == config.model) {
       model_->addItem(TitleOfPreset(preset), ToQString(preset.name));
-      // Part of the number of parameters could be misread as another number.
+      // A cut number of parameters could be misread as another number.
       model_->setItemData(model_->count() - 1, ToQString(preset.name), kShortTextRole);
     }
   const QString name = QString::fromStdString(config.model);

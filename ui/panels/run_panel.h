@@ -17,8 +17,8 @@ class RunPanel : public QWidget {
  public:
   explicit RunPanel(QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config);
-  // `available`: whether the window can show a configuration. Empty: it can show all. Otherwise,
-  // disables the presets with unavailable configurations, and all other settings.
+  // `available` tells whether the window can show a configuration. If it is empty, the window can
+  // show all. If not, disables presets that are not available, and all other settings.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void chooseDevice();  // opens the device dialog
 

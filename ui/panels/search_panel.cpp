@@ -31,7 +31,7 @@ QString CountOf(query::ThingKind kind, uint64_t n) {
 
 using query::FilterNode;
 
-// If notes do not have a field, every comparison with it is false, even "!=".
+// A comparison of a field that notes do not have is false, even with "!=".
 bool MatchesNote(const query::Filter& filter, uint32_t at, const timeline::NoteMark& note) {
   const FilterNode& node = filter.nodes()[at];
   switch (node.is) {
@@ -66,7 +66,7 @@ bool MatchesNote(const query::Filter& filter, uint32_t at, const timeline::NoteM
   }
 }
 
-// Inserts the range's matching notes before the other rows. Returns how many there are.
+// Inserts the matching notes of the range before the other rows. Returns the number of notes.
 size_t AddNotes(const timeline::NoteMarks* notes, const query::Filter& filter,
                 std::pair<qint64, qint64> range, const trace::Trace& trace, Table* table) {
   if (notes == nullptr || filter.empty()) return 0;
@@ -204,8 +204,8 @@ uint32_t SearchPanel::CurrentGroup() const {
   return row.time_ns >= 0 ? UINT32_MAX : row.group;
 }
 
-// Handles a click on a row. A group's row shows its first match. A stack frame's row starts a
-// search for the frame's blocks. A note's row selects the note.
+// Handles a click on a row. The row of a group shows the first match. The row of a stack frame
+// starts a search for its blocks. The row of a note selects the note.
 void SearchPanel::RowChosen(int row) {
   if (shown_ == nullptr || shown_->of != indexes_) return;
   const Row& chosen = model_->table().rows[static_cast<size_t>(row)];

@@ -2,7 +2,7 @@
 // annotations and notes. The timeline marks the matches, and a table lists them in groups by name.
 // The user can step through them in order of time.
 //
-// UI thread only. The search runs on a pool thread; a newer search cancels the previous one.
+// UI thread only. A pool thread searches, and a newer search cancels it.
 #pragma once
 
 #include <QJsonObject>
@@ -32,13 +32,13 @@ class SearchPanel : public RangedPage {
   explicit SearchPanel(QWidget* parent = nullptr);
 
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
-  // Sets the document's notes, which the canvas also gets. Null: there are none.
+  // Sets the document's notes, the same as the canvas shows. They are null if there are none.
   void setNotes(std::shared_ptr<const timeline::NoteMarks> notes);
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
   void search(const QString& text);  // searches as if the text had been typed
   void focusEdit();
-  // Goes to the next match: of the chosen row, or of all rows if none is chosen. Returns false if
+  // Goes to the next match of the chosen row or, if no row is chosen, of all rows. Returns false if
   // there is no match.
   bool step(int direction);
   bool busy() const { return jobs_.busy(); }

@@ -92,8 +92,8 @@ SelectionPanel::SelectionPanel(QWidget* parent)
   Show();
 }
 
-// Updates the size hint when what it depends on has changed: the height of the parent, or the
-// layout of the content.
+// Updates the size hint when the parent's height or the layout of the content has changed, because
+// the hint depends on both.
 bool SelectionPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == parent() && event->type() == QEvent::Resize) updateGeometry();
   if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
@@ -118,7 +118,7 @@ QSize SelectionPanel::sizeHint() const {
   return {QScrollArea::sizeHint().width(), std::min(ContentHeight(), std::max(kLeastHeight, most))};
 }
 
-// The panel may be narrow. It then elides its texts instead of squeezing the neighbouring panels.
+// A narrow panel elides its texts. So its minimum width is small, and leaves room for other panels.
 QSize SelectionPanel::minimumSizeHint() const { return {180, kLeastHeight}; }
 
 void SelectionPanel::setDigest(std::shared_ptr<const Digest> digest) {

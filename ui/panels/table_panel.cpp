@@ -23,7 +23,7 @@ constexpr int kDumpRows = 5;
 constexpr int kSampledRows = 48;  // rows that are measured for the width of a column
 constexpr int kCellPadding = 24;
 constexpr int kSwatch = 16;
-// widths of the text column that gets the remaining space
+// limits of the width of the text column that fills the table
 constexpr int kStretching = 200, kFits = 180, kNarrowest = 260, kWidest = 900;
 constexpr qsizetype kMaxCopiedRows = 100'000;
 
@@ -178,7 +178,7 @@ void TableView::setRowModel(RowModel* model) {
   connect(horizontalHeader(), &QHeaderView::sectionResized, this,
           [this] { by_hand_ = by_hand_ || !fitting_; });
   FitColumns();
-  // New rows may need other column widths. If the columns differ, forget the widths set by hand.
+  // New rows may need other column widths. If the number of columns differs, reset them all.
   connect(model, &QAbstractItemModel::modelReset, this, [this, known = 0]() mutable {
     if (known != rows_->columnCount()) by_hand_ = false;
     known = rows_->columnCount();
@@ -280,7 +280,7 @@ QList<int> TableView::SelectedLines() const {
 
 namespace {
 
-// The unit of a CSV column, which its cells determine.
+// The unit of a CSV column. Its cells determine the unit.
 enum class Unit { kText, kBytes, kNs, kPercent, kCount };
 
 Unit UnitOf(const Cell& cell) {
@@ -330,7 +330,7 @@ QString QuotedForMarkdown(QString text) {
 
 }  // namespace
 
-// A cell with an exact figure is written as that number. The header states the unit.
+// Writes a cell's exact figure if there is one, without a unit. The header states the unit.
 QString TableView::selectionAsCsv() const {
   if (rows_ == nullptr) return {};
   const QList<int> lines = SelectedLines();

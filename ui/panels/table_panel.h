@@ -1,6 +1,6 @@
-// The tables of the bottom dock: item models for rows made by rows.h, and a view in the window's
-// style. Keys of the view: Ctrl+C copies the selection as TSV, Ctrl+Shift+C copies it as CSV, and S
-// sorts by the current column.
+// The tables of the bottom dock: item models for the rows that rows.h makes, and a view in the
+// window's style. In the view, Ctrl+C copies the selection as TSV, Ctrl+Shift+C copies it as CSV,
+// and S sorts by the current column.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -32,7 +32,7 @@ class RowModel : public QAbstractTableModel {
   virtual const std::vector<Column>& columns() const = 0;
   // Returns null if the row has no such cell. The pointer is valid until the next call.
   virtual const Cell* cell(int row, int column) const = 0;
-  // Returns what the row is about in the timeline, or an example if it is about several things.
+  // Returns the thing in the timeline that the row describes, or one of them if there are several.
   virtual timeline::Link link(int) const { return {}; }
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
@@ -97,11 +97,11 @@ class AllocationModel : public RowModel {
   static Contents ContentsOf(const trace::Trace& trace, const Request& request);
   // Returns a request for another search and range, with the current sort order.
   Request request(const query::Filter& filter, const EventSpan& span) const;
-  // Whether the rows are sorted as the header indicates. This class does not sort a large trace,
-  // but emits sortingNeeded().
+  // Whether the rows are sorted as the header indicates. For a large trace, this class does not
+  // sort, but emits sortingNeeded().
   bool sorted() const { return sorted_; }
   const EventSpan& span() const { return span_; }
-  // `contents`: what ContentsOf() returned for request(), with this search and range.
+  // `contents` is the result of ContentsOf() for request() with this search and range.
   void setContents(Search search, const EventSpan& span, Contents contents);
   const std::vector<Column>& columns() const override { return columns_; }
   const Cell* cell(int row, int column) const override;
@@ -112,7 +112,7 @@ class AllocationModel : public RowModel {
   trace::AllocationId at(int row) const;
   int rowOf(trace::AllocationId id) const;                    // -1: filtered out
   const std::string& search() const { return search_.text; }  // empty: no search
-  // Why the search is not a valid filter. Empty: it is valid.
+  // Why the search is not a valid filter, or "" if it is valid.
   const std::string& searchError() const { return search_.error; }
   uint32_t total() const;  // number of allocations in the range
 
@@ -145,8 +145,8 @@ class TableView : public QTableView {
   explicit TableView(QWidget* parent = nullptr);
   void setRowModel(RowModel* model);
   void setEmptyText(const QString& text);  // shown while there are no rows
-  // Makes the context menu of what a row is about, and returns null if `link` is empty. The table
-  // adds its own commands to the menu.
+  // Makes the context menu for the thing that a row describes. Returns null if `link` is empty. The
+  // table adds its own commands to the menu.
   using LinkMenu = std::function<QMenu*(const timeline::Link& link, QWidget* parent)>;
   void setLinkMenu(LinkMenu menu) { link_menu_ = std::move(menu); }
   // Return the selected rows, or all if none is selected, with the column headers. TSV contains the
@@ -159,7 +159,7 @@ class TableView : public QTableView {
   void copyAsCsv() const;
   void copyAsMarkdown() const;
   void sortByCurrentColumn();
-  // Sorts new rows by the column that the header indicates.
+  // Sorts the rows by the column that the header indicates. Call it after the rows have changed.
   void sortAsBefore();
   // Makes the next row current, or the previous one if `direction` is -1. Wraps around. Returns
   // false if there are no rows.

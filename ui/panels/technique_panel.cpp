@@ -30,7 +30,7 @@ namespace {
 // A change below this fraction of the peak is grey, not green or red.
 constexpr double kNoticeable = 0.01;
 constexpr QLatin1String kGroupWord("group:");
-// Settings that the run's form edits (run_panel.h), so that this panel does not show them.
+// Settings that this panel does not show, because the run's form edits them (run_panel.h).
 constexpr std::string_view kOfTheRunForm[] = {"optimizer.name", "optimizer.impl"};
 
 // Returns whether a row of the list of toggles sets `key` to `value`.
@@ -69,7 +69,7 @@ QString LabelOf(const run::SettingDeclaration& setting) {
                                : Translated(setting.label);
 }
 
-// Returns whether a row of the list is on or off depending on the value of `key`.
+// Returns whether the value of `key` determines if some row of the list is on.
 bool SwitchesARow(const std::string& key) {
   return std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
     return std::ranges::any_of(row.toggle->on,
@@ -77,8 +77,8 @@ bool SwitchesARow(const std::string& key) {
   });
 }
 
-// Gives the label a fixed size at least as wide as `text`, which never shrinks. Figures change
-// often. In a label of fixed size, this does not invalidate the layout.
+// Gives the label a fixed size, which is at least as wide as `text` and never shrinks. The layout
+// then stays valid when the label's figures change, which is often.
 void KeepSize(QLabel* label, const QString& text) {
   const QFontMetrics metrics(label->font());
   const int width = std::max(metrics.horizontalAdvance(text) + 2, label->minimumWidth());
@@ -86,8 +86,8 @@ void KeepSize(QLabel* label, const QString& text) {
     label->setFixedSize(width, metrics.height());
 }
 
-// Returns the settings of a technique that have no control in a toggle's row, but have values that
-// no toggle sets. These settings have a row of their own, which is always open.
+// Returns settings of a technique that have values which no toggle sets, and no control in a
+// toggle's row. These settings have their own row, which is always open.
 std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
   std::vector<std::string> out;
   for (const run::SettingDeclaration& setting : technique.settings) {
@@ -252,7 +252,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
     grid->addWidget(label, cell / 2, cell % 2 * 2);
     QWidget* shown = nullptr;
     if (setting.kind == run::ValueKind::kInteger) {
-      // If 0 means that the row is off, the number of a row that is on must be at least 1.
+      // If 0 switches the row off, a row that is on needs a number of at least 1.
       const int low = static_cast<int>(setting.low);
       shown = control.box =
           MakeSpinBox(SwitchesARow(key) ? std::max(1, low) : low, static_cast<int>(setting.high));
@@ -328,7 +328,7 @@ void TechniquePanel::ShowValue(Control& control) {
     }
     const int at = control.list->findData(ToQString(value));
     control.list->setCurrentIndex(at);
-    // Show the value again if the text that the user typed was refused.
+    // If the user's text was refused, show the value again.
     if (control.list->isEditable()) control.list->setEditText(control.list->itemText(at));
   }
 }

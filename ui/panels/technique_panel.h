@@ -1,7 +1,7 @@
-// The list of techniques. Each row has a switch and a line of explanation. It also shows what the
-// technique saves at the peak and costs in time, even while it is off. Every setting of the
-// catalogue can be edited here. The panel does not change the run itself. After an edit, it emits
-// the new configuration. It shows the configuration that the window passes to it.
+// The list of techniques. Each row has a switch and a line of explanation. It also shows how much
+// memory the technique saves at the peak, and how much time it costs, even while it is off. Every
+// setting of the catalogue can be edited here. The panel does not change the run itself. After an
+// edit, it emits the new configuration. It shows the configuration that the window passes to it.
 //
 //   panel->setConfig(config);
 //   connect(panel, &TechniquePanel::configEdited, window, [&](const RunConfig& c) { apply(c); });
@@ -37,7 +37,7 @@ class ToggleSwitch;
 
 // The effect of a technique if nothing else changes. `bytes` is the peak with it minus the peak
 // without it. `factor` is the time of the last step with it divided by the time without it. Both
-// are the same whether the technique is on or off, so they stay when it is toggled.
+// are the same whether the technique is on or off, so they stay valid when the user toggles it.
 struct Saving {
   int64_t bytes = 0;
   double factor = 1;
@@ -50,9 +50,9 @@ class TechniquePanel : public QWidget {
   explicit TechniquePanel(QWidget* parent = nullptr);
 
   void setConfig(const run::RunConfig& config);
-  // `available`: whether the window can show a configuration. Empty: it can show all. Otherwise,
-  // disables all settings, and rows whose switch leads to an unavailable configuration, with the
-  // tool tip `why`.
+  // `available` tells whether the window can show a configuration. If it is empty, the window can
+  // show all. If not, disables all settings and each row whose switch would make the configuration
+  // unavailable, with the tool tip `why`.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void setTheme(const timeline::Theme& theme);
   // If `saving` is nullopt, the row shows `instead`: "…" while the saving is computed, "–" after a
@@ -97,7 +97,7 @@ class TechniquePanel : public QWidget {
     std::vector<run::Choice> offered;  // entries of the list
     QWidget* widget = nullptr;         // the control that is used
   };
-  // A row for settings of a technique that no other row shows. It is always open.
+  // A row for a technique's settings that no other row has. It is always open.
   struct SettingsRow {
     const run::TechniqueDeclaration* technique = nullptr;
     QWidget* widget = nullptr;

@@ -49,7 +49,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
   number(i18n::Text("sequence"), &RunConfig::seq);
   number(i18n::Text("micro-batches"), &RunConfig::micro_batches);
   number(i18n::Text("steps"), &RunConfig::steps);
-  // Keys with the same beginning, such as "optimizer.", are a group: all stay, or all are replaced.
+  // Keys with the same prefix, such as "optimizer.", are a group. All stay, or all are replaced.
   const auto group_of = [](std::string_view key) { return key.substr(0, key.find('.')); };
   std::vector<std::string> groups;
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
@@ -82,8 +82,8 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
                                   : fmt::format("{} {}", group, out.config.Get(group));
     (edited ? out.unchanged : out.reset).push_back(words);
   }
-  // Switch LoRA off and on again, so that it selects layers of the new model, whose layers may have
-  // other names. If no layer matches, LoRA stays off.
+  // The layers of the new model may have other names. Switch LoRA off and on again, so that it
+  // selects the new layers. If no layer matches, LoRA stays off.
   const run::Toggle* lora = run::FindToggle("lora");
   if (lora != nullptr && run::IsOn(*lora, out.config)) {
     const std::string rank = out.config.Get("lora.rank");

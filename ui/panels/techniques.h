@@ -14,17 +14,17 @@
 
 namespace vramscope::ui {
 
-// Applies another preset to `now`. Settings that differ from the old preset's defaults stay as they
-// are, and `unchanged` describes them. The others get the new preset's defaults, and `reset`
-// describes them. Such a text is "batch 2" or "optimizer AdamW, loop". Errors: there is no such
-// preset, or the settings cannot be combined.
+// Applies another preset to `now`. Settings that differ from the old preset's defaults stay, and
+// `unchanged` describes them. Other settings get the new preset's defaults, and `reset` describes
+// them, such as "batch 2" or "optimizer AdamW, loop". Fails if there is no such preset, or if the
+// settings cannot be combined.
 struct PresetChange {
   run::RunConfig config;
   std::vector<std::string> unchanged, reset;
 };
 absl::StatusOr<PresetChange> WithPreset(const run::RunConfig& now, std::string_view preset);
 
-// Returns for example "SGD + momentum". OptimizerText adds the implementation: "AdamW, foreach".
+// Returns a name such as "SGD + momentum". OptimizerText returns a text such as "AdamW, foreach".
 std::string OptimizerName(const run::RunConfig& config);
 std::string OptimizerText(const run::RunConfig& config);
 

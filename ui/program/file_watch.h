@@ -23,14 +23,14 @@ class FileWatch : public QObject {
   Q_OBJECT
  public:
   explicit FileWatch(QObject* parent = nullptr);
-  // If this command is being watched already, files that add() has added stay watched.
+  // If it already watches this request, files that add() has added stay watched.
   void start(const program::Request& request);
   void add(const QStringList& paths);
   void stop();
   bool active() const { return poll_.isActive(); }
 
  Q_SIGNALS:
-  // Emitted when files were saved and saving has paused. Editors save several files, in steps.
+  // Emitted after a pause in saving, because an editor may save several files, each in steps.
   void saved(const QStringList& paths);
 
  private:

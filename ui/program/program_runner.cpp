@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPollMs = 300;
 constexpr qsizetype kOutput = 256 << 10;  // characters of output that are kept
-// The destructor sends signals at this interval. Each of them acts like one more Ctrl-C.
+// The destructor sends signals at this interval. Each signal acts like another Ctrl-C.
 constexpr int kStopMs = 100;
 constexpr int kGoneMs = 3000;
 
@@ -39,7 +39,7 @@ struct ProgramRunner::Read {
   bool last = false;
   absl::Status status;  // not OK if memory ran out while reading
   program::Program program;
-  // The trace of all ranks. Null: there are no data yet, or no new data.
+  // The trace of all ranks, or null if there is no data yet, or nothing new.
   std::shared_ptr<const trace::Trace> trace;
 };
 
@@ -58,7 +58,7 @@ struct ProgramRunner::Run {
   QElapsedTimer since;
   int stops = 0;
   bool gone = false;  // the process has ended
-  // An error if memory ran out during a read. The reader must then not be used any more.
+  // Set if memory ran out during a read. The reader must not be used after that.
   absl::Status unreadable;
 };
 
@@ -178,7 +178,7 @@ void ProgramRunner::TakeOutput() {
   Q_EMIT outputChanged(more);
 }
 
-// Reads what is new in the folder, unless a read is in progress.
+// Reads the new data in the folder, unless a read is already in progress.
 void ProgramRunner::ReadNew() {
   if (run_ == nullptr || reading_.busy()) return;
   SetState(state_.stage);  // updates the time

@@ -1,6 +1,6 @@
 // Plans or records a user's program and reports its progress while it runs. Runs `vramscope plan --
-// PROGRAM`, `record` or `record --host user@box` in a process of its own, because the launcher
-// reaps all children of its process. A pool thread reads what it writes.
+// PROGRAM`, `record` or `record --host user@box` in a separate process, because the launcher reaps
+// all children of its own process. A pool thread reads the data that the launcher writes.
 //
 //   auto* runner = new ProgramRunner(FindVramscope(), this);
 //   connect(runner, &ProgramRunner::partialTrace, this, ...);
@@ -25,8 +25,8 @@
 
 namespace vramscope::ui {
 
-// Returns the path of the `vramscope` in this program's tree (profiler/base/install_paths.h) or,
-// without one, in PATH. Empty: there is none.
+// Returns the path of `vramscope`: in this program's tree (profiler/base/install_paths.h), or else
+// in PATH. Returns an empty text if neither has it.
 QString FindVramscope();
 
 struct ProgramState {
@@ -57,13 +57,13 @@ struct ProgramEnd {
   QString remark = {};  // a warning about a run that did not fail, in the form of `error`
   double seconds = 0;
   QStringList sources = {};  // the program's own files that it has imported
-  // Owns the history on disk. The last copy of this pointer deletes it, so keep a copy until the
-  // trace is saved.
+  // Owns the history on disk. The destruction of its last copy deletes the history, so keep a copy
+  // until the trace is saved.
   std::shared_ptr<const void> folder = {};
 };
 
 // Reads the folder (ProgramRunner::folder) of a program whose window was killed. Returns the trace
-// of all ranks. Null: no data had arrived. Slow; thread-safe.
+// of all ranks, or null if no data had arrived. Slow. Thread-safe.
 std::shared_ptr<const trace::Trace> ReadLeftFolder(const std::string& folder,
                                                    const program::Request& request);
 
@@ -81,8 +81,8 @@ class ProgramRunner : public QObject {
   const program::Request& request() const { return request_; }
   // The end of the program's output.
   const QString& output() const { return output_; }
-  // The folder to which the running program writes its history. After the end, ProgramEnd::folder
-  // owns it. Empty: nothing runs.
+  // The folder to which the running program writes its history, or an empty text if nothing runs.
+  // After the end, ProgramEnd::folder owns it.
   QString folder() const;
   qint64 processId() const;  // id of the launcher's process; 0: nothing runs
 

@@ -14,13 +14,13 @@ namespace vramscope::ui {
 // hosts in $no_proxy. Without these variables, uses the desktop's settings.
 std::unique_ptr<QNetworkAccessManager> MakeNetwork();
 
-// Returns the system's certificates together with those of $SSL_CERT_FILE and $SSL_CERT_DIR.
+// Returns the certificates of the system and of $SSL_CERT_FILE and $SSL_CERT_DIR.
 QSslConfiguration OwnCertificates();
 
-// Returns the proxy for `url` as "host:port", never with a password. Empty: no proxy.
+// Returns the proxy for `url` as "host:port" without a password, or "" if there is none.
 QString ProxyFor(const QUrl& url);
 
-// Returns whether `no_proxy` contains the host itself, a domain above it, or "*".
+// Returns whether `no_proxy` contains the host, a parent domain of it, or "*".
 bool IsExempt(const QString& host, const QString& no_proxy);
 
 }  // namespace vramscope::ui

@@ -22,7 +22,7 @@ constexpr qint64 kReadBuffer = qint64{4} << 20;
 constexpr qint64 kHashPiece = qint64{1} << 20;
 constexpr qint64 kReportMs = 50;
 constexpr int kOk = 200, kPartial = 206, kNotFound = 404, kBadRange = 416;
-// Downloading 500 MB and checking have these shares of the total progress. Unpacking has the rest.
+// Shares of the total progress for downloading 500 MB and for checking. The rest is for unpacking.
 constexpr double kDownloadShare = 0.9, kCheckShare = 0.03;
 
 std::string Str(const QString& text) { return text.toStdString(); }
@@ -54,7 +54,7 @@ absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
       wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
 }
 
-// If the disk becomes full, one write stores a part without an error, and only the next one
+// If the disk becomes full, one write stores a part and succeeds, and only the next write
 // fails.
 bool WriteAll(QFile& file, QByteArrayView bytes) {
   while (!bytes.isEmpty()) {
@@ -136,7 +136,7 @@ void TorchDownload::start() {
   at_ = 0;
   earlier_bytes_ = all_bytes_ = 0;
   for (const setup::Wheel& wheel : options_.wheels) all_bytes_ += wheel.bytes;
-  // Begin in the event loop, because the caller of start() may not be ready for ended() yet.
+  // Begin later in the event loop, because start()'s caller may not have connected ended() yet.
   QTimer::singleShot(0, this, [this] {
     if (!busy_ || cancel_) return;
     if (const std::string never = setup::WhyNoLibTorchHere();
@@ -255,7 +255,7 @@ void TorchDownload::IndexAnswered() {
   if (!failed_.ok()) return End(failed_);
   if (reply->error() != QNetworkReply::NoError) {
     const absl::Status why = ErrorOf(*reply, reply->request().url());
-    // Without a network, do not retry.
+    // Do not retry if there is no network.
     const bool no_way = reply->error() == QNetworkReply::HostNotFoundError ||
                         reply->error() == QNetworkReply::ConnectionRefusedError;
     return absl::IsUnavailable(why) && !no_way ? TryAgain(why) : End(why);
@@ -292,7 +292,7 @@ void TorchDownload::Fetch() {
   connect(reply_, &QNetworkReply::finished, this, &TorchDownload::FetchEnded);
 }
 
-// Handles the reply's headers. Starts again if the server sends the whole file, not a part.
+// Handles the reply's headers. If the server sends the whole file, not a part, begins at 0 again.
 void TorchDownload::HeadersCame() {
   const int code = reply_->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   const qint64 at = part_->pos();
@@ -335,7 +335,7 @@ void TorchDownload::BytesCame() {
     reply_->abort();
     return;
   }
-  // Count attempts from 0 again only after progress: bytes beyond the largest size so far.
+  // Reset the count of attempts only after progress, that is, if the file has a new largest size.
   const quint64 reached = static_cast<quint64>(part_->pos());
   if (reached > furthest_) attempts_ = 0;
   furthest_ = std::max(furthest_, reached);
@@ -446,7 +446,7 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
   };
   switch (reply.error()) {
     case QNetworkReply::HostNotFoundError:
-      // If there is a proxy, it has answered 404 or cannot resolve the address.
+      // With a proxy, the error means that the proxy answered 404 or cannot resolve the address.
       if (const QString proxy = ProxyFor(url); !proxy.isEmpty()) return through_proxy(proxy);
       return unavailable(i18n::Format("no network: the address of {} was not found", host));
     case QNetworkReply::ConnectionRefusedError:

@@ -7,9 +7,9 @@
 //   connect(&download, &TorchDownload::ended, ...);       // once, also after cancel()
 //   download.start();
 //
-// An interrupted download continues where it stopped. It does so a few times by itself, and then at
-// the next start(). The downloaded part stays on disk until the wheel is unpacked, or until it
-// turns out to be a part of another file.
+// An interrupted download continues where it stopped: a few times automatically, and then at the
+// next start(). The downloaded part stays on disk until the wheel is unpacked, or until it proves
+// to belong to another file.
 #pragma once
 
 #include <absl/status/status.h>
@@ -68,8 +68,8 @@ class TorchDownload : public QObject {
   void start();
   void cancel();  // ended() follows with kCancelled
   bool busy() const { return busy_; }
-  // Whether the last start() could lock the folder. If not, another process has locked
-  // it.
+  // Whether the last start() locked the folder. If not, another process has the
+  // lock.
   bool locked() const { return locked_; }
   const Progress& progress() const { return progress_; }
 

@@ -30,8 +30,8 @@ struct ActionSpec {
   QString why_not = {};  // replaces the tip while the command is disabled
   bool separator_before = false;
   QStringList words = {};  // other search terms for the command: "fit"
-  // Whether the command ends or discards something. The palette then does not match scattered
-  // letters of its name, only words and their parts.
+  // Whether the command ends or discards something. If so, the palette matches only words of its
+  // name and parts of words, not scattered letters.
   bool careful = false;
 };
 
@@ -46,7 +46,7 @@ class ActionRegistry : public QObject {
   // Translates the names, tips and search terms of all commands. Call it when the language has
   // changed.
   void Retranslate();
-  // Adds the menus. Their order is that of their first actions in the table.
+  // Adds the menus, in the order in which the table first names them.
   void FillMenus(QMenuBar* bar);
 
   struct Entry {

@@ -1,6 +1,6 @@
 // A QApplication that catches exceptions of event handlers: slots, queued calls, timers and paint
 // events. An exception that reached Qt's event loop would end the process. The window reports that
-// the action which threw is incomplete.
+// the action was not completed.
 #pragma once
 
 #include <QApplication>

@@ -52,7 +52,7 @@ QString Clean(QString text) { return text.remove(QLatin1Char('&')); }
 }  // namespace
 
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name) {
-  // Scores of different tiers are far apart. The position of a match only decides within a tier.
+  // Scores of different tiers are far apart, so the match's position matters only within a tier.
   enum Tier { kName, kWord, kNameBegins, kWordBegins, kAlso, kInside, kWords, kScattered };
   constexpr int kTier = 10'000;
   const auto score = [](Tier tier, qsizetype at) {
@@ -78,7 +78,7 @@ int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name
   for (const QString& word : spec.words)
     if (word.startsWith(wanted)) return score(kAlso, 0);
   if (inside >= 0) return score(kInside, inside);
-  // Every typed word may begin a word of the menu or the name, such as "view dark".
+  // Each typed word may be the beginning of a word of the menu or name, such as "view dark".
   const QString all = spec.menu.toLower() + QLatin1Char(' ') + text;
   bool words = true;
   for (const QString& part : wanted.split(QLatin1Char(' '))) {

@@ -35,10 +35,10 @@ class ShortcutSheet : public QDialog {
   ShortcutSheet(const ActionRegistry& registry, QWidget* parent);
 };
 
-// Returns how well a command matches the typed text, ignoring case. Lower is better; -1: no match.
-// From best to worst, the text may be: the name; a word of it; the beginning of the name or of a
-// word; a search term; any part of the name; beginnings of several words; letters of the name in
-// their order (not if `careful` is set).
+// Returns how well a command matches the typed text, ignoring case. Lower is better, and -1 means
+// no match. From best to worst, the text is: the name; a word of it; the beginning of the name or
+// of a word; a search term; any part of the name; beginnings of several words; letters of the name
+// in order (unless `careful` is set).
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name);
 
 }  // namespace vramscope::ui

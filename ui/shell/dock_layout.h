@@ -1,7 +1,7 @@
 // Gives the window's docks their initial positions and sizes. Stores and restores these.
 //
-//   DockLayout layout(window, {.controls = ..., .breakdown = ...});
-//   layout.restore(*settings); // without stored settings, Fit() when shown
+//   DockLayout layout(window, {.controls = ..., .breakdown = ...}); layout.restore(*settings); //
+//   if nothing is stored, Fit() runs when shown
 //
 // UI thread only.
 #pragma once
@@ -25,14 +25,14 @@ class DockLayout {
   static constexpr int kControlsLeast = 326, kBreakdownLeast = 260;
   static constexpr int kTablesLeast = 150, kTablesLeastWidth = 320;
 
-  // Call it when the window has all its docks. reset() restores the positions they have then.
+  // Call it when the window has all its docks. reset() restores their positions at that time.
   void start(QMainWindow* window, const Docks& docks);
   void restore(const QSettings& settings);
   void store(QSettings* settings) const;
   void shown();  // call it whenever the window is shown: only then is the window's size known
   void reset();  // restores the initial positions and sizes
-  // true: gives the tables two thirds of the height, for a document without a timeline. false:
-  // gives them their previous height.
+  // If `grown`, gives the tables two thirds of the height, for a document without a timeline.
+  // Otherwise restores their previous height.
   void growTables(bool grown);
 
  private:

@@ -19,7 +19,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kStateIcon = 8, kLeastTab = 72;
-// A drop in this share of a tab's width, at each side, moves the dragged tab beside it.
+// A drop within this share of a tab's width from either side moves the dragged tab to that side.
 constexpr double kEdgeShare = 0.25;
 
 QString TitleOf(const Document& document) {
@@ -168,8 +168,8 @@ void DocumentTabs::Fill(const std::vector<Tab>& tabs) {
   tabs_ = tabs;
 }
 
-// Returns a ring while the document's run is in progress. Then a disc if the run has ended while
-// another tab was shown. A disc in the color of errors: it failed.
+// Returns a ring while the document's run is in progress. Returns a disc if the run has ended while
+// another tab was shown, and a disc in the color of errors if it failed.
 QIcon DocumentTabs::IconOf(const Tab& tab) const {
   const bool working = tab.state == DocumentState::kWorking;
   const bool failed = tab.state == DocumentState::kFailed;

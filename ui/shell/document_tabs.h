@@ -1,5 +1,5 @@
 // The tabs of the documents, above the canvas. Hidden while there is only one document. Dragging a
-// tab onto another one compares the two documents. Dragging it between two tabs moves it there.
+// tab onto another tab compares the two documents. Dragging it between two tabs moves it there.
 //
 //   auto* tabs = new DocumentTabs;
 //   connect(tabs, &DocumentTabs::chosen, this, &MainWindow::showDocument);
@@ -31,7 +31,7 @@ class DocumentTabs : public QWidget {
   explicit DocumentTabs(QWidget* parent = nullptr);
   void setDocuments(const DocumentList& documents);
   void setTheme(const timeline::Theme& theme);
-  // Returns each tab's title, state and whether it is shown, for tests and --dump-state.
+  // Returns the title and state of each tab, and whether it is shown, for tests and --dump-state.
   QJsonArray dumpState() const;
   QTabBar* bar() const;  // for tests
 

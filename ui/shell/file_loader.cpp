@@ -10,13 +10,13 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 60;
-// A cancelled read that hangs (in a pipe without a writer) is abandoned after this time.
+// A cancelled read that hangs (such as in a pipe without a writer) is abandoned after this time.
 constexpr int kGiveUpMs = 1500;
 constexpr int kGoneMs = 300;  // the destructor waits at most this long for reads
 
 }  // namespace
 
-// State that the reading thread also uses. It may outlive the loader.
+// State that is shared with the reading thread, which may outlive the loader.
 struct FileLoader::Job {
   QString path;
   std::atomic<bool> cancel = false;

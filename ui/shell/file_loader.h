@@ -1,11 +1,11 @@
 // Reads one file at a time on a pool thread. Reports progress, can be cancelled, and emits previews
-// of what has been read. start() cancels a read in progress, which emits no more signals.
+// of what has been read. start() cancels a read in progress, so that it emits no more signals.
 //
 //   auto* loader = new FileLoader(importers::OpenTraceFile, this);
 //   connect(loader, &FileLoader::loaded, this, ...);
 //   loader->start(path, {.device = 1});
 //
-// UI thread only; the signals are emitted there.
+// UI thread only. The signals are emitted on that thread.
 #pragma once
 
 #include <QElapsedTimer>
@@ -38,12 +38,12 @@ class FileLoader : public QObject {
   QString path() const;
   double fraction() const;  // 0 .. 1
   bool cancelling() const;
-  // Call it when a preview is on the screen. Until then, no other preview is made.
+  // Call it when a preview is on the screen. The next preview is made only after that.
   void previewShown();
 
  Q_SIGNALS:
   void progressed(double fraction);
-  // Emitted when the index of a `.trace` file has been read, but not yet the rest.
+  // Emitted when only the index of a `.trace` file has been read.
   void outlined(const std::shared_ptr<const vramscope::trace::Outline>& outline);
   void preview(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void loaded(const QString& path, const std::shared_ptr<const vramscope::trace::Trace>& trace);

@@ -24,7 +24,7 @@ std::optional<Banner::Message> FitBanner(const Digest& digest, std::function<voi
       .title = summary.headroom_bytes < 0
                    ? Banner::tr("Does not fit into %1: %2 GiB too much")
                          .arg(device, Gib(-static_cast<double>(summary.headroom_bytes)))
-                   // No number: the figures do not include the failed allocation.
+                   // There is no number, because the figures do not include the failed allocation.
                    : Banner::tr("Does not fit into %1: an allocation failed").arg(device),
       .text = Banner::tr("The run reserves up to %1 GiB (the allocated peak is in %2), plus %3 GiB "
                          "for the CUDA context%4. Switch on a technique on the left (each shows "

@@ -42,7 +42,7 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
   chip->style()->polish(chip);
 }
 
-// Returns how accurate a plan's bytes are if this was measured, else what they are based
+// Returns the accuracy of a plan's bytes if it was measured, or else what the bytes are based
 // on.
 QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
@@ -141,8 +141,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   const bool whole = ended || !ours;
   // A snapshot without history has no peak.
   const bool state = info.content == trace::Content::kState;
-  // Leave the chip out for a snapshot with statistics but no blocks: a 0 was not
-  // measured.
+  // A snapshot may have statistics but no blocks. It has no chip, because a 0 would be
+  // wrong.
   if (!state || digest.trace->events.size() > 0)
     out.peak = (state   ? QObject::tr("allocated %1")
                 : whole ? QObject::tr("peak %1")
@@ -178,8 +178,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.out_of_memory_tip =
         QObject::tr("Click to see what was requested, what was free and what would help");
   }
-  // A run in progress may already not fit, but cannot be known to fit yet. If the GPU is not in the
-  // device table, the size of its CUDA context is unknown.
+  // While a run is in progress, it is known only if it does not fit, not if it fits. If the GPU is
+  // not in the device table, the size of its CUDA context is unknown.
   if (info.device.memory_bytes > 0 && info.device.context_bytes > 0 && reserved > 0 &&
       !digest.recorded() && (whole || !summary.fits)) {
     out.does_fit = summary.fits;
@@ -297,8 +297,8 @@ void HeaderBar::resizeEvent(QResizeEvent* event) {
   Fit();
 }
 
-// Hides the least important parts, as many as necessary for the others to fit. First decides about
-// all parts, then hides them, so that they do not flicker during a resize.
+// Hides the least important parts until the others fit. To avoid flicker during a resize, first
+// decides about all parts, then hides them.
 void HeaderBar::Fit() {
   struct Part {
     QWidget* widget;
@@ -358,8 +358,8 @@ QJsonObject HeaderBar::dumpState() const {
 
 namespace {
 
-// Returns `text` with zero-width spaces in long words, such as paths. A label breaks lines only at
-// spaces.
+// Returns `text` with zero-width spaces in long words, such as paths, because a label breaks lines
+// only at spaces.
 QString Breakable(const QString& text) {
   constexpr int kLongWord = 40;
   QString out;

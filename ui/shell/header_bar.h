@@ -19,7 +19,7 @@ namespace vramscope::ui {
 class ElidedLabel;
 class WrappedLabel;
 
-// Texts of the chips for a trace; empty if unknown.
+// Texts of the chips for a trace. Unknown texts are empty.
 struct ChipTexts {
   QString title, subtitle;
   QString backend, inferred, assumed, device, peak, reserved, unused, fits, out_of_memory;
@@ -27,7 +27,7 @@ struct ChipTexts {
       out_of_memory_tip;
   bool does_fit = true;
   QString unfinished, unfinished_tip;  // texts for a run that did not finish
-  // If several GPUs were recorded: the shown GPU, and a tool tip that lists them all.
+  // The shown GPU, and a tool tip that lists all GPUs. Empty unless several GPUs were recorded.
   QString gpu, gpu_tip;
   struct Gpu {
     uint8_t device;
@@ -80,7 +80,7 @@ class HeaderBar : public QWidget {
   QToolButton* commands_ = nullptr;
 };
 
-// A message that says what happened, where, and what to do next. Stays until closed or replaced.
+// A message: what happened, where, and what to do next. It stays until it is closed or replaced.
 class Banner : public QFrame {
   Q_OBJECT
  public:

@@ -28,7 +28,7 @@ QString ShortBytes(uint64_t bytes) {
   return QString::fromStdString(timeline::FormatBytesShort(bytes));
 }
 
-// Returns the text of the first entry, which has no change to describe.
+// Returns the text of the first entry, which has no previous result to be compared with.
 QString FirstText(SourceKind kind) {
   switch (kind) {
     case SourceKind::kPlan:
@@ -187,7 +187,7 @@ QSize HistoryDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&)
   return {100, kEntryHeight};
 }
 
-// Draws two lines: the change with the time of day, then the figures.
+// Draws two lines. The first has the change and the time of day, the second has the figures.
 void HistoryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                             const QModelIndex& index) const {
   const HistoryPanel::Row& row = model_->rows()[static_cast<size_t>(index.row())];

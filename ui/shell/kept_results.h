@@ -1,5 +1,5 @@
-// The folder in which the window saves the results of programs and of runs on a GPU, because a
-// click could not restore them. It holds the newest kMostResults, with at most kMostBytes in total.
+// The folder in which the window saves results of programs and of runs on a GPU, because it cannot
+// compute these again. It keeps the newest kMostResults results, up to kMostBytes in total.
 //
 //   StoredResults kept(StoredResults::DefaultFolder());
 //   ASSIGN_OR_RETURN(QString path, kept.NewPath("train"));   // .../train-20261126-210312.trace

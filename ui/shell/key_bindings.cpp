@@ -145,7 +145,7 @@ void KeyBindings::Apply() {
   Q_EMIT keysChanged();
 }
 
-// Saves the keys before they take effect, so that the keys in effect are always in the file.
+// Saves the keys before they take effect, so that the file always has the keys in effect.
 absl::Status KeyBindings::Change(QMap<QString, Keys> own) {
   if (!error_.isEmpty()) return Refused(error_);
   QDir().mkpath(QFileInfo(file_).absolutePath());

@@ -7,8 +7,8 @@
 //   bindings.load();
 //   bindings.set("file.open", {QKeySequence("F2")});      // takes effect at once and is saved
 //
-// If the user gives a command a default key of another one, the other one loses it. If the file
-// cannot be read, all keys are the defaults, and the file and keys cannot be changed. UI thread
+// If the user gives a command a key that is another command's default, the other command loses the
+// key. If the file cannot be read, all keys are the defaults, and neither can be changed. UI thread
 // only.
 #pragma once
 
@@ -36,7 +36,7 @@ class KeyBindings : public QObject {
   void load();
 
   const QString& file() const { return file_; }
-  // Why the file cannot be read. Empty: it was read, or it does not exist.
+  // Why the file cannot be read, or empty if it was read or does not exist.
   const QString& error() const { return error_; }
   Keys keysOf(const QString& id) const;  // the keys in effect
   Keys defaultsOf(const QString& id) const;
@@ -45,8 +45,8 @@ class KeyBindings : public QObject {
   // Returns the ids of the commands that have `key`, without `except`.
   QStringList usersOf(const QKeySequence& key, const QString& except) const;
 
-  // These functions return an error and change nothing if the file could not be
-  // read or cannot be written. set() also removes the keys from all other
+  // If the file could not be read or cannot be written, these functions change
+  // nothing and return an error. set() also removes the keys from all other
   // commands.
   absl::Status set(const QString& id, const Keys& keys);
   absl::Status reset(const QString& id);
@@ -60,7 +60,7 @@ class KeyBindings : public QObject {
   absl::Status Change(QMap<QString, Keys> own);
   ActionRegistry* registry_;
   QString file_, error_;
-  // The user's keys by command id. Commands that only another version knows stay in the file.
+  // The user's keys by command id. Keys of commands that only another version has stay in the file.
   QMap<QString, Keys> own_;
 };
 

@@ -45,7 +45,7 @@ void KeyEdit::setKey(const QKeySequence& key) {
   Q_EMIT keyChanged();
 }
 
-// Receives even the keys that are shortcuts of the window's commands.
+// Also receives keys that are shortcuts of the window's commands.
 bool KeyEdit::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     event->accept();
@@ -72,7 +72,7 @@ void KeyEdit::keyPressEvent(QKeyEvent* event) {
     default:
       break;
   }
-  // Store a key such as "?" without Shift, whether or not the keyboard needs Shift to type it.
+  // Store a key such as "?" without Shift, because only some keyboards need Shift to type it.
   const QString text = event->text();
   if (!text.isEmpty() && text[0].isPrint() && !text[0].isLetter() && !text[0].isSpace())
     held &= ~Qt::ShiftModifier;
@@ -206,7 +206,7 @@ QString KeysPage::Chosen() const {
              : QString();
 }
 
-// Updates the buttons, and the text that names the command that has the pressed key now.
+// Updates the buttons and the text. The text names the command that has the pressed key now.
 void KeysPage::ShowChosen() {
   const QString id = Chosen();
   const QKeySequence key = edit_->key();

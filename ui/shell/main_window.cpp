@@ -214,8 +214,8 @@ MainWindow::~MainWindow() {
   session_file_->flush();
   loader_->cancel();
   compare_loader_->cancel();
-  // Destroy or disconnect these objects here. They emit signals at their end, which must not reach
-  // a half-destroyed window.
+  // These objects emit signals when they are destroyed. The signals must not reach a half-destroyed
+  // window, so destroy or disconnect the objects here.
   download_.reset();
   worker_->disconnect(this);
   if (gpu_worker_ != nullptr) gpu_worker_->disconnect(this);
@@ -301,7 +301,7 @@ void MainWindow::BuildDocks() {
   breakdown_dock_ = dock(tr("Breakdown"), "breakdownDock", right, Qt::RightDockWidgetArea);
   breakdown_dock_->setMinimumWidth(DockLayout::kBreakdownLeast);
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
-  // Allow less than some pages need, because the canvas is more important.
+  // The minimum is smaller than some pages need, because the canvas is more important.
   tabs_->setMinimumSize(DockLayout::kTablesLeastWidth, DockLayout::kTablesLeast);
 }
 
@@ -326,8 +326,8 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
-  // Without LibTorch, the savings are read from a dozen sample runs, which are then freed. Return
-  // their memory to the system, because nothing as large is allocated later.
+  // Without LibTorch, the savings are read from a dozen sample runs, which are freed afterwards.
+  // Return that memory to the system, because later allocations are smaller.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);
   });

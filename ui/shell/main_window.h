@@ -1,5 +1,5 @@
-// The window. Documents (plans, runs, opened traces) are in tabs. The active one is in the middle,
-// with controls and its history on the left, breakdown and selection on the right, tables below.
+// The window. Documents (plans, runs, opened traces) are in tabs. The active document is in the
+// middle. Controls and history are on the left, breakdown and selection on the right, tables below.
 //
 //   MainWindow window({.worker_program = FindWorker()});
 //   window.show();
@@ -113,7 +113,7 @@ struct MainWindowOptions {
   QString worker_program;
   QString vramscope = {};  // path of the program that plans programs; empty: FindVramscope()
   QString settings_file;   // empty: the user's own file
-  // Where to save results (kept_results.h). Empty: next to settings_file, or in the user's
+  // Where to save results (kept_results.h). If empty, next to settings_file or in the user's
   // folder.
   QString state_folder = {};
   bool savings = true;     // plan what techniques would save
@@ -132,7 +132,7 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   // Plans a configuration and shows the plan. If the active document is not a plan, opens a new
-  // document, so that no other result is lost. editConfig also adds an undo step.
+  // document, so that its result is not lost. editConfig() also adds an undo step.
   void runConfig(const run::RunConfig& config);
   void editConfig(const run::RunConfig& config);
   const run::RunConfig& config() const { return documents_.active().config; }
@@ -159,11 +159,11 @@ class MainWindow : public QMainWindow {
   void downloadLibTorch();
   bool canPlan() const { return can_plan_; }
 
-  // Runs the configuration on the left on this computer's GPU, and compares it with the shown plan.
+  // Runs the configuration of the controls on this computer's GPU, then compares it with the plan.
   void runOnGpu();
 
   void openFile(const QString& path);
-  // Opens the files one after another. The first one becomes the baseline.
+  // Opens the files one after another. The first file becomes the baseline.
   void openFiles(const QStringList& paths);
   void compareWith(const QString& path);  // the file becomes the baseline of the shown run
   void openModelConfig(const QString& path);
@@ -173,22 +173,22 @@ class MainWindow : public QMainWindow {
   void openProgram(const QString& script = QString());
   void startProgram();  // runs the program on the page with its settings, as a real process
   void stopProgram();
-  // Plans the program for `device`, and compares that plan with the shown one.
+  // Plans the program for `device`, and compares the new plan with the shown plan.
   void programAgainOn(const QString& device);
-  // Plans `request`, a variant of the program `base`, in a document of its own. The baseline is the
-  // result of `base`. If the document exists already, shows it. `variant`: what differs.
+  // Plans `request`, a variant of the program `base`, in a separate document. Its baseline is the
+  // result of `base`. If the document already exists, shows it. `variant` says what differs.
   void planProgramBeside(const program::Request& request, const program::Request& base,
                          const QString& variant);
   // Shows the tab of the program that is running or has ended, if another tab is shown.
   void showProgram();
-  // Opens a part of a recording: one device, or a range of entries or of time.
+  // Opens a part of a recording: one device, a range of entries, or a range of time.
   void openPart(const QString& path, const importers::OpenOptions& part);
   // Each of these functions reports its result in the status bar or the banner. Long writes show
-  // progress in the status bar; if they are cancelled, an existing file stays unchanged.
+  // progress in the status bar. If they are cancelled, an existing file stays unchanged.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
-  // Writes what the suffix selects. For .html: a report (with the baseline if one is pinned). For
-  // .png, .pdf and .svg: the timeline as shown. For .csv: the allocations.
+  // Writes the format that the suffix selects. For .html: a report (with the baseline if one is
+  // pinned). For .png, .pdf and .svg: the timeline as shown. For .csv: the allocations.
   void exportAs(const QString& path);
   // Cancels all runs (also of programs), reads, writes and replays, without asking.
   void cancelAll();
@@ -196,7 +196,7 @@ class MainWindow : public QMainWindow {
   void openSettings(const QString& page);  // "appearance", "keys"
   // Starts a tour of five steps. The tour uses the current run, or a sample run if there is none.
   void startTour();
-  // Starts the tour if this is the very first start of the program. Returns whether the tour is
+  // Starts the tour if the program has never been started before. Returns whether the tour is
   // opening a file.
   bool offerTour();
   Tour* tour() const;  // null: no tour is in progress
@@ -209,7 +209,7 @@ class MainWindow : public QMainWindow {
   void setThemeChoice(ThemeChoice choice, bool remember = true);
   static QString storedLanguage();  // the language last chosen; empty: never chosen
   static int storedUiScale();       // the scale last chosen, in percent
-  // Whether the user closed the window in order to restart the program.
+  // Whether the user closed the window to restart the program.
   bool restartRequested() const { return restart_; }
   // Changes the language of the open window. `remember`: stores it for the next start.
   void setLanguage(Language language, bool remember = true);
@@ -440,7 +440,7 @@ class MainWindow : public QMainWindow {
   // main_window_keeping.cpp
   QString ScriptName() const;
   void LeavePlans();
-  // `folder`: kept alive until the trace is saved.
+  // `folder` is kept alive until the trace is saved.
   void KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name,
                   std::shared_ptr<const void> folder = {});
   void ReportNotStored(std::shared_ptr<const trace::Trace> trace, const QString& name,
@@ -456,7 +456,7 @@ class MainWindow : public QMainWindow {
   // main_window_writing.cpp
   QString AskForSaveName(const QString& title, const QString& filter, const QString& suffix,
                          const QString& proposed);
-  // A function that writes another format than .trace. Empty: write a .trace.
+  // A function that writes a format other than .trace. If it is empty, a .trace is written.
   using Producer = std::function<absl::Status(const trace::Trace&, std::ostream&)>;
   void WriteFile(const QString& path, const Producer& produce);
   void Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
@@ -513,7 +513,7 @@ class MainWindow : public QMainWindow {
   QElapsedTimer since_digest_;
   QTimer panels_due_;         // updates the panels soon after the canvas, during a run
   DocumentId comparing_ = 0;  // the document for which the baseline is being read
-  // true while the baseline of a restored document is read: does not open the comparison page
+  // true while a restored document's baseline is read, which must not open the comparison page
   bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
@@ -526,7 +526,7 @@ class MainWindow : public QMainWindow {
   FileLoader* compare_loader_ = nullptr;
   DocumentId loading_ = 0;  // the document whose file is being read or digested
   QStringList to_open_;     // files to open next
-  // Opened after the file that is being loaded has been shown, with that file as the baseline.
+  // The file to open when the file that is being loaded has been shown, and is the baseline.
   QString next_file_;
   std::vector<std::shared_ptr<Writing>> writing_;  // the status bar shows the last one's progress
   Jobs writes_;
@@ -546,10 +546,10 @@ class MainWindow : public QMainWindow {
   FileWatch* watch_ = nullptr;
   QStringList saved_files_;    // saved, and not planned again yet
   DocumentId program_id_ = 0;  // document of the current or last program
-  // The document whose program to undo or redo as soon as its plan has stopped; 0: none.
+  // The document whose program is undone or redone when its plan has stopped, or 0.
   DocumentId undo_at_end_ = 0, redo_at_end_ = 0;
   DocumentId gpu_run_id_ = 0;  // document of the current or last run on this computer's GPU
-  // Documents to compare as soon as compare_later_with_ has been computed or read.
+  // The documents to compare when compare_later_with_ has been computed or read.
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
   StoredResults kept_;
   Jobs keeping_;       // saves results
@@ -570,7 +570,7 @@ class MainWindow : public QMainWindow {
   ProgramFitPage* program_fit_ = nullptr;
   ProgramWaterfallPage* program_waterfall_ = nullptr;
   VaryPage* vary_ = nullptr;
-  // Each has two pages: the study of the model, and the study of the program.
+  // Each stack has two pages: the study of a model, and the study of a program.
   QStackedWidget* fit_pages_ = nullptr;
   QStackedWidget* waterfall_pages_ = nullptr;
   CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save

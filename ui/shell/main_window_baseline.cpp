@@ -1,4 +1,4 @@
-// The baseline: pins it, draws it behind the shown run, and swaps it with the shown run.
+// The commands of the baseline: pin it, draw it behind the shown run, and swap it with that run.
 #include <QDateTime>
 
 #include "profiler/trace/processes.h"
@@ -44,8 +44,8 @@ void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString
   actions_.Refresh();
 }
 
-// Shows the document of the baseline. The document shown before becomes its baseline. If the
-// baseline is an earlier result of the same document, shows that result. The newer one stays in the
+// Shows the baseline's document, and makes the document shown before its baseline. If the baseline
+// is an earlier result of the same document, shows that result. The newer result stays in the
 // history.
 void MainWindow::SwapBaseline() {
   const std::shared_ptr<const Digest> now = session().shown(), pinned = session().baseline();

@@ -92,8 +92,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
   if (several || trace->events.size() + trace->activities.size() >
                      timeline::TimelineWidget::kBuildInBackground)
     return {MakeDigest(trace, file, device), nullptr};
-  // Build the canvas's indexes in parallel with the digest, from the same curves. For a larger
-  // trace, the canvas builds them itself and shows the old trace until they are ready.
+  // Build the canvas's indexes and the digest in parallel from the same curves. For a larger trace,
+  // the canvas builds the indexes itself, and shows the old trace until they are ready.
   const auto curves =
       std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
   DigestAndIndexes made;
@@ -134,12 +134,12 @@ void MainWindow::LanesChanged() {
 }
 
 void MainWindow::SetConfig(const run::RunConfig& config) {
-  // Savings do not apply to another model, batch or sequence, so forget them.
+  // Forget the savings if the model, batch or sequence has changed, because they no longer apply.
   if (config.model_config_json != doc().config.model_config_json ||
       config.batch != doc().config.batch || run::SeqText(config) != run::SeqText(doc().config))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   doc().config = config;
-  // If settings change after a run on the GPU, plan them. Do not run on the GPU
+  // If settings change after a run on the GPU, plan them instead of running on the GPU
   // again.
   if (doc().config.backend == run::Backend::kCuda) doc().config.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
@@ -206,7 +206,7 @@ void MainWindow::editConfig(const run::RunConfig& config) {
   doc().undo.DiscardRedo();
   PlanInFront();
   const std::string change = DescribeChange(before, *checked);
-  // If the plan is new and has another document's settings, this is its first undo step.
+  // If the plan is new and its settings are from another document, this is its first undo step.
   doc().undo.Push(
       {.text = change, .before = before, .after = *checked, .from = from == doc().id() ? 0 : from});
   doc().Expect(change);
@@ -322,7 +322,7 @@ void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool par
 }
 
 void MainWindow::showInternalFailure(const absl::Status& status) {
-  // Continue in the event loop, because a function called here may have thrown the exception.
+  // Continue later in the event loop, because a function called here may have thrown the exception.
   QTimer::singleShot(0, this, [this, status] {
     SetBusy({});
     banner_->show({.kind = "internal-failure",
@@ -378,7 +378,7 @@ void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   UpdateBaseline();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);
-  // Draw the timeline before updating the panels, which takes about as long.
+  // Draw the timeline before the panels, because updating the panels takes about as long.
   timeline_->showNow();
   Q_EMIT timelineShown();
   panels_due_.stop();
@@ -418,7 +418,7 @@ void MainWindow::ShowBesideCanvas() {
     if (trace.info.has_config && can_plan_ && with_cache_)
       cache_.Put(trace.info.config, session().shown());
     if (doc().source.kind == SourceKind::kPlan) StoreRunSettings();
-    // Do not state a time for a result that is only shown again.
+    // For a result that is only shown again, do not state how long it took.
     const QString took =
         std::exchange(say_time_, false) ? tr(", in %1 ms").arg(since_run_.elapsed()) : QString();
     Say(tr("%1: %2 events, peak %3%4")
@@ -436,7 +436,7 @@ void MainWindow::ShowBesideCanvas() {
       savings_due_ = false;
     });
   } else if (!partial && with_savings_ && run_tag_ == 0 && !savings_->shows(doc().config)) {
-    // There are no savings for a recording, or for a plan that did not finish.
+    // A recording has no savings, and neither has a plan that did not finish.
     savings_->forget(QStringLiteral("–"), trace.complete || session().from_file()
                                               ? tr("Plan this model (Ctrl+R) to see the effects")
                                               : tr("the run did not finish"));
@@ -479,7 +479,7 @@ void MainWindow::PlanBeside() {
   actions_.Refresh();
 }
 
-// Empties the window, as it is at the start, for a document without a result.
+// Makes the window as empty as at the start, for a document without a result.
 void MainWindow::ShowNothing() {
   panels_due_.stop();
   timeline_->setBaselineTrace(nullptr);

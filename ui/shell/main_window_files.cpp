@@ -29,8 +29,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
-// While a file of at least this size is read, the window offers to open only a part of it. A
-// compressed file contains more data than its size.
+// While a file of at least this size is read, the window offers to open only a part of it. The
+// limit for a compressed file is lower.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
@@ -128,7 +128,7 @@ void MainWindow::OpenOne(const QString& path) {
   StartLoading(path, {});
 }
 
-// Returns the open document of this part of the file. Null: none, or the file has changed.
+// Returns the document that shows this part of the file, or null if none does or the file changed.
 Document* MainWindow::OpenAlready(const QString& path, const importers::OpenOptions& part) {
   return documents_.FindFile(QFileInfo(path).absoluteFilePath().toStdString(), part, StampOf(path));
 }
@@ -159,8 +159,8 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
 }
 
 void MainWindow::LoadInto(Document& of, const QString& path, const importers::OpenOptions& part) {
-  // Only one file is read at a time. If another read was in progress, it is repeated when its
-  // document is shown.
+  // Only one file is read at a time. A read that was in progress is repeated when its document is
+  // shown.
   if (Document* before = documents_.Find(loading_); before != nullptr && loader_->busy())
     before->Left();
   loading_ = of.id();
@@ -192,7 +192,7 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
 void MainWindow::OpenPartOf(const QString& path) {
   auto* dialog = new OpenPartDialog(path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  // Propose the selected range as the part, if it is a range of this recording.
+  // Propose the selected range as the part if the shown trace is of this recording.
   if (session().shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
     const auto [begin, end] = timeline_->range();
     const int64_t first = session().shown()->trace->begin_ns();
@@ -235,8 +235,8 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   DocumentNotLoaded(loading_, path, status);
 }
 
-// Closes the document if it was new; the document from which it was opened is then shown. A
-// document with earlier results stays open, so that the user can try again.
+// If the document was new, closes it and shows the document from which it was opened. If it has
+// earlier results, it stays open, so that the user can try again.
 void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status) {
   to_open_.clear();
   next_file_.clear();
@@ -257,8 +257,8 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
     ShowFailed(tr("Opening was cancelled"), name,
                tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
-    // Offer to open a part only if memory ran out. For a damaged file, it would not help: the file
-    // is shown up to the damage in any case.
+    // Offer to open a part only if memory ran out. For a damaged file, that would not help, because
+    // the file is shown up to the damage anyway.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
     banner_->show({.kind = "open-failed",
                    .title = tr("%1 could not be opened").arg(name),
@@ -301,7 +301,7 @@ void MainWindow::FileLoaded(const QString& path,
     OpenNext();
 }
 
-// Opens the second of two files as soon as the first one is on the canvas.
+// Opens the second of two files as soon as the first file is on the canvas.
 void MainWindow::OpenNext() {
   if (next_file_.isEmpty() || session().partial()) return;
   const QString path = std::exchange(next_file_, {});
@@ -341,7 +341,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // In a recording of several GPUs, use the GPU that the shown run has, if it is there.
+  // If the recording has several GPUs, use the same GPU as the shown run, if it is among them.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);

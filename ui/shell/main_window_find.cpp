@@ -75,7 +75,7 @@ void MainWindow::AddFindActions() {
                 .enabled = [this] { return session().shown() != nullptr; }});
 }
 
-// If the focused widget does not use Esc, Esc gives the timeline the focus, so that letters are its
+// If the focused widget does not use Esc, Esc moves the focus to the timeline, which then gets the
 // keys. A field with text keeps the focus, because leaving the field may apply the text.
 void MainWindow::keyPressEvent(QKeyEvent* event) {
   const QWidget* focus = QApplication::focusWidget();

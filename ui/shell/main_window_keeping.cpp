@@ -32,8 +32,8 @@ QString MainWindow::ScriptName() const {
   return QFileInfo(QString::fromStdString(runner_->request().script)).fileName();
 }
 
-// Called before another document becomes active. Cancels a plan of the embedded loop, which is made
-// again when its document is shown. Programs and runs on this computer's GPU continue.
+// Called before another document becomes active. Cancels a plan of the embedded loop. The plan is
+// made again when its document is shown. Programs and runs on this computer's GPU continue.
 void MainWindow::LeavePlans() {
   if (run_tag_ != 0 && running_ == worker_) doc().Left();
   run_tag_ = 0;  // the result of the plan is no longer awaited
@@ -116,8 +116,8 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
 
 bool MainWindow::RunsToKeep() const { return runner_->busy() || gpu_worker_ != nullptr; }
 
-// Asks the user whether to stop what runs. If a program runs, and `id` is 0 or its document, this
-// is the program. Otherwise it is the run on the GPU.
+// Asks the user whether to stop a run. It is the program's run if a program is running and `id` is
+// 0 or its document. Otherwise it is the run on the GPU.
 bool MainWindow::AskToStop(const QString& question, DocumentId id) {
   const bool program = runner_->busy() && (id == 0 || id == program_id_);
   const QString what =
@@ -143,8 +143,8 @@ void MainWindow::StopRuns() {
   if (gpu_worker_ != nullptr) gpu_worker_->cancel();
 }
 
-// Called by the Cancel button and Ctrl+. to cancel whatever a click can repeat. If only a program
-// or a run on the GPU is in progress, asks the user whether to stop it.
+// Called by the Cancel button and by Ctrl+. (period). Cancels all work that a click can repeat. If
+// only a program or a run on the GPU is in progress, asks the user whether to stop it.
 void MainWindow::CancelWhatIsAsked() {
   const bool in_front = (runner_->busy() && !programBehind()) || running_ == gpu_worker_;
   const bool others = (run_tag_ != 0 && running_ == worker_) || finding_gpu_libraries_.busy() ||
@@ -158,8 +158,8 @@ void MainWindow::CancelWhatIsAsked() {
   if (AskToStop(tr("Stop it? What has arrived so far is kept."))) StopRuns();
 }
 
-// Returns false if the window must not close yet. If this is because of a run or a save, the window
-// closes by itself when that has ended.
+// Returns false if the window must not close yet. If a run or a save prevents it, the window closes
+// itself when that has ended.
 bool MainWindow::MayClose() {
   if (RunsToKeep()) {
     if (!closing_) {
@@ -205,12 +205,12 @@ bool MainWindow::MayClose() {
 }
 
 void MainWindow::GoOnClosing() {
-  // Close in the event loop, because objects that closing destroys are emitting signals now.
+  // Close later in the event loop, because closing destroys objects that are emitting signals now.
   if (closing_) QTimer::singleShot(0, this, [this] { close(); });
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  // Do not restart if the user has cancelled a restart before, and now only closes the window.
+  // Do not restart if the user cancelled an earlier restart and now only closes the window.
   if (!std::exchange(asked_to_restart_, false) && !closing_) restart_ = false;
   if (!MayClose()) {
     event->ignore();

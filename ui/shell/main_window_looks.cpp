@@ -33,7 +33,7 @@ void MainWindow::setLanguage(Language language, bool remember) {
   actions_.Retranslate();
   Retranslate(this);
   recent_.show();
-  // Make the texts with data again, without changing position and selection.
+  // Rebuild the texts that contain data. Position and selection stay the same.
   KeepView();
   timeline_->retranslate();
   ShowNothing();

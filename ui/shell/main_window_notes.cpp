@@ -38,7 +38,7 @@ void MainWindow::ConnectNotes() {
     const bool whole = data != nullptr && !data->is_state() && !session().partial();
     notes_->show(whole ? data->shared_trace() : nullptr);
   });
-  // Also handle a trace that was drawn as a partial trace and has now become complete.
+  // Also handle a trace that was first drawn as a partial trace, and is now complete.
   connect(this, &MainWindow::documentShown, this, [this] {
     const auto data = timeline_->data();
     if (data == nullptr || data->is_state() || session().partial()) return;
@@ -114,7 +114,7 @@ QString MainWindow::WhyNoNotes() const {
   return {};
 }
 
-// Begins a note about what was chosen last in the timeline or, without that, about the peak.
+// Begins a note about the thing chosen last in the timeline, or about the peak if there is none.
 void MainWindow::AddNote() {
   switch (timeline_->lastChosen()) {
     case timeline::Chosen::kThing: {

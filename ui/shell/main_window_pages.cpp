@@ -1,5 +1,5 @@
-// The pages of the tables dock. Builds all pages, shows the ones that apply, and connects the
-// kernels and search pages with the timeline.
+// The pages of the tables dock. Builds all pages, shows those that apply, and connects the kernels
+// page and the search page with the timeline.
 #include <QDockWidget>
 #include <QPlainTextEdit>
 #include <QTabBar>
@@ -101,8 +101,8 @@ void MainWindow::ConnectPages() {
   ConnectMarks();
 }
 
-// Hides the out-of-memory tab if memory did not run out. For a snapshot without history, hides all
-// tabs about steps or history. Commands can still open hidden pages.
+// If memory did not run out, hides the out-of-memory tab. If the trace is a snapshot without
+// history, hides all tabs about steps or history. Commands can still open hidden pages.
 void MainWindow::ShowTabs() {
   const QStringList pages = pageNames();
   const bool state = session().shown()->state();
@@ -150,7 +150,7 @@ void MainWindow::openPage(const QString& id) {
   tabs_->setCurrentIndex(at);
 }
 
-// Moves the focus to the opened page. Otherwise, typed letters would act as keys of the canvas.
+// Moves the focus to the opened page, so that typed letters do not act as keys of the canvas.
 void MainWindow::FocusPage() {
   QWidget* page = tabs_->currentWidget();
   QWidget* at = page;

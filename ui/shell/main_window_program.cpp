@@ -86,7 +86,7 @@ QString DescribeToggles(const std::vector<std::string>& before,
   return changes.join(QStringLiteral(", "));
 }
 
-// Describes how a request differs from that of the program's previous run.
+// Describes how a request differs from the request of the program's previous run.
 std::string DescribeChange(const program::Request& before, const program::Request& after) {
   if (before.where != after.where)
     return (after.planned() ? QObject::tr("Planned") : QObject::tr("Recorded")).toStdString();
@@ -107,7 +107,7 @@ std::string DescribeChange(const program::Request& before, const program::Reques
 
 }  // namespace
 
-// Shows the page of controls that is for the active document.
+// Shows the page of controls that belongs to the active document.
 void MainWindow::ShowControls() {
   const bool opened = session().shown() != nullptr && session().from_file() &&
                       !session().shown()->trace->info.has_config;
@@ -162,8 +162,8 @@ void MainWindow::openProgram(const QString& script) {
   program_->focusScript();
 }
 
-// Returns the document for a run. All runs of a script share one document with its history, but
-// each variant of planProgramBeside() has its own.
+// Returns the document for a run. All runs of a script share one document and its history, but each
+// variant of planProgramBeside() has a separate document.
 Document& MainWindow::ProgramDocument(const program::Request& request) {
   const auto is = [&](const Document& d) {
     return d.source.kind == SourceKind::kProgram && d.source.program.script == request.script &&
@@ -255,7 +255,7 @@ const program::Request& MainWindow::ProgramInForm() const {
              : program_->request();
 }
 
-// If the program's plan is shown, plans the program again at once, as for a model's technique.
+// If the program's plan is shown, plans the program again at once, as for toggles of a model.
 void MainWindow::ProgramToggled(const program::Request& before) {
   const program::Request& now = program_->request();
   doc().undo.Push({.kind = UndoStep::Kind::kToggles,
@@ -269,8 +269,8 @@ void MainWindow::ProgramToggled(const program::Request& before) {
   actions_.Refresh();
 }
 
-// Returns true if undo or redo must wait. If the plan that the toggle started is still running,
-// stops this plan (but no other); the undo step is done when it has ended.
+// Returns true if undo or redo must wait. If the toggle's plan is still running, stops it (but no
+// other plan), and does the undo step when that plan has ended.
 bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   if (!step.of_program() || !runner_->busy()) return false;
   const program::Request& from = back ? step.program_after : step.program_before;
@@ -287,14 +287,14 @@ bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   return true;
 }
 
-// Undoes in the event loop, because the window is just receiving the plan's result.
+// Undoes later in the event loop, because the window is receiving the plan's result now.
 void MainWindow::UndoAtEnd(DocumentId ended) {
   if (std::exchange(undo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::undo);
   if (std::exchange(redo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::redo);
 }
 
-// Shows the result of `request`. If the script has not changed since, this is the one in the
-// history. Otherwise, plans the program again.
+// Shows the result of `request`. If the script has not changed, shows the result in the history.
+// Otherwise, plans the program again.
 void MainWindow::ReturnToProgram(const program::Request& request) {
   program_->setRequest(request);
   Document& of = doc();
@@ -346,8 +346,8 @@ void MainWindow::programAgainOn(const QString& device) {
   }
   program::Request request = runner_->request();
   request.device = device.toStdString();
-  // A recording may have no limit of steps. The default number is enough for the plan, because
-  // later steps are all alike.
+  // A recording may have no limit of steps. The plan uses the default number, which is enough,
+  // because later steps repeat.
   if (!request.planned() && request.steps == 0) request.steps = program::Request().steps;
   request.where = program::Where::kPlanned;
   program_->setRequest(request);
@@ -366,8 +366,8 @@ void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& tra
   // Skip this partial trace. The next one arrives soon, and contains the same events.
   if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
-  // By default, show device 0 of several ranks. The device with the largest peak may change as the
-  // trace grows.
+  // By default, show device 0 of several ranks, not the device with the largest peak, because this
+  // may change as the trace grows.
   Digested(*of, trace, false, true, of->device.value_or(0));
 }
 
@@ -441,7 +441,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   GoOnClosing();
 }
 
-// Called if another document is active, which stays active. A banner offers to show the result.
+// Called if another document is active. That document stays active. A banner offers the result.
 void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
   program.latest = end.trace;
   program.unseen = end.trace != nullptr;

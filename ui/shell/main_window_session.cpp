@@ -26,7 +26,7 @@ constexpr int kNamed = 3;           // number of documents named in the banner
 constexpr const char* kRestoreAlways = "restore_documents";
 constexpr const char* kRunSettings = "run_settings";
 
-// Returns whether to ask the user about the session. Not for a single plan: each start opens one.
+// Returns whether to ask the user about the session. A single plan is not worth asking about.
 bool WorthAsking(const SavedSession& session) {
   return session.documents.size() > 1 ||
          std::ranges::any_of(session.documents, [](const SavedDocument& document) {
@@ -41,7 +41,7 @@ SavedSession Parse(const QByteArray& json) {
   return session.ok() ? *std::move(session) : SavedSession{};
 }
 
-// Appends the documents of `last` to those of `all`. The active document is that of `last`.
+// Appends the documents of `last` to `all`. The active document of `last` becomes the active one.
 void Append(SavedSession last, SavedSession* all) {
   all->active = all->documents.size() + last.active;
   std::ranges::move(last.documents, std::back_inserter(all->documents));
@@ -67,7 +67,7 @@ void MainWindow::BuildSession() {
   if (auto config = run::FromProtoBytes(stored.toStdString()); config.ok() && !stored.isEmpty())
     SetConfig(*config);
 
-  // First the documents that earlier starts have not restored, then those of the last window.
+  // The documents that earlier starts have not restored come first, then the last window's.
   SavedSession session = Parse(session_file_->unrestored());
   SavedSession last = Parse(session_file_->left());
   const bool last_killed = !last.closed && WorthAsking(last);
@@ -80,7 +80,7 @@ void MainWindow::BuildSession() {
   session_file_->keepLeft(QByteArray::fromStdString(ToJson(*left_session_)));
   QStringList names;
   for (const SavedDocument& saved : left_session_->documents) {
-    // Adopt the folder now. A program that starts in this window would remove an abandoned one.
+    // Adopt the folder now, because a program that starts in this window removes abandoned folders.
     if (!saved.scratch.empty())
       if (auto folder = program::ScratchFolder::Adopt(saved.scratch); folder.ok())
         left_folders_.push_back(*std::move(folder));

@@ -67,7 +67,7 @@ void MainWindow::ShowMissing(const setup::LibTorch& torch) {
   setup_panel_->setMissing(missing);
 }
 
-// Returns true if the configuration can be planned or is that of a sample run.
+// Returns true if the configuration can be planned, or if it has a sample run.
 bool MainWindow::IsThere(const run::RunConfig& config) const {
   return can_plan_ || (samples_ != nullptr && samples_->Find(config) != nullptr);
 }
@@ -140,7 +140,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
   CheckForLibTorch();
   if (!can_plan_) return;
   Say(tr("LibTorch is installed: everything can be planned now"));
-  // Keep showing the run, and plan the savings that are missing for it.
+  // Keep showing the run, and plan its missing savings.
   if (with_savings_ && session().shown() != nullptr && !session().from_file())
     savings_->update(doc().config);
 }

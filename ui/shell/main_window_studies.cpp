@@ -1,5 +1,5 @@
-// The pages that run a command of vramscope, about the model, the user's program or publications.
-// Also the search for the program's toggles.
+// The pages that run a command of vramscope: studies of the model and of the user's program, and
+// published experiments. Also the search for the program's toggles.
 #include <QStackedWidget>
 #include <QTabWidget>
 #include <algorithm>
@@ -61,12 +61,12 @@ void MainWindow::ConnectProgramStudies() {
             actions_.Refresh();
           });
   connect(program_, &ProgramPanel::toggled, this, &MainWindow::ProgramToggled);
-  // With the focus there, Ctrl+Z undoes the toggle, not text in the form.
+  // Give the timeline the focus, so that Ctrl+Z undoes the toggle, not text in the form.
   connect(toggles, &ProgramToggles::switchedByMouse, this, [this] { timeline_->setFocus(); });
 }
 
-// Plans the program without toggles, and with one toggle at a time. So the figures do not change
-// when the user switches a toggle on.
+// Plans the program without toggles, and with one toggle at a time. So a toggle's figure stays the
+// same when the user switches on another toggle.
 void MainWindow::FindToggles() {
   ProgramToggles* toggles = program_->toggles();
   const program::Request& request = program_->request();
@@ -79,7 +79,7 @@ void MainWindow::FindToggles() {
   actions_.Refresh();
 }
 
-// Shows the studies of the program if the controls on the left are the program's, else the model's.
+// Shows the studies of the program if the left side shows its controls, or else the model's.
 void MainWindow::ShowStudies() {
   const bool program =
       ControlsShow(ControlsPage::kProgram) ||

@@ -48,7 +48,7 @@ void MainWindow::BuildTabs() {
   });
   connect(history_, &HistoryPanel::chosen, this, &MainWindow::showEntry);
   connect(history_, &HistoryPanel::compareRequested, this, &MainWindow::compareEntries);
-  // Compare the two documents as soon as the one that had to be loaded is shown.
+  // Compare the two documents when the document that had to be loaded is shown.
   connect(this, &MainWindow::documentShown, this, [this] {
     if (compare_later_with_ != doc().id() || session().partial()) return;
     compareDocuments(std::exchange(compare_later_, 0), std::exchange(compare_later_with_, 0));
@@ -174,8 +174,8 @@ void MainWindow::ShowActive() {
     timeline_->setFailed({}, {});
   }
   if (of.latest != nullptr) {
-    // Show the trace that arrived while another document was shown. It is a partial trace if the
-    // run still goes on.
+    // Show the trace that arrived while another document was shown. It is partial while the run
+    // continues.
     if (of.source.kind == SourceKind::kProgram) BecomeProgram(of);
     Digested(of, of.latest, false, goes_on, of.device);
   } else if (of.NeedsReload()) {
@@ -203,7 +203,7 @@ void MainWindow::Reload(Document& of) {
 }
 
 // Makes a plan the active document. If a recording, a program or a run on the GPU is active, this
-// is the plan made from it before, or the plan from which it was opened, or a new plan.
+// is the plan that was made from it, the plan from which it was opened, or else a new plan.
 void MainWindow::PlanInFront() {
   if (doc().source.kind == SourceKind::kPlan) return;
   const Document& from = doc();
@@ -281,7 +281,7 @@ void MainWindow::CloseNow(DocumentId id) {
   ShowActive();
 }
 
-// Releases results, but not of the documents shown last or of documents that cannot be reloaded.
+// Releases results, but not of the last shown documents and of documents that cannot reload.
 void MainWindow::ReleaseHidden() {
   for (const DocumentId id : documents_.ToRelease()) {
     Document& of = *documents_.Find(id);
@@ -311,7 +311,7 @@ void MainWindow::undo() {
 
 void MainWindow::redo() {
   if (doc().undo.next_redo() == nullptr) {
-    // The user made the change in this document, but it was applied to (and undone in) `into`.
+    // The user made the change in this document, but `into` is the document that it changed.
     const DocumentId into = std::exchange(doc().undo.redo_into, 0);
     if (into == 0) return;
     MakeActive(into);
@@ -343,7 +343,7 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
   }
   doc().Expect(std::nullopt);  // returns to an existing entry
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
-    // The plan gets its earlier settings. Show the document in which the user made the change.
+    // Restore the plan's earlier settings, and show the document in which the user made the change.
     doc().config = step.before;
     from->undo.redo_into = doc().id();
     return showDocument(from->id());
@@ -390,7 +390,7 @@ void MainWindow::ShowResult(size_t at) {
 }
 
 // Shows the document `shown`, with the result of `with` as its baseline. If that result is not in
-// memory, first shows `with`, which loads it.
+// memory, first shows the document `with` to load it.
 void MainWindow::compareDocuments(DocumentId shown, DocumentId with) {
   Document *of = documents_.Find(shown), *other = documents_.Find(with);
   if (of == nullptr || other == nullptr || of == other) return;

@@ -17,7 +17,7 @@ void MainWindow::BuildWatch() {
     if (watch_->active()) watch_->add(end.sources);
     PlanSaved();  // plans the files that were saved while the program ran
   });
-  // If another tab is shown, the program is planned when its own tab is shown.
+  // If another tab is shown, plan the program when the user returns to its tab.
   connect(this, &MainWindow::documentShown, this, &MainWindow::PlanSaved);
   connect(watch_, &FileWatch::saved, this, [this](const QStringList& paths) {
     saved_files_ << paths;
@@ -32,7 +32,7 @@ void MainWindow::WatchProgram() {
   watch_->start(of->source.program);
 }
 
-// Plans the program in the event loop, because the window may just be receiving a result.
+// Plans the program later in the event loop, because the window may be receiving a result now.
 void MainWindow::PlanSaved() {
   if (saved_files_.isEmpty()) return;
   QTimer::singleShot(0, this, [this] {

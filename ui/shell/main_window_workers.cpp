@@ -1,4 +1,4 @@
-// Runs in workers. One worker makes plans, and another one runs on this computer's GPU.
+// The window's two workers. One makes plans, and the other one runs on this computer's GPU.
 #include <QFile>
 #include <QPlainTextEdit>
 
@@ -172,7 +172,7 @@ void MainWindow::runOnGpu() {
       {.blocks = true});
 }
 
-// Ends the GPU's worker, because its CUDA context would keep occupying GPU memory.
+// Ends the worker that uses the GPU, because its CUDA context would continue to occupy GPU memory.
 void MainWindow::EndGpuWorker() {
   gpu_worker_->disconnect(this);
   gpu_worker_->deleteLater();
@@ -205,7 +205,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     Digested(doc(), std::move(trace), animations_, false);
     return;
   }
-  // The shown savings are those of another run.
+  // The shown savings belong to another run.
   savings_due_ = false;
   savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
   if (code == kCodeCancelled) {
@@ -214,7 +214,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
       ShowFailed(tr("Cancelled"), tr("The run was stopped before any events arrived."),
                  tr("Press Ctrl+R to run it"));
   } else if (code == kCodeUnavailable) {
-    // Report nothing: WorkerLost() is called next, and reports what happened.
+    // Report nothing, because WorkerLost() is called next and reports what happened.
   } else {
     banner_->show(
         {.kind = "run-failed",

@@ -74,8 +74,8 @@ void MainWindow::exportChrome(const QString& path) {
   });
 }
 
-// Returns a path with the name of the shown run and this suffix, in the folder of the run's file.
-// The path is free, unless it is that of a copy which the user has saved.
+// Returns a path in the folder of the run's file, with the run's name and this suffix. No file has
+// this path, unless it is a copy that the user has saved.
 QString MainWindow::proposedName(const QString& suffix) const {
   const QFileInfo file(ShownFile());
   QString name = file.fileName();
@@ -98,7 +98,7 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
                                    const QString& suffix, const QString& proposed) {
   QFileDialog dialog(this, title, QFileInfo(proposed).path(), filter);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
-  // With a default suffix, the dialog completes the name first, and then asks whether to replace an
+  // With a default suffix, the dialog first completes the name, then asks whether to replace an
   // existing file.
   dialog.setDefaultSuffix(suffix);
   dialog.selectFile(QFileInfo(proposed).fileName());
@@ -111,7 +111,7 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
   return dialog.selectedFiles().front();
 }
 
-// Refuses the files of the shown trace and the baseline: shows an error and returns true.
+// If `path` is the file of the shown trace or the baseline, shows an error and returns true.
 bool MainWindow::RefusesToWrite(const QString& path) {
   std::error_code none;
   const std::filesystem::path target(QFile::encodeName(path).toStdString());
@@ -255,7 +255,7 @@ void MainWindow::ShowProgress() {
   const QString much = permille < 0
                            ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
                            : tr("%1 %").arg(permille / 10);
-  // Do not call Say() here: it would add a line to the log at every poll.
+  // Do not call Say() here, because it would add a line to the log at every poll.
   status_->setText(writing.cancel ? tr("Cancelling %1 …").arg(writing.path)
                                   : tr("Writing %1 … %2 · Ctrl+. cancels").arg(writing.path, much));
 }
@@ -277,7 +277,7 @@ void MainWindow::CancelOtherWrites() {
   explain_->cancel();
   CancelStudies();
   if (!digests_.busy()) return;
-  // Do not wait for digests. A file whose digest is cancelled counts as not opened.
+  // Cancel digests without waiting for them. A file whose digest is cancelled counts as not opened.
   digests_.cancel(kComparison);
   if (documents_.Find(loading_) != nullptr && !loader_->busy()) {
     DocumentNotLoaded(loading_, QString::fromStdString(documents_.Find(loading_)->FileOfResult()),

@@ -17,7 +17,7 @@ struct PartText {
   std::string from, to;                 // "", "1.5 s", "200 ms", "2 min"; since the first entry
 };
 
-// Returns kInvalidArgument for an invalid field. The message names it and gives valid examples.
+// Returns kInvalidArgument for an invalid field. The message names the field and gives examples.
 absl::StatusOr<importers::OpenOptions> ParsePart(const PartText& text);
 
 }  // namespace vramscope::ui

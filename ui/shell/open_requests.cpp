@@ -19,8 +19,8 @@
 namespace vramscope::ui {
 namespace {
 
-// A request is a list of paths. A zero byte follows each path, and another one ends the request.
-// The reply is a single letter.
+// A request is a list of paths. A zero byte follows each path, and another zero byte ends the
+// request. The reply is a single letter.
 constexpr size_t kMostBytes = 64 * 1024, kMostFiles = 16, kMostAtOnce = 8;
 constexpr int kPatienceSeconds = 2;
 constexpr char kTaken = 'y';
@@ -32,7 +32,7 @@ bool IsOurs(const std::string& folder) {
          (info.st_mode & 077) == 0;
 }
 
-// Returns the address of this display's socket. nullopt: there is no safe folder for it.
+// Returns the address of this display's socket, or nullopt if there is no safe folder for it.
 std::optional<sockaddr_un> Address() {
   std::string folder;
   if (const char* set = std::getenv("XDG_RUNTIME_DIR"); set != nullptr && IsOurs(set)) {
@@ -92,7 +92,7 @@ std::optional<Socket> Connect(const sockaddr_un& address) {
   return connection;
 }
 
-// Returns the paths of a complete request. Empty: the request is invalid.
+// Returns the paths of a complete request, or none if it is invalid.
 std::vector<std::string> FilesOf(std::string_view bytes) {
   std::vector<std::string> files;
   while (!bytes.empty() && bytes.front() != '\0') {

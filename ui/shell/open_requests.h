@@ -4,8 +4,8 @@
 //   if (SendToOpenWindow({"/tmp/run.trace"})) return 0;      // an open window shows it
 //   OpenRequests requests([&](const std::vector<std::string>& files) { window.openFiles(files); });
 //
-// The window that was opened first receives all requests. It accepts a request only from the same
-// user, and only with a few absolute paths.
+// The window that was opened first receives all requests. It accepts only requests from the same
+// user that contain a few absolute paths.
 #pragma once
 
 #include <functional>

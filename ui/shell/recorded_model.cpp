@@ -12,8 +12,8 @@
 namespace vramscope::ui {
 namespace {
 
-// The recorded bytes of parameters may differ by this share from those of the preset, because rules
-// infer them, with buffers and rounding. Two presets differ by far more.
+// The recorded parameters may differ by this share from the preset's bytes. They are inferred by
+// rules, and include buffers and rounding. Two presets differ far more.
 constexpr double kNearEnough = 0.005;
 
 }  // namespace

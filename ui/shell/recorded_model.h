@@ -16,9 +16,9 @@ struct ModelGuess {
   std::string why;        // "Its parameters (474.700 MiB) are as large as those of gpt2 in fp32"
 };
 
-// Returns the preset whose weights, in fp32 or bf16, are as large as the parameters at the
-// recording's peak. nullopt: no preset is within half a percent. Takes other settings from
-// `now`.
+// Returns the preset whose weights in fp32 or bf16 have the size of the parameters at the
+// recording's peak, with other settings from `now`. Returns nullopt if no preset is within half a
+// percent.
 std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConfig& now);
 
 }  // namespace vramscope::ui

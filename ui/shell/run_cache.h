@@ -5,8 +5,8 @@
 //   if (auto known = cache.Find(config)) show(known);
 //
 // Only complete plans are cached. The least recently used one is evicted first. By default, the
-// plans for the savings of all techniques fit for two runs (a plan of Qwen2-0.5B has 6 MB). But the
-// cache takes at most an eighth of this computer's memory. UI thread only.
+// cache has room for the plans of all savings of two runs (a plan of Qwen2-0.5B has 6 MB), but
+// takes at most an eighth of this computer's memory. UI thread only.
 #pragma once
 
 #include <cstdint>

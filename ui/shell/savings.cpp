@@ -16,7 +16,7 @@
 namespace vramscope::ui {
 namespace {
 
-// The first step allocates the optimizer state, and savings also depend on later steps.
+// The first step allocates the optimizer state, and savings depend on later steps, too.
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;
@@ -136,7 +136,7 @@ absl::StatusOr<std::shared_ptr<const Digest>> DigestOfSample(const std::string& 
 
 void SavingsPlanner::setSamples(std::shared_ptr<const setup::Samples> samples) {
   pause();
-  // Forget failures: a configuration that had no sample run may be planned now.
+  // Forget failures, because a configuration that had no sample run can perhaps be planned now.
   results_.removeIf([](const auto& result) { return !result.value().ok; });
   samples_ = std::move(samples);
 }
@@ -184,8 +184,8 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
   current_tag_ = 0;
   given_up_ = client_->givenUp();
   if (client_->lastStatusCode() == static_cast<int>(absl::StatusCode::kUnavailable)) {
-    // The plan was lost with its worker. Request it again, unless it seems to cause the
-    // crashes.
+    // The worker crashed, so its plan is lost. Request the plan again unless it seems to crash
+    // workers.
     if (++lost_[key] < kMostLosses) {
       current_key_.clear();
       Publish();

@@ -34,14 +34,14 @@ class SavingsPlanner : public QObject {
   // Emits the saving of every technique for this configuration. Known savings are emitted at once,
   // and the others as soon as they are planned.
   void update(const run::RunConfig& config);
-  // Returns true if the savings that are or will be shown are of this configuration.
+  // Returns true if the shown or expected savings belong to this configuration.
   bool shows(const run::RunConfig& config) const;
   // Plans the savings of the techniques `ids` first, because their rows are visible.
   void prefer(const QStringList& ids);
   // Does what pause() does. Also replaces all figures by `instead`, with the tool tip `why`.
   void forget(const QString& instead, const QString& why);
-  // For a window without LibTorch: takes the figures from the sample runs. Configurations without a
-  // sample run have no figure. Null: plans everything.
+  // For a window without LibTorch: takes the figures from sample runs. A configuration without a
+  // sample run has no figure. If `samples` is null, plans everything.
   void setSamples(std::shared_ptr<const setup::Samples> samples);
   void pause();  // cancels the plan in progress, clears the queue, keeps known results
   bool idle() const;
@@ -50,7 +50,7 @@ class SavingsPlanner : public QObject {
   // Emitted with the saving of the technique `id`, or with the text to show in its place.
   void saving(const QString& id, std::optional<vramscope::ui::Saving> saving,
               const QString& instead, const QString& why);
-  // Emitted with the complete plan of a configuration. A toggle may lead to this configuration.
+  // Emitted with the complete plan of a configuration, which the user may reach by a toggle.
   void planned(const vramscope::run::RunConfig& config,
                std::shared_ptr<const vramscope::ui::Digest> digest);
   void finished();  // nothing is left to plan

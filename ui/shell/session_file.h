@@ -1,6 +1,6 @@
 // The file with the saved documents of a window. While the window is open, a pool thread writes the
 // file atomically. If the window is killed, the next window finds the file. Each open window has a
-// file of its own and locks it. The system releases the lock when the window's process ends.
+// separate file and locks it. The system releases the lock when the window's process ends.
 //
 //   SessionFile file(folder);
 //   if (!file.left().isEmpty()) Offer(file.left());   // what a killed window had open
@@ -26,16 +26,16 @@ class SessionFile : public QObject {
   explicit SessionFile(const QString& folder, QObject* parent = nullptr);
   ~SessionFile() override;  // waits for pending writes
 
-  // The JSON that the previous window wrote to this file last. Empty: there is none.
+  // The JSON that the previous window last wrote to this file, or empty if there is none.
   const QByteArray& left() const { return left_; }
-  // The JSON that keepLeft() has stored and that is not restored yet. Empty: there is none.
+  // The JSON that keepLeft() stored and that has not been restored yet, or empty if there is none.
   const QByteArray& unrestored() const { return unrestored_; }
   // Stores `session` in a second file until forgetLeft(). It contains left() and unrestored().
   void keepLeft(const QByteArray& session);
   void forgetLeft();
 
-  // Calls `json` on a pool thread and writes what it returns. A later call replaces an earlier one
-  // that has not been written yet.
+  // Calls `json` on a pool thread and writes the result. A later call replaces an earlier call that
+  // has not been written yet.
   using Make = std::function<QByteArray()>;
   void save(Make json);
   void flush();  // waits until the saved text is on disk or the write has failed

@@ -1,5 +1,5 @@
-// The panel above the settings of the built-in models, if LibTorch is missing. It says why it is
-// missing and what the window shows instead of plans, and offers the download.
+// The panel above the settings of the built-in models if LibTorch is missing. It says why LibTorch
+// is missing and what the window shows instead of plans, and offers the download.
 //
 //   panel->setMissing({.can_download = true, .why = "...", .folder = ...});
 //   connect(panel, &SetupPanel::downloadRequested, ...);

@@ -5,7 +5,7 @@
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/theme_zones.h"
 
-// Makes Qt find the resources of this static library. Qt requires it to be at global scope.
+// Makes Qt find the resources of this static library. The macro must be at global scope.
 static void InitResources() { Q_INIT_RESOURCE(icons); }
 
 namespace vramscope::ui {

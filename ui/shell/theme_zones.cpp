@@ -30,7 +30,7 @@ bool IsFrame(const QWidget* widget) {
   return false;
 }
 
-// Returns the zone of a widget. Null: the widget is a frame.
+// Returns the zone of a widget, or null if the widget is a frame.
 QWidget* ZoneOf(QWidget* widget) {
   if (IsFrame(widget)) return nullptr;
   while (widget->parentWidget() != nullptr && !IsFrame(widget->parentWidget()))
@@ -72,7 +72,7 @@ bool ThemeZones::eventFilter(QObject* watched, QEvent* event) {
   auto* widget = static_cast<QWidget*>(watched);
   const bool shown = event->type() == QEvent::Show;
   QWidget* zone = ZoneOf(widget);
-  // Wait if the zone has no parent yet. It may get one after it is polished, but not once shown.
+  // Wait if the zone has no parent yet. It may get a parent until it is shown.
   if (zone == nullptr || (shown ? zone != widget : zone->parentWidget() == nullptr)) return false;
   const auto known = zones_.constFind(zone);
   if (known == zones_.cend())

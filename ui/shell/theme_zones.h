@@ -1,6 +1,6 @@
 // Applies the theme's style sheet to each part of the windows separately. A visible part gets it at
 // once, a hidden part when it becomes visible. This saves time: Qt needs a third of a millisecond
-// to polish a widget for a style sheet, and four in five widgets of the window are on hidden pages.
+// to polish a widget for a style sheet, and 80 % of the window's widgets are on hidden pages.
 //
 //   ThemeZones::Instance().setSheet(MakeStyleSheet(theme));
 //

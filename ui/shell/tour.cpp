@@ -95,13 +95,13 @@ void Tour::go(size_t step) {
   back_->setEnabled(at_ > 0);
   next_->setText(at_ + 1 == steps_.size() ? tr("Done") : tr("Next"));
   Place();
-  // Place it in the event loop, because a target that was just shown gets its geometry there.
+  // Place it later, because a target that was just shown gets its geometry in the event loop.
   QTimer::singleShot(0, this, &Tour::Place);
   setFocus();
 }
 
-// Places the callout next to a small target, or inside a large one. The callout stays in the
-// window, and the target stays visible.
+// Places the callout next to a small target, or inside a large target. The callout stays in the
+// window and does not cover a small target.
 void Tour::Place() {
   if (at_ >= steps_.size()) return;
   adjustSize();

@@ -96,7 +96,7 @@ class Photographer : public QObject {
       if (files_left_ > 0 && !window_->partial()) --files_left_;
     });
     connect(window, &MainWindow::failed, this, [this](const QString& why) { failure_ = why; });
-    // Do not wait for a script: it is only filled in on the program page, without a document.
+    // Do not wait for a script, because it only fills in the program page and opens no document.
     const bool script = options.files.size() == 1 && options.files.front().ends_with(".py");
     files_left_ = script ? 0 : std::max<qsizetype>(1, static_cast<qsizetype>(options.files.size()));
     since_.start();
@@ -123,7 +123,7 @@ class Photographer : public QObject {
                   : Complain(kBadInput, failure_.toStdString());
     // Write the screenshot, also after a failure.
     window_->settleCanvas();
-    // Run several rounds, because a new layout of a widget can cause a new layout of its parent.
+    // Run several rounds, because the layout of a widget can invalidate its parent's layout.
     for (int round = 0; round < kLayoutRounds; ++round) QCoreApplication::processEvents();
     Save();
     QApplication::exit(code_);
@@ -160,9 +160,9 @@ class Photographer : public QObject {
   int code_ = kOk;
 };
 
-// Provides the fonts of an installed tree. Also sets its font configuration if this computer has
-// none (no desktop), by an environment variable that child processes do not get. Construct it
-// before the application, which reads the configuration, and call Load() afterwards.
+// Provides the fonts of an installed tree. If this computer has no font configuration (no desktop),
+// also sets the tree's by an environment variable that child processes do not get. Construct it
+// before the application, which reads the configuration, and call Load() after that.
 class Fonts {
  public:
   Fonts() {
@@ -255,7 +255,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
                       i18n::Text("there is no display; `vramscope plan` works without one"));
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
-  // Use the scale that the user chose in the settings, unless the command line sets another one.
+  // Use the scale that the user chose in the settings, unless the command line sets another scale.
   // Child processes do not get the environment variable.
   const int chosen_scale = picture || options.scale != 1.0 ? 100 : MainWindow::storedUiScale();
   const bool own_scale = chosen_scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR");
@@ -285,7 +285,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   const Language language = chosen.value_or(SystemLanguage());
   SetLanguage(Languages().contains(language) ? language : Language::kEnglish);
 
-  // A screenshot does not use the stored settings of the user's window, but a folder of its own.
+  // A screenshot does not use the stored settings of the user's window, but a temporary folder.
   QTemporaryDir scratch;
   MainWindowOptions window_options;
   window_options.worker_program = FindWorker();
@@ -337,7 +337,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   } else {
     window.openFiles(files);
   }
-  // Receive no requests during a screenshot, because it must not show other files.
+  // Receive no requests to open files during a screenshot, which must not show other files.
   std::optional<OpenRequests> requests;
   if (!picture)
     requests.emplace([&window](const std::vector<std::string>& asked) {

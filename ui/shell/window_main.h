@@ -31,12 +31,12 @@ struct WindowOptions {
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
 };
 
-// Checks a size that the user wrote ("1680x1050"). kInvalidArgument: not a size, or out of bounds.
+// Returns kInvalidArgument unless the text is a size within the bounds, such as "1680x1050".
 absl::Status CheckSize(const std::string& size);
 
 // Draws a trace's timeline and returns the bytes of a PNG, PDF or SVG file. Needs no display.
-// `whole`: the trace of all devices if `trace` is of one of several; null: there is only one.
-// kInvalidArgument: an unsupported size or scale, or a trace without a timeline.
+// `whole` is the trace of all devices, or null if there is only one device. Returns
+// kInvalidArgument for an unsupported size or scale, or for a trace without a timeline.
 struct TimelineFile {
   std::string format = "png";  // "pdf", "svg"
   std::string size = {};       // empty: "1680x1050"; in points for a PDF

@@ -23,7 +23,7 @@ std::string Signed(double bytes) { return (bytes > 0 ? "+" : "\u2212") + Bytes(b
 
 int LineAt(const QPointF& at) { return static_cast<int>(std::floor((at.y() - kTop) / kLine)); }
 
-// Returns for example "precision=bf16" or, for a program, "--toggle bf16".
+// Returns a text such as "precision=bf16" or, for a program, "--toggle bf16".
 QString SettingsOf(const QJsonObject& bar) {
   const QString toggle = bar.value(QLatin1String("toggle")).toString();
   if (!toggle.isEmpty()) return QStringLiteral("--toggle ") + toggle;
@@ -112,7 +112,7 @@ void BarsWidget::paintEvent(QPaintEvent*) {
     const double low = std::min(bar.from, bar.to), high = std::max(bar.from, bar.to);
     if (static_cast<int>(i) == dragged_)
       painter.fillRect(QRectF(0, y - 2, width(), kLine), ToQColor(theme_.raised));
-    // Besides the color, the text has a sign.
+    // The sign of the text tells the direction without the color.
     const timeline::Color colour = bar.whole ? timeline::Mix(theme_.panel, theme_.dim, 0.6)
                                    : bar.to > bar.from ? theme_.bad
                                                        : theme_.good;

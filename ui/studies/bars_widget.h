@@ -1,4 +1,4 @@
-// The bars of a waterfall, each in a line of its own, and a table with their figures.
+// The bars of a waterfall, each on a separate line, and a table of their figures.
 #pragma once
 
 #include <QJsonArray>
@@ -18,8 +18,8 @@ struct Bar {
   bool whole = false;  // true for the first and last bar: the baseline and the current run
 };
 
-// The bars of `waterfall --json`, followed by a bar for the current run, and a table of them all.
-// `title` returns the title of a bar by its index and name. `now` is the title of the last bar.
+// The bars of `waterfall --json`, then a bar for the current run, and a table of all bars. `title`
+// returns the title of a bar by its index and name. `now` is the title of the last bar.
 struct BarsAndTable {
   std::vector<Bar> bars;
   Table table;
@@ -28,10 +28,10 @@ BarsAndTable ReadBars(const QJsonArray& json,
                       const std::function<QString(size_t, const QString&)>& title,
                       const QString& now);
 
-// Draws the bars. The user can drag all but the first and the last to another place.
+// Draws the bars. The user can drag every bar except the first and the last to another place.
 class BarsWidget : public QWidget {
  public:
-  // `moved` gets a bar's old and new index. Index 0 is the bar after the first one.
+  // `moved` gets the old and the new index of a bar. The second bar has index 0.
   explicit BarsWidget(std::function<void(int, int)> moved);
   void setBars(std::vector<Bar> bars);
   void setTheme(const timeline::Theme& theme);

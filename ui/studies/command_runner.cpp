@@ -20,7 +20,7 @@ CommandRunner::CommandRunner(QString vramscope, QString worker, QObject* parent)
 
 CommandRunner::~CommandRunner() {
   if (process_ == nullptr) return;
-  // Stop the process, and wait for it because this program may exit right afterwards.
+  // Stop the process and wait for its end, because this program may exit right after this.
   process_->disconnect(this);
   if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGINT);
   if (!process_->waitForFinished(kGoneMs)) process_->kill();
@@ -117,7 +117,7 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
   QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
   error.remove(QStringLiteral("vramscope: error: "));
   const QJsonObject result = by_lines_ ? last_ : QJsonDocument::fromJson(said_).object();
-  // If all of its plans failed, the command has another exit code, and its JSON has the reason.
+  // If all plans of the command failed, it has another exit code, and its JSON gives the reason.
   if (status == QProcess::NormalExit && (code == 0 || code == kNo || error.isEmpty()) &&
       !result.isEmpty()) {
     Q_EMIT ended(result, {});

@@ -1,5 +1,5 @@
-// Runs a command of `vramscope` in a process of its own and returns the command's JSON. So the
-// window uses the same commands as a script.
+// Runs a command of `vramscope` in a separate process and returns the command's JSON. So the window
+// uses the same commands as scripts do.
 //
 //   runner->run({"fit", "--budget", "24GiB"}, run::ToJson(config));
 //   connect(runner, &CommandRunner::ended, page, ...);
@@ -30,8 +30,8 @@ class CommandRunner : public QObject {
   CommandRunner(QString vramscope, QString worker, QObject* parent = nullptr);
   ~CommandRunner() override;
 
-  // Runs the command with --json and, if `config` is not empty, with --config and a temporary
-  // run.json. First stops a command that is still running, without emitting ended().
+  // Runs the command with --json. If `config` is not empty, adds --config with a temporary
+  // run.json. If a command is still running, first stops it without emitting ended().
   void run(const QStringList& arguments, const std::string& config = {},
            const CommandProgram& program = {});
   void cancel();

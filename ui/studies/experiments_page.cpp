@@ -27,8 +27,8 @@ std::string Text(const QJsonObject& json, const char* key) {
   return json.value(QLatin1String(key)).toString().toStdString();
 }
 
-// Returns the text of a value. Scaled values (GiB, %) have three decimals, so that all values of a
-// column have equally many.
+// Returns the text of a value. Scaled values (GiB, %) always have three decimals, so that the
+// values of a column line up.
 std::string InColumn(const reproduce::Figure& figure, double value) {
   if (figure.scale() == 1 && figure.unit != "%") return reproduce::ValueText(figure, value);
   return fmt::format("{:.3f} {}", value / figure.scale(), figure.unit);

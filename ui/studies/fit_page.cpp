@@ -43,7 +43,7 @@ void FitPage::setConfig(const run::RunConfig& config) {
 
 void FitPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
-  // The result is still valid if the run equals a proposal, because the user has then applied that
+  // The result is also valid if the run equals a proposal. In that case, the user has applied the
   // proposal.
   const std::string now = run::ToJson(config_);
   const bool of_now =

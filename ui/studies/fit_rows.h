@@ -1,4 +1,4 @@
-// Rows for the tables of the two pages *Make it fit*: that of a run and that of a program.
+// Rows for the tables of both *Make it fit* pages: for a run, and for a program.
 #pragma once
 
 #include <QJsonObject>

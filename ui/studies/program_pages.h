@@ -19,7 +19,7 @@ namespace vramscope::ui {
 // Returns the words after "--" of a command about the program, and the program's folder. Errors
 // (kInvalidArgument, kNotFound) say what the request lacks.
 absl::StatusOr<CommandProgram> ProgramOf(const program::Request& request);
-// Returns the words before "--": "fit", "--device", "h100-sxm", ... `toggles`: those that are on.
+// Returns the words before "--": "fit", "--device", "h100-sxm", ... `toggles` are switched on.
 QStringList StudyArguments(const QString& command, const program::Request& request,
                            const std::vector<std::string>& toggles);
 
@@ -31,15 +31,15 @@ class ProgramStudyPage : public StudyPage {
   void setRequest(const program::Request& request);
 
  Q_SIGNALS:
-  // Asks the window to show the plan of `request` in a document of its own. `base`: the program
-  // with which the study began. `variant`: how `request` differs from `base`.
+  // Asks the window to show the plan of `request` in a separate document. `base` is the request
+  // with which the study began. `variant` says how `request` differs from `base`.
   void planRequested(const vramscope::program::Request& request,
                      const vramscope::program::Request& base, const QString& variant);
 
  protected:
   virtual void ShowResult(const QJsonObject& result) = 0;
   void Show(const QJsonObject& result) final;
-  // Runs the command. If the program of the form cannot be planned, says why.
+  // Runs the command, or says why the program of the form cannot be planned.
   void StartOn(const QStringList& arguments, const QString& says);
   void Found(const QString& text);  // describes the result
   QString Budget(const QString& typed) const;

@@ -89,8 +89,8 @@ WaterfallControls::WaterfallControls(QWidget* page, const Parts& parts, const QS
     connect(new QShortcut(QKeySequence(Qt::ALT | key), page, nullptr, nullptr,
                           Qt::WidgetWithChildrenShortcut),
             &QShortcut::activated, this, [this, by] { move(by); });
-  // Let the bars scroll if the window is too low for them all. The table below keeps its header and
-  // some rows.
+  // If the window is too low for all bars, let the bars scroll. The table below keeps its header
+  // and some rows.
   constexpr int kTableLeast = 90, kStretch = 3;
   area_->setWidget(bars_);
   area_->setWidgetResizable(true);

@@ -1,5 +1,5 @@
-// Pages of the bottom dock. Each runs a command of vramscope, and has a line of controls (with
-// progress and cancel) and a table. It offers its results to the window as configurations.
+// Pages of the bottom dock. Each page runs a command of vramscope, has a line of controls (with
+// progress and cancel) and a table, and offers its results to the window as configurations.
 #pragma once
 
 #include <QJsonObject>
@@ -65,7 +65,7 @@ class StudyPage : public QWidget {
   QToolButton* cancel_;
 };
 
-// Shows published experiments, with published and planned figures. Each can be opened as a
+// Shows published experiments, with published and planned figures. Opens an experiment as a
 // run.
 class ExperimentsPage : public StudyPage {
   Q_OBJECT
@@ -105,8 +105,8 @@ class FitPage : public StudyPage {
   QString found_;         // message about the result; empty: no result
 };
 
-// Shows how the current run follows from the model's defaults. There is a bar for each technique,
-// in an order that the user can change.
+// Shows how techniques lead from the model's defaults to the current run, with a bar for each
+// technique. The user can change the order of the bars.
 class WaterfallPage : public StudyPage {
   Q_OBJECT
  public:

@@ -1,5 +1,5 @@
-// A chart of the memory that a program needs with other values of its arguments. It has a point for
-// each plan and a line at the budget. A click on a point, or Enter, calls `opened`.
+// A chart of the memory that a program needs with other values of its arguments. The chart has a
+// point for each plan and a line at the budget. A click on a point, or Enter, calls `opened`.
 #pragma once
 
 #include <QString>
@@ -22,7 +22,7 @@ struct VaryPoint {
 class VaryChart : public QWidget {
  public:
   explicit VaryChart(std::function<void(int)> opened, QWidget* parent = nullptr);
-  // `budget`: in bytes; nullopt: no line is drawn.
+  // `budget` is in bytes. If it is nullopt, no line is drawn.
   void setPoints(std::vector<VaryPoint> points, std::optional<double> budget);
   void setTheme(const timeline::Theme& theme);
   QPointF position(int point) const;  // position of the point's centre

@@ -28,7 +28,7 @@ std::vector<std::string> Strings(const QJsonArray& array) {
   return out;
 }
 
-// Returns a row of the table: the values, then the plan's figures or why there is no plan.
+// Returns a row of the table: the values, then the plan's figures, or why there is no plan.
 Row RowOf(const QJsonObject& json) {
   Row row;
   for (const std::string& value : Strings(json.value(QLatin1String("values")).toArray()))

@@ -5,8 +5,8 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Matches W, A, S and D by their position, where they are together on any keyboard
-// layout.
+// Matches W, A, S and D by their position, because other layouts have these letters
+// elsewhere.
 std::optional<Key> ByPosition(const QKeyEvent& e) {
   static const bool kEvdev = QGuiApplication::platformName() == QLatin1String("xcb") ||
                              QGuiApplication::platformName().startsWith(QLatin1String("wayland"));

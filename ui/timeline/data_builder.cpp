@@ -10,7 +10,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Maximum number of built traces in memory, and of events of those that are not displayed.
+// The maximum number of built traces in memory, and of their events if they are not displayed.
 constexpr size_t kRemembered = 4;
 constexpr uint64_t kRememberedEvents = 1'000'000;
 
@@ -63,7 +63,7 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
     return *std::move(data);
   }
   // At most one trace and one baseline are built at a time. Partial traces of a running program may
-  // arrive faster than they can be built. After each build, the newest one is built.
+  // arrive faster than they can be built. After each build, only the newest trace is built.
   if (building_.size() < 2 && std::ranges::count(building_, trace) == 0) {
     jobs_.Ask(
         [trace, curves, whole]() -> Data { return TimelineData::Build(trace, curves, whole); },

@@ -1,6 +1,6 @@
 // Builds the data that the canvas needs for traces (TimelineData): at once for small traces, on a
-// pool thread for large ones. The newest data stays in memory, so that a run can become the
-// baseline without being built again.
+// pool thread for large traces. The newest data stays in memory, so that it is not built again when
+// a run becomes the baseline.
 //
 //   DataBuilder builder([this] { Land(); });
 //   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() follows
@@ -33,14 +33,14 @@ class DataBuilder {
   Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {});
   // Adds data that was built elsewhere.
   void Remember(const Data& data);
-  // Call it after a change of the language: the data has translated texts, so it is built again.
+  // Call it after the language has changed. The data has translated texts and must be built again.
   void Forget() { remembered_.clear(); }
-  // Sets the two traces whose data stays in memory, however large it is.
+  // Sets the two traces whose data stays in memory even if it is large.
   void SetShown(const TracePtr& trace, const TracePtr& baseline);
   // Returns the data that was built since the last call.
   std::vector<Data> TakeLanded();
-  // Returns why the displayed trace could not be built (memory ran out). Only the first call
-  // returns the error. The build is not repeated.
+  // Returns the error if the displayed trace could not be built because memory ran out. Only the
+  // first call returns the error. The build is not repeated.
   absl::Status TakeError();
 
   bool busy() const { return !building_.empty(); }

@@ -17,7 +17,7 @@ namespace vramscope::ui::timeline {
 class LaneMenu : public QMenu {
   Q_OBJECT
  public:
-  // If `lane` is null or has no title, the menu only has the actions for the whole stack. The model
+  // If `lane` is null or has no title, the menu has only the actions for the whole stack. The model
   // must have data.
   LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()> changed, QWidget* parent);
 

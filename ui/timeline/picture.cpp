@@ -15,7 +15,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kPointsPerInch = 72;
-// Pixels per point of images in a PDF or SVG. These show blocks that are too small for shapes.
+// The resolution, in pixels per point, of images in a PDF or SVG, which show very small blocks.
 constexpr double kPdfScale = 2;
 
 absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,

@@ -31,8 +31,8 @@ struct ImageOptions {
 };
 inline constexpr int kMinImageSide = 320, kMaxImageSide = 8192;
 
-// Returns the file's bytes. kInvalidArgument: the size is too small or too large, or the trace is a
-// snapshot without history, which has no timeline. kInternal: the image could not be encoded.
+// Returns the file's bytes. kInvalidArgument means that the size is too small or too large, or that
+// the trace is a snapshot without history. kInternal means that the image could not be encoded.
 absl::StatusOr<std::string> DrawImage(const std::shared_ptr<const TimelineData>& data,
                                       const ImageOptions& options);
 

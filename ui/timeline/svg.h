@@ -2,8 +2,8 @@
 //
 //   const std::string page = SvgOf(list, renderer.measure(), {.width = 1680, .height = 1050, ...});
 //
-// The page is self-contained: no scripts and no external files. Texts have the widths that were
-// measured for the layout, whatever fonts the reader has. Pure function.
+// The page is self-contained: no scripts and no external files. Texts keep the widths that were
+// measured for the layout, even if the reader has other fonts. Pure function.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ struct Color {
   friend constexpr bool operator==(Color, Color) = default;
 };
 
-// Returns `over` drawn, with its alpha, on an opaque `under`.
+// Returns the color of `over`, with its alpha, on an opaque `under`.
 Color Blend(Color under, Color over);
 // Returns `a` for t = 0 and `b` for t = 1.
 Color Mix(Color a, Color b, double t);
@@ -47,8 +47,8 @@ struct Theme {
   Color text, dim, faint;
   Color accent;
   Color on_color;  // text on a phase or a category
-  // `good` means less memory. `bad` means more memory, or a limit that is exceeded. This is so
-  // everywhere, whatever the sign of a figure.
+  // `good` means less memory. `bad` means more memory, or a limit that is exceeded. Both hold
+  // everywhere, for any sign of a figure.
   Color good, bad, warning;
   Color selection;  // outline of the selection
   Color cached;     // unused memory in the blocks lane

@@ -14,7 +14,7 @@ namespace {
 
 constexpr qsizetype kLongestTitle = 64;
 
-// Doubles ampersands, because a single one marks the shortcut key in a menu's text.
+// Doubles each "&", because a single "&" marks the shortcut key in a menu's text.
 QString MenuText(const std::string& text) {
   QString shown = QString::fromStdString(text).simplified();
   if (shown.size() > kLongestTitle) shown = shown.left(kLongestTitle - 1) + QStringLiteral("…");

@@ -1,5 +1,5 @@
-// The context menu of a thing that is drawn, or listed in a table. It has the thing's name, texts
-// to copy, searches for similar things, links to related things, and the menu of its lane.
+// The context menu of a thing in the timeline or a table. It has the thing's name, texts to copy,
+// searches for similar things, links to related things, and the menu of its lane.
 //
 //   ThingMenu menu(&model, thing, lane, {.changed = ..., .search = ...}, widget);
 //   menu.exec(position);
@@ -26,7 +26,7 @@ class ThingMenu : public QMenu {
     std::function<double()> now;  // returns the time in ms
     std::function<void()> note;   // add a note to the thing
   };
-  // `thing` must be of the model's data. `lane`: the lane that shows it, or null.
+  // `thing` must be in the model's data. `lane` is the lane that shows `thing`, or null.
   ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane* lane, Asked asked,
             QWidget* parent);
 

@@ -8,7 +8,7 @@
 //   connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
 //
 // UI thread only. A pool thread builds the indexes of large traces. The old trace stays visible
-// until they are ready. Nothing is drawn while nothing changes. The renderer is chosen once,
+// until the indexes are ready. Nothing is drawn while nothing changes. The renderer is chosen once,
 // depending on the available OpenGL. $VRAMSCOPE_RENDERER=raster|gl overrides the choice.
 #pragma once
 
@@ -46,11 +46,11 @@ class TimelineWidget : public QWidget {
   explicit TimelineWidget(QWidget* parent = nullptr);
   ~TimelineWidget() override;
 
-  // Sets the run to show; null: the empty state. `animate`: the curves change gradually (unless
-  // setAnimations(false) was called). The view stays if the new run fits into it. The selection
-  // stays on the same (module, op, occurrence). `curves`: the trace's curves, if they exist
-  // already, so that they are in memory only once. `whole`: the trace of all devices, if `trace`
-  // has one of several. All are shown.
+  // Sets the run to show, or shows the empty state if null. If `animate`, the curves change
+  // gradually (unless setAnimations(false) was called). The view stays if the new run fits into it.
+  // The selection stays on the same (module, op, occurrence). `curves` are the trace's curves if
+  // they exist already, so that they are in memory only once. `whole` is the trace of all devices
+  // if `trace` has one of several. All are shown.
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
   void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false,
                 const Curves& curves = {}, const std::shared_ptr<const trace::Trace>& whole = {});
@@ -61,23 +61,23 @@ class TimelineWidget : public QWidget {
   void prepare(std::shared_ptr<const TimelineData> data);
   // A pool thread builds the data of a trace with more events than this.
   static constexpr uint32_t kBuildInBackground = 200'000;
-  // Sets the baseline, which is drawn as an outline, with the difference below. Null: none.
+  // Sets the baseline, or removes it if null. It is drawn as an outline, with the difference below.
   void setBaselineTrace(std::shared_ptr<const trace::Trace> baseline,
                         const QString& label = QString(), const Curves& curves = {});
   void setTheme(const Theme& theme);
-  // Call it after a change of the language. Builds everything that is drawn once more.
+  // Call it after the language has changed. Builds everything that is drawn again.
   void retranslate();
-  // Sets the GPU's memory in bytes, for the limit line and its label. 0: unknown.
+  // Sets the GPU's memory in bytes (0 if unknown), for the limit line and its label.
   void setDeviceLimit(quint64 bytes);
   void setAnimations(bool on);
   // If the raster renderer takes longer than `ms` for an image, it moves the last image before it
   // draws a new one. The default is 8 ms.
   void setFrameBudget(double ms);
 
-  // Sets the text to show while there is no trace. `hint`: lines that say what to do next.
+  // Sets the text to show while there is no trace. The lines of `hint` say what to do next.
   void setEmptyText(const QString& title, const QString& hint);
-  // Shows progress as a bar if there is no trace, else as a thin line at the top. fraction < 0:
-  // unknown. An empty text removes the progress.
+  // Shows progress as a bar if there is no trace, or else as a thin line at the top. A negative
+  // fraction means unknown progress. An empty text removes the progress.
   void setLoading(const QString& text, double fraction = -1);
   // Shows the outline from a file's index while the file is being read. It stays until `outline` is
   // null or a trace is set.
@@ -86,34 +86,34 @@ class TimelineWidget : public QWidget {
   // empty title removes the message.
   void setFailed(const QString& title, const QString& why, const QString& next = QString());
 
-  // Returns the data of the displayed trace. Null: no trace is displayed yet.
+  // Returns the data of the displayed trace, or null if no trace is displayed yet.
   std::shared_ptr<const TimelineData> data() const;
   trace::AllocationId selection() const;
   uint32_t selectedActivity() const;  // row of Trace::activities; UINT32_MAX: none
   std::optional<query::Thing> selectedThing()
       const;  // an activity or an allocation; nullopt: no selection
-  // Returns what the user selected, drew or placed last and has not removed.
+  // Returns the thing, range or cursor that the user set last and has not removed.
   Chosen lastChosen() const;
-  // Makes the context menu of the thing to which a table row's link leads. The caller owns it.
-  // Null: the link leads to no thing of the displayed trace.
+  // Makes the context menu of the thing to which a table row's link leads. The caller owns the
+  // menu. Returns null if the link leads to no thing of the displayed trace.
   QMenu* linkMenu(const Link& link, QWidget* parent);
-  // Returns facts about the selected kernel, call, gap, module, ... Empty title: none is
-  // selected.
+  // Returns facts about the selected kernel, call, gap, module, ... If none of these is selected,
+  // the title is empty.
   ActivityFacts activityFacts() const;
   // Returns the ops and kernels that are related to an allocation.
   std::vector<LinkedFact> kernelsOf(trace::AllocationId id) const;
-  // The time of the cursor, which a click sets and the panels describe. -1: there is no cursor, and
-  // the panels describe the peak.
+  // The time of the cursor, which a click sets and the panels describe. It is -1 if there is no
+  // cursor. The panels then describe the peak.
   qint64 cursorTime() const;
-  // Returns begin and end of the selected range. 0, 0: no range is selected.
+  // Returns begin and end of the selected range, or 0 and 0 if no range is selected.
   std::pair<qint64, qint64> range() const;
-  // The order and heights of lanes, and which are folded, pinned or hidden, for the settings file.
-  // Empty: the defaults.
+  // The order and heights of lanes, and which lanes are folded, pinned or hidden, as a text for the
+  // settings file. The text is empty for the defaults.
   QString laneSettings() const;
   void setLaneSettings(const QString& text);
   // The view (begin >= end: all), the cursor (< 0: none), the range (0, 0: none) and the selected
-  // allocation. If the trace's data is still being built, a position is applied when the data is
-  // ready, without an animation. Parts outside of the trace are ignored.
+  // allocation. If the trace's data is still being built, a position is applied without an
+  // animation when the data is ready. Parts outside of the trace are ignored.
   struct Position {
     qint64 begin_ns = 0, end_ns = 0, cursor_ns = -1, range_begin_ns = 0, range_end_ns = 0;
     trace::AllocationId selection = {};
@@ -144,13 +144,13 @@ class TimelineWidget : public QWidget {
   void select(trace::AllocationId id);     // an invalid id clears it
   void selectActivity(uint32_t activity);  // a row of Trace::activities
   void follow(const vramscope::ui::timeline::Link& link);
-  // Draws all blocks except `blocks` faint until another thing is selected, for example to show
-  // those of a call site.
+  // Draws all blocks except `blocks` faint until another thing is selected, for example to show the
+  // blocks of a call site.
   void highlight(const std::vector<vramscope::trace::AllocationId>& blocks);
-  // Marks things, for example those that a search found. Null: marks nothing. Ignores a marking of
+  // Marks things, such as the matches of a search, or marks nothing if null. Ignores a marking of
   // another trace.
   void mark(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
-  // Sets the ruler's flags; null: none. Ignores those of another trace. A new trace removes them.
+  // Sets the ruler's notes, or null. Ignores notes of another trace. A new trace removes them.
   void setNotes(const std::shared_ptr<const vramscope::ui::timeline::NoteMarks>& notes);
   void hideCategories(const std::bitset<trace::kCategoryCount>& hidden);
   // Unfolds the lane of the selection, and pans and zooms out until the selection is in view.

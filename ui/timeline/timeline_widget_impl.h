@@ -27,9 +27,9 @@ struct TimelineWidget::Impl {
   void Land() {
     for (const Data& data : builder.TakeLanded()) {
       const TracePtr& built = data->shared_trace();
-      // Show a trace that was built even if a newer one of the same run has been set since, because
-      // it is newer than the displayed one. Otherwise, nothing new would appear while traces arrive
-      // faster than they are built.
+      // Show the built trace, even if a newer trace of the same run has been set since. It is newer
+      // than the displayed trace, and while traces arrive faster than they are built, nothing else
+      // would appear.
       const Data& shown = model.state().data;
       if (trace && built != trace && built != baseline && shown && shown->shared_trace() != trace &&
           built->info.start_unix_ns == trace->info.start_unix_ns &&
@@ -86,7 +86,7 @@ struct TimelineWidget::Impl {
     model.Select(there ? p.selection : trace::AllocationId{});
   }
 
-  // Called after every change. Emits the signals, requests a frame if one is needed, and starts or
+  // Called after every change. Emits the signals, and requests a frame if necessary. Starts or
   // stops the frame timer, which runs only during animations.
   void Refresh() {
     Changes c = model.TakeChanges();

@@ -25,7 +25,7 @@ constexpr int kTooltipDelayMs = 250;
 bool TimelineWidget::event(QEvent* event) {
   switch (event->type()) {
     case QEvent::ShortcutOverride: {
-      // While the canvas has the focus, it gets its keys even if they are also menu shortcuts.
+      // While the canvas has the focus, its keys take precedence over equal menu shortcuts.
       auto* key = static_cast<QKeyEvent*>(event);
       if (impl_->model.state().data && KeyOf(*key)) {
         event->accept();
@@ -62,8 +62,8 @@ bool TimelineWidget::event(QEvent* event) {
 
 void TimelineWidget::paintEvent(QPaintEvent*) {
   if (impl_->gl_view) return;
-  // Do not restart exact_timer if the view moves on. So an exact image replaces the moved one after
-  // kExactAfterMs at the latest.
+  // If the view continues to move, do not restart exact_timer, so that an exact image replaces the
+  // moved image after at most kExactAfterMs.
   const absl::StatusOr<bool> moved =
       trace::CatchStatus([&] { return impl_->raster.Paint(this, impl_->exact); });
   impl_->exact = false;
@@ -133,7 +133,7 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const Hit hit = impl_->model.HitTest(event->pos().x(), event->pos().y());
   const Lane* lane = by_key ? impl_->model.CommandedLane() : hit.lane;
   const auto changed = [this] { impl_->Refresh(); };
-  // The menu key opens the menu of the current lane or, if there is none, that of the selection.
+  // The menu key opens the menu of the current lane or, if there is none, of the selection.
   const std::optional<query::Thing> thing = !by_key           ? ThingOf(s.data->trace(), hit)
                                             : lane == nullptr ? SelectedThing(s)
                                                               : std::nullopt;

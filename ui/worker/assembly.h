@@ -1,4 +1,4 @@
-// Assembles the frames of a run and builds partial traces, on a thread of its own. So checksums,
+// Assembles the frames of a run and builds partial traces on a separate thread, so that checksums,
 // decompression and building never delay the window's thread.
 //
 //   Assembly assembly([](std::shared_ptr<const trace::Trace> so_far) { ... });  // on that thread
@@ -33,26 +33,26 @@ class Assembly {
   using OnTrace = std::function<void(std::shared_ptr<const trace::Trace>)>;
 
   // `on_trace` gets partial traces, at most every 100 ms. Building them takes at most a tenth of
-  // the time. Empty: there are none. `damaged` is called once, on the assembly's thread, if a frame
-  // has a wrong checksum or cannot be decompressed.
+  // the time. If it is empty, none are built. `damaged` is called once, on the assembly's thread,
+  // if a frame has a wrong checksum or cannot be decompressed.
   using Damaged = std::function<void(const absl::Status&)>;
   explicit Assembly(OnTrace on_trace, Damaged damaged = {});
   // Drops the frames that are still in the queue.
   ~Assembly();
 
   // The limit of the queue in bytes. Frames are compressed, so a trace needs more memory than its
-  // frames. Add() never blocks. If the queue is full, it drops the frame and all later ones.
+  // frames. Add() never blocks. If the queue is full, it drops this and all later frames.
   static constexpr size_t kMostQueued = size_t{1} << 30;
   void Add(trace::RawFrame frame);
-  // Waits until all frames are assembled. Returns an error if a frame was refused. All frames after
-  // that one are then dropped.
+  // Waits until all frames are assembled. Returns an error if a frame was refused. All later frames
+  // are then dropped.
   absl::Status Settle();
-  // Waits like Settle(), then returns the trace. Null: there are no events. If no footer has
-  // arrived, the trace is incomplete for this reason.
+  // Waits like Settle(), then returns the trace, or null if there are no events. If no footer has
+  // arrived, the trace is incomplete, for the given reason.
   std::shared_ptr<const trace::Trace> Finish(std::string reason_if_incomplete);
-  // Like Finish(), but does not wait, and calls `done` on the assembly's thread. `refused`: why a
-  // frame was refused and all later ones were dropped; "" if none was. Do not call any other
-  // function afterwards.
+  // Like Finish(), but does not wait, and calls `done` on the assembly's thread. `refused` says why
+  // a frame was refused and all later frames were dropped, or is "". Do not call any other function
+  // after this.
   using Done = std::function<void(std::string refused, std::shared_ptr<const trace::Trace>)>;
   void FinishLater(std::string reason_if_incomplete, Done done);
 

@@ -1,4 +1,4 @@
-// Why a run or a worker ended: a text for the window, and the English text to store in the
+// Why a run or a worker ended, as a text for the window and an English text for the
 // trace.
 //
 //   Kill(EndReason::Of([&] { return WhyStopped(name); }));

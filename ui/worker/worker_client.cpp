@@ -23,8 +23,8 @@ namespace {
 constexpr int kProtocol = 1;
 constexpr qsizetype kLogBytes = 64 << 10;
 constexpr int kLogPauseMs = 50;  // minimum time between two `logged` signals
-// If a worker ends within this time of its start, this is a quick death. After kMaxQuickDeaths
-// quick deaths in a row, the client gives up.
+// A quick death is the end of a worker within this time after its start. The client gives up after
+// kMaxQuickDeaths quick deaths in a row.
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
@@ -94,8 +94,8 @@ struct WorkerClient::Impl {
   double last_seconds = 0;
   QString version;
 
-  // If memory runs out while Qt makes a connection, the object stays half connected, and destroying
-  // it would crash. Because of noexcept, the program ends before that, with the message of
+  // If memory runs out while Qt makes a connection, the object stays half connected, and its
+  // destruction would crash. With noexcept, the program ends before that, with the message of
   // std::terminate (profiler/trace/terminate.h).
   Impl(WorkerClient* s, QString p) noexcept : self(s), program(std::move(p)) {
     for (QTimer* timer : {&restart, &hello_limit, &cancel_limit, &log_pause})
@@ -127,7 +127,7 @@ struct WorkerClient::Impl {
     state = State::kStarting;
     since_start.start();
     if (program.isEmpty()) {
-      // Report it in the event loop, so that the caller of start() can connect first.
+      // Report it later in the event loop, so that the caller of start() can connect first.
       QTimer::singleShot(0, self, [this] {
         hopeless = true;
         Lost(EndReason::Of([] {
@@ -158,7 +158,7 @@ struct WorkerClient::Impl {
       if (!arguments.isEmpty()) executable = arguments.takeFirst();
     }
     arguments << QStringLiteral("--stdio") << more_arguments;
-    // Do not start it in a working directory that is gone: MKL would not find its libraries.
+    // Do not start it in a deleted working directory, because MKL would not find its libraries.
     if (const QString here = QDir::currentPath(); here.isEmpty() || !QFileInfo::exists(here))
       p->setWorkingDirectory(QDir::rootPath());
     hello_limit.start(hello_ms);
@@ -202,7 +202,7 @@ struct WorkerClient::Impl {
 
     const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
     const QString ended = FromUtf8(sentence(why.shown));
-    // Only the window's text says what happens next. The trace's text may be saved and read
+    // Only the window's text says what happens next, because the trace's text may be read much
     // later.
     QString text = ended;
     text +=
@@ -212,7 +212,7 @@ struct WorkerClient::Impl {
                              "It is not restarted automatically; the next run starts a new one."));
     last_seconds = 0;
     TellLost();  // reports the previous loss
-    // Take `queued` now. A slot of runEnded may queue another run, which must stay.
+    // Take `queued` now, because a slot of runEnded may queue another run, which must stay queued.
     untold_loss.emplace(Loss{again ? std::nullopt : std::exchange(queued, {}), ended, text});
     if (!active || active->ending) {
       TellLost();
@@ -286,7 +286,7 @@ struct WorkerClient::Impl {
     return taken;
   }
 
-  // Emits the rest of a worker's log, of which the last line may have no newline.
+  // Emits the rest of a worker's log, even if its last line has no newline.
   void FlushLog() {
     log_pause.stop();
     TellLog(unlogged.size());
@@ -428,7 +428,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Repeats the run in a new process and emits no signal. This worker works, but cannot run this
+  // Repeats the run in a new process and emits no signal. This worker works, but not for this
   // run.
   void RunInNewProcess() {
     queued = std::move(active->asked);
@@ -447,7 +447,7 @@ struct WorkerClient::Impl {
     StartProcess();
   }
 
-  // Empty if partialTrace is not connected (in the command line): no partial traces are built.
+  // Returns an empty function if partialTrace is not connected, as in the command line.
   Assembly::OnTrace OnTraceOf(quint64 tag) {
     if (!self->isSignalConnected(QMetaMethod::fromSignal(&WorkerClient::partialTrace))) return {};
     return [this, tag](std::shared_ptr<const trace::Trace> trace) {
@@ -563,7 +563,7 @@ WorkerClient::~WorkerClient() {
   }
   process.kill();
   if (process.waitForFinished(kShutdownMs)) return;
-  // The process hangs in the kernel, for example in a driver. Do not wait for its end.
+  // Do not wait for the process, because it hangs in the kernel, for example in a driver.
   QObject::connect(&process, &QProcess::finished, &process, &QObject::deleteLater);
   impl_->process.release();
 }

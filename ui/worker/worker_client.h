@@ -1,11 +1,11 @@
 // Starts vramscope-worker, sends runs to it and assembles the frames that it returns into traces.
-// Used by the window and the command line. Qt Core only; must be used in one thread, which needs an
+// Used by the window and the command line. Uses only Qt Core. For use by one thread, which needs an
 // event loop.
 //
-// One run at a time: run() cancels a run in progress, which emits no more signals, and waits for
-// its end. A worker that dies, sends invalid frames or does not respond is replaced after 0.1 s,
-// and the next time after 0.5 s. After three quick deaths in a row (within 10 s of the start), the
-// client gives up and emits workerLost. Later, each start() or run() tries once more.
+// There is one run at a time. run() cancels a run in progress, which emits no more signals, and
+// waits for its end. A worker that dies, sends invalid frames or does not respond is replaced after
+// 0.1 s, or the next time after 0.5 s. After three quick deaths in a row (within 10 s of the
+// start), the client gives up and emits workerLost. Later, each start() or run() tries once more.
 //
 //   WorkerClient client(FindWorker());
 //   connect(&client, &WorkerClient::runEnded, ...);
@@ -24,9 +24,9 @@
 
 namespace vramscope::ui {
 
-// Returns the path of the worker in this program's tree (profiler/base/install_paths.h) or, without
-// one, in PATH. Empty: there is none. $VRAMSCOPE_WORKER overrides both. It may have arguments ("ssh
-// host vramscope-worker").
+// Returns the path of the worker: in this program's tree (profiler/base/install_paths.h), or else
+// in PATH, or "" if neither has it. $VRAMSCOPE_WORKER overrides both, and may contain arguments
+// ("ssh host vramscope-worker").
 QString FindWorker();
 
 class WorkerClient : public QObject {
@@ -44,16 +44,16 @@ class WorkerClient : public QObject {
   bool running() const;      // the process has started and sent its hello
   bool givenUp() const;      // there is no process, and none is being started
   qint64 processId() const;  // id of the worker's process; 0: none
-  // Returns the last 64 KiB that workers have written to standard error, also before restarts.
+  // Returns the last 64 KiB of the workers' standard error, including workers before a restart.
   QString log() const;
 
   // Sets how long a worker may take to send its hello, and to end a cancelled run. A worker that
   // takes longer is killed and replaced.
   void setTimeouts(int hello_ms, int cancel_ms);
 
-  // How the last run ended: an absl::StatusCode (0: success; kUnavailable: the worker was lost),
-  // and the wall time that the worker has measured. Both are set before runEnded. The command
-  // line's exit status depends on the code.
+  // The end of the last run: an absl::StatusCode (0 is success, kUnavailable means that the worker
+  // was lost), and the wall time that the worker measured. Both are set before runEnded. The
+  // command line's exit status depends on the code.
   int lastStatusCode() const;
   double lastSeconds() const;
   QString workerVersion() const;  // the version in the worker's hello; empty before the hello
@@ -64,7 +64,7 @@ class WorkerClient : public QObject {
   void progress(quint64 tag, int step, int steps, const QString& text);
   // Emitted at most every 100 ms during a long run, with a trace of the events so far.
   void partialTrace(quint64 tag, std::shared_ptr<const trace::Trace> trace);
-  // An empty `error` means success. `trace` has all events that arrived; null: there are none.
+  // An empty `error` means success. `trace` has all events that arrived, or is null if none did.
   void runEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
   // Emitted if the process ended (killed, crashed). `what` says what happened, and whether another
   // worker is being started. If a run was in progress, runEnded is emitted before this.

@@ -102,7 +102,7 @@ Tensor MeanOfRows(Tensor x) {
 Tensor SumOfRows(Tensor x) {
   return Apply(std::move(x), [](auto& a) { return at::sum(a, {-1}, /*keepdim=*/true); });
 }
-// Returns the maxima of the rows. Drops the indices, so that only the graph keeps them.
+// Returns the maximum of each row. Drops the indices, so that only the graph keeps them.
 Tensor MaxOfRows(Tensor x) {
   return Apply(std::move(x), [](auto& a) { return std::get<0>(at::max(a, -1, /*keepdim=*/true)); });
 }
@@ -274,7 +274,7 @@ class BasicsFeedForward : public Module {
     ModuleScope scope(name());
     Tensor gate = Silu(w1_.Forward(x));
     Tensor up = w3_.Forward(x);
-    // In Python, the product is a temporary, which the call of w2 holds until it returns.
+    // In Python, the product is a temporary argument of w2, and lives until w2 returns.
     Tensor product = Mul({std::move(gate), std::move(up)});
     Tensor result = w2_.Forward(product);
     product.reset();

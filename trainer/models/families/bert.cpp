@@ -182,8 +182,8 @@ class Bert : public Module {
   std::vector<Module*> Layers() { return encoder_.Layers(); }
 
  private:
-  // Returns the additive mask [batch, 1, 1, seq], which is all zeros. For SDPA, returns an
-  // undefined mask, because transformers checks the given mask and drops it.
+  // Returns the additive mask [batch, 1, 1, seq], which is all zeros. For SDPA, it is undefined,
+  // because transformers checks the given mask and then drops it.
   at::Tensor Mask(const at::Tensor& given) const {
     if (!config_.eager) {
       at::all(given == 1);

@@ -120,8 +120,8 @@ struct Masks {
   at::Tensor blocked, band, from, to;  // masks of attention between blocks
 };
 
-// These multiply [..., a, b] by [..., c, b] transposed or by [..., b, c], as one batch of products.
-// If both operands must be copied, the left is copied first.
+// Both return a batch of products: of [..., a, b] and a transposed [..., c, b], or [..., b, c]. If
+// both operands must be copied, the left one is copied first.
 at::Tensor ProductTransposed(const at::Tensor& a, const at::Tensor& b) {
   std::vector<int64_t> sizes = a.sizes().vec();
   sizes.back() = b.size(-2);
@@ -184,7 +184,7 @@ class BlockSparseAttention : public FullAttention {
 
  private:
   // Returns the random blocks that each block attends to, [heads, blocks - 2, random_blocks] on the
-  // CPU. A block's random blocks do not include blocks that it attends to anyway.
+  // CPU, without the blocks that it always attends to.
   at::Tensor RandomBlocks(int64_t count) const {
     std::mt19937_64 random(seed_);
     const int64_t rows = count - 2, chosen = blocks_.random_blocks;
@@ -413,7 +413,7 @@ class Encoder : public Module {
   }
 
  private:
-  // In `arguments`, the masks have the order that the layer's parameters have in Python.
+  // `arguments` contains the masks in the order of the Python layer's parameters.
   static Masks MasksOf(const Carried& arguments) {
     return {.full = arguments[0],
             .blocked = arguments[4],

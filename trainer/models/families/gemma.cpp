@@ -1,5 +1,5 @@
-// Gemma: like Llama, but norms use 1 + weight, embeddings are scaled, and GELU is gated. Mirrors
-// Hugging Face transformers 4.51: models/gemma/modeling_gemma.py (trainer/models/decoder.h).
+// Gemma: Llama with GELU, scaled embeddings, and norms that multiply by 1 + weight. Mirrors
+// transformers 4.51: models/gemma/modeling_gemma.py (trainer/models/decoder.h).
 #include "profiler/run/config_reader.h"
 #include "profiler/run/rotary_decoder.h"
 #include "trainer/models/causal_model.h"

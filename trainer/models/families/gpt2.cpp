@@ -259,7 +259,7 @@ class Decoder : public Module {
   const std::shared_ptr<Parameter>& embedding_weight() const { return tokens_.weight(); }
 
  private:
-  // No token is masked. SDPA gets no mask because of this, and eager attention a mask of zeros.
+  // No token is masked, so SDPA gets no mask, and eager attention adds a mask of zeros.
   at::Tensor MaskOf(const GenerationPass& pass) const {
     if (options_.attention != AttentionKind::kEager) {
       const at::Tensor there = [&] { return at::all(pass.mask == 1); }();

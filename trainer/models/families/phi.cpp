@@ -1,6 +1,6 @@
-// Phi (1, 1.5, 2): attention and feed-forward part both use the output of one norm, rotary
-// positions apply to a part of each head, and there are biases. Mirrors Hugging Face transformers
-// 4.51: models/phi/modeling_phi.py (trainer/models/decoder.h).
+// Phi (1, 1.5, 2): attention and feed-forward part read the output of the same norm, a part of each
+// head is rotated, and linear layers have biases. Mirrors Hugging Face transformers 4.51:
+// models/phi/modeling_phi.py (trainer/models/decoder.h).
 #include <torch/types.h>
 
 #include "profiler/run/config_reader.h"

@@ -1,8 +1,8 @@
 // T5 and mT5 for conditional generation: an encoder and a decoder with RMS norms, cross-attention
-// and a gated MLP. In each stack, the first layer computes a bias by relative position for all
-// layers. Mirrors Hugging Face transformers 4.51: models/mt5/modeling_mt5.py and
-// models/t5/modeling_t5.py, which have no sdpa. Training has no cache. Sources have no padding, so
-// the attention mask is all ones. Decoder ids are the shifted labels.
+// and a gated MLP. The first layer of either stack computes a bias by relative position for its
+// stack. Mirrors Hugging Face transformers 4.51: models/mt5/modeling_mt5.py and
+// models/t5/modeling_t5.py, which have no sdpa. Training uses no cache. The attention mask is all
+// ones, because sources have no padding. Decoder ids are the shifted labels.
 #include <torch/types.h>
 
 #include <memory>
@@ -85,7 +85,7 @@ at::Tensor Dropout(const char* name, const at::Tensor& x, double p) {
   return at::dropout(x, p, Training());
 }
 
-// T5's norm divides by the root of the mean square, computed in fp32. It has no mean and no bias.
+// T5's norm computes the mean square in fp32. It subtracts no mean and adds no bias.
 class Norm : public Module {
  public:
   Norm(std::string name, const Config& c) : Module(std::move(name)), eps_(c.eps) {
@@ -217,7 +217,7 @@ class FeedForwardLayer : public Module {
   Norm norm_;
 };
 
-// The indexes of the tensors that are passed from layer to layer (Carried).
+// Indexes into `carried`, the tensors that pass from layer to layer.
 enum : size_t { kBias, kMemory, kCrossBias };
 
 class Block : public Module {

@@ -265,7 +265,7 @@ class TorchTransformer : public Model {
       return config_.transposed ? x.transpose(0, 1) : x;
     };
     at::Tensor src = turned(batch["src"]), tgt = turned(batch["tgt"]);
-    // A re-entrant checkpoint gives its weights no gradients unless its input requires a gradient.
+    // A re-entrant checkpoint whose input requires no gradient would give its weights no gradients.
     if (inputs_require_grad && Training()) {
       src = src.detach().requires_grad_(true);
       tgt = tgt.detach().requires_grad_(true);

@@ -276,7 +276,7 @@ class VisionTransformer : public Model {
             {.name = "labels", .shape = {rows}}};
   }
 
-  // Makes a task that can be learned: the images of a class share its brightness.
+  // All images of a class have the same brightness, which differs between classes.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
     const int64_t classes = std::min<int64_t>(config_.classes, 4);
     auto* label = host[1].mutable_data_ptr<int64_t>();

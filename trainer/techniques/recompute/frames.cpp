@@ -153,7 +153,7 @@ class ProductsPolicy final : public OpPolicy {
   int products_ = 0;
 };
 
-// Decides for which calls of a segment the outputs are kept: kept[i] is for the i-th candidate.
+// Decides which calls' outputs are kept in each segment: kept[i] is for the i-th candidate call.
 struct BudgetPlan {
   struct Call {
     double bytes = 0, operations = 0;
@@ -164,8 +164,8 @@ struct BudgetPlan {
   bool solved = false;
 
   // Solves the knapsack like PyTorch's dp_knapsack (torch/_functorch/_activation_checkpointing),
-  // with the same rounding: shares to ten-thousandths (ties to even), sums to fp32. An expensive
-  // product's cost swallows a cheap one's in fp32, so the order of summation affects which calls
+  // with the same rounding: shares to ten-thousandths (ties to even), sums to fp32. Adding a small
+  // cost to a large one in fp32 may not change it, so the order of summation affects which calls
   // are kept.
   void Solve() {
     solved = true;
@@ -194,7 +194,7 @@ struct BudgetPlan {
       kept[i] = true;
       left -= size[i];
     }
-    // With a share of 1, everything fits, even if the rounded shares do not.
+    // With a share of 1, everything fits, even if the rounded shares add up to more.
     if (share >= 1) kept.assign(calls.size(), true);
   }
 };

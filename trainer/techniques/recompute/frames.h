@@ -33,12 +33,12 @@ class OpPolicy {
 // Makes the policy of a segment. `first`: the segment is the first of its stack.
 using MakeOpPolicy = std::function<std::unique_ptr<OpPolicy>(bool first)>;
 
-// Keeps what torchtitan's list selects (torchtitan/distributed/activation_checkpoint.py): attention
-// operators, and every other matrix product.
+// Keeps the outputs that torchtitan's list selects: the outputs of attention operators and of every
+// second matrix product (torchtitan/distributed/activation_checkpoint.py).
 std::unique_ptr<OpPolicy> MakeProductsPolicy(bool first);
-// Keeps at most `share` of the bytes of all outputs of products and attention: the outputs that
-// are most expensive to recompute. The first segment keeps nothing; a solver chooses from its
-// calls.
+// Keeps the outputs of products and attention that are most expensive to recompute, up to `share`
+// of all their bytes. The first segment keeps nothing. From that segment's calls, a solver chooses
+// the outputs to keep.
 MakeOpPolicy MakeBudgetPolicy(double share);
 
 LayerRunner MakeFrameRunner(const CheckpointOptions& options, MakeOpPolicy policy);

@@ -1,5 +1,5 @@
-// The state of the random-number generators before a segment runs. Restored before the second run,
-// so that it draws the same numbers.
+// The state of the random-number generators before a segment first runs. It is restored before the
+// second run, so that this run draws the same numbers.
 //
 //   const RandomState before = RandomState::Now(device);  ...  before.Restore(device);
 //

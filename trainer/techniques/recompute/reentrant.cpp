@@ -28,7 +28,7 @@ struct Segment : torch::CustomClassHolder {
   Carried closed_over;  // an undefined element is saved by the node, or not given
 
   // Runs the layers. `given`: the elements of `carried` at the indexes `present`. Returns the new
-  // hidden state, then the elements that layers have replaced; their indexes go into `replaced`.
+  // hidden state, then the elements that layers replaced. `replaced` gets their indexes.
   variable_list Run(const at::Tensor& input, const variable_list& given) {
     Carried carried = closed_over;
     carried.resize(slots);

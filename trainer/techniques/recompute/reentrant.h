@@ -18,9 +18,9 @@ namespace vramscope::trainer {
 struct CheckpointOptions {
   int layers_per_segment = 1;
   c10::Device device = c10::Device(c10::kCPU);
-  // What keeps shared values without gradients (masks). True: a closure, until the graph is freed.
-  // False: the graph node, until it has run, like an argument of the checkpointed call;
-  // saved-tensor hooks see the values.
+  // Who keeps shared values without gradients (masks). True: a closure keeps them until the graph
+  // is freed. False: the graph node keeps them until it has run, like arguments of the checkpointed
+  // call, and saved-tensor hooks get them.
   bool closes_over = false;
 };
 

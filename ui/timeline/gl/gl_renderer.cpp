@@ -149,7 +149,7 @@ QByteArray FontFile(const QRawFont& raw) {
 
 namespace {
 
-// Returns ImGui's font size, which is ascent plus descent. Qt's is the size of the em square.
+// Returns the font size for ImGui, which is ascent plus descent. Qt's font size is the em square.
 std::optional<float> ImGuiSize(const QRawFont& raw, int pixels) {
   const QByteArray head = raw.fontTable("head"), hhea = raw.fontTable("hhea");
   if (head.size() < 20 || hhea.size() < 8) return std::nullopt;
@@ -327,7 +327,7 @@ float GlRenderer::Width(std::string_view utf8, Font font) const {
   return m.font->CalcTextSizeA(m.size, FLT_MAX, 0, utf8.data(), utf8.data() + utf8.size()).x;
 }
 
-// Puts all rectangles of a frame into one buffer. The rectangles of the list come first, then the
+// Puts all rectangles of a frame into one buffer: first the rectangles of the list, then the
 // columns of the stacks.
 void GlRenderer::Collect(const DrawList& list) {
   rects_.assign(list.fills().begin(), list.fills().end());

@@ -34,7 +34,7 @@ struct ImFont;
 
 namespace vramscope::ui::timeline {
 
-// Returns a font file in memory, for ImGui. Empty: Qt cannot provide the font's tables.
+// Returns a font file in memory for ImGui, or nothing if Qt has no tables of the font.
 QByteArray FontFile(const QFont& font);
 QByteArray FontFile(const QRawFont& font);
 
@@ -80,7 +80,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   double scale_ = 0;
   std::array<FontMetrics, kFontCount> fonts_;
   std::vector<QByteArray> font_files_;  // ImGui reads these while it builds the atlas
-  // The characters that were added to kGlyphs. They include characters that no font has.
+  // The characters added to those in kGlyphs, including characters that no font has.
   std::set<char32_t> extra_;
   mutable std::set<char32_t> lacking_;
   std::map<QString, std::shared_ptr<const QByteArray>> fallback_files_;  // keyed by family

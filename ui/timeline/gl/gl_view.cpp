@@ -11,7 +11,7 @@
 namespace vramscope::ui::timeline {
 
 QString ProbeOpenGl() {
-  // The offscreen and minimal platforms report OpenGL, but the widget then fails.
+  // The offscreen and minimal platforms claim to have OpenGL, but the widget fails there.
   const QString platform = QGuiApplication::platformName();
   if (platform == QLatin1String("offscreen") || platform.startsWith(QLatin1String("minimal"))) {
     return {};
@@ -56,7 +56,7 @@ GlView::GlView(TimelineModel* model, std::function<void(QString)> failed, QWidge
 }
 
 GlView::~GlView() {
-  // The base class destroys the context later. The slot would then use destroyed members.
+  // Disconnect, because the base class destroys the context later, and the slot uses members.
   if (context()) disconnect(context(), nullptr, this, nullptr);
   Release();
 }
@@ -88,7 +88,7 @@ void GlView::initializeGL() {
 void GlView::paintGL() {
   if (!usable_) return;
   Paint(false);
-  // If characters are missing in the fonts, add them and draw again. No more are missing then.
+  // If the fonts lack characters, add them and draw again. After that, none are missing.
   if (!renderer_.lacks_characters()) return;
   usable_ = renderer_.AddCharacters().ok();
   if (usable_) Paint(true);

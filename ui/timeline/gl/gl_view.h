@@ -1,5 +1,5 @@
-// The canvas on OpenGL. It is a QOpenGLWidget that covers the TimelineWidget; the latter handles
-// the input. The data layer is in a framebuffer object, so that hovering redraws only the overlay.
+// The canvas on OpenGL. This QOpenGLWidget covers the TimelineWidget, which handles the input. The
+// data layer is in a framebuffer object, so that hovering redraws only the overlay.
 #pragma once
 
 #include <QOpenGLFramebufferObject>
@@ -12,10 +12,10 @@
 
 namespace vramscope::ui::timeline {
 
-// Returns the name of the OpenGL renderer. Empty: no OpenGL 3.3 on this computer or Qt platform.
+// Returns the OpenGL renderer's name, or nothing if this computer or Qt platform lacks OpenGL 3.3.
 QString ProbeOpenGl();
 // Returns whether a graphics driver has a device file in `folder`. Without a driver, OpenGL is not
-// probed, because a renderer takes 50 MB until the program ends, even if it is not used. Only tests
+// probed, because a renderer takes 50 MB until the program ends even if nothing uses it. Only tests
 // pass another `folder` than /dev.
 bool HasGraphicsDevice(const QString& folder = QStringLiteral("/dev"));
 // Returns whether the renderer runs on the CPU. If so, ui/timeline/raster draws faster.
@@ -23,7 +23,7 @@ bool IsSoftwareOpenGl(const QString& renderer);
 
 class GlView : public QOpenGLWidget {
  public:
-  // `model` must outlive the view. If OpenGL does not work, `failed` is called once, queued.
+  // `model` must outlive the view. If OpenGL does not work, the event loop calls `failed` once.
   GlView(TimelineModel* model, std::function<void(QString why)> failed, QWidget* parent);
   ~GlView() override;
 

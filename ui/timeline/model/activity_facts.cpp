@@ -17,7 +17,7 @@ using trace::ActivityKind;
 using trace::SliceKind;
 
 constexpr size_t kMostRelated = 64;
-// Maximum number of kernels or allocations of an op that are summed.
+// The maximum number of an op's kernels or allocations that are summed.
 constexpr size_t kMostSummed = 10'000;
 
 std::string Blocks(size_t count) {

@@ -1,6 +1,6 @@
-// Collects the facts that the panel lists about a kernel, memcpy, memset or call, about an idle gap
-// between two activities, or about the kernels of an allocation. A fact may be a link to another
-// activity, an allocation or a slice.
+// Collects the facts that the panel lists about a kernel, memcpy, memset, call, idle gap between
+// two activities, or the kernels of an allocation. A fact may be a link to another activity, an
+// allocation or a slice.
 //
 //   for (const LinkedFact& fact : FactsOfActivity(data, row).facts) ...
 //
@@ -32,19 +32,19 @@ struct ActivityFacts {
   std::vector<LinkedFact> facts;
 };
 
-// At most this many related things are listed one by one. The others are only summed up.
+// At most this many related things are listed one by one. Only the sum of the others is listed.
 inline constexpr size_t kNamed = 5;
 
 ActivityFacts FactsOfActivity(const TimelineData& data, uint32_t activity);
 ActivityFacts FactsOfGap(const TimelineData& data, uint32_t gap);
-// Returns facts about an allocation's kernels: the first and last that have it as an operand (if
-// recorded), those of the op that allocated it, and those of the last op before its free.
+// Returns facts about an allocation's kernels: the first and last kernel with it as an operand (if
+// recorded), the kernels of the op that allocated it, and of the last op before its free.
 std::vector<LinkedFact> KernelsOf(const TimelineData& data, trace::AllocationId id);
 
-// These return at most 64 things to outline with the selection. Related: the call of a kernel, or
-// the kernels of a call. BlocksWith: a kernel's operands. KernelsWith: the kernels that have an
-// allocation as an operand. If operands were not recorded, BlocksWith returns the blocks that the
-// kernel's op allocated, and KernelsWith the kernels of the op that allocated the block.
+// These functions return at most 64 things to outline with the selection. Related(): the call of a
+// kernel, or the kernels of a call. BlocksWith(): a kernel's operands or, if operands were not
+// recorded, the blocks that its op allocated. KernelsWith(): the kernels with a block as an operand
+// or, if not recorded, the kernels of the op that allocated the block.
 std::vector<uint32_t> Related(const TimelineData& data, uint32_t activity);
 std::vector<trace::AllocationId> BlocksWith(const TimelineData& data, uint32_t activity);
 std::vector<uint32_t> KernelsWith(const TimelineData& data, trace::AllocationId id);

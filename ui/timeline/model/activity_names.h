@@ -18,7 +18,7 @@ namespace vramscope::ui::timeline {
 std::string ActivityLabel(const trace::Trace& trace, uint32_t activity);
 // "kernel", "copy", "runtime call", ...
 std::string_view ActivityNoun(trace::ActivityKind kind);
-// "stream 7 of cuda:0", "thread 4711"; with several ranks: "thread 4711 of rank 3".
+// "stream 7 of cuda:0", "thread 4711" or, with several ranks, "thread 4711 of rank 3".
 std::string PlaceOf(const trace::Trace& trace, uint32_t activity);
 std::string ThreadName(const trace::Trace& trace, uint32_t thread);
 // The name of a counter without its unit. trace::kMemoryCounters have translated labels.

@@ -1,6 +1,6 @@
 // The current state of the canvas: data, view, selection, hover. It is a plain struct. The model
-// changes it; the scene, the hit test and the tooltips read it. Times are relative to the trace's
-// begin.
+// changes it, and the scene, the hit test and the tooltips read it. Times are relative to the
+// trace's begin.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 
 namespace vramscope::ui::timeline {
 
-// The order of the stack from bottom to top. Long-lived categories are below short-lived ones.
+// The order of the stack from bottom to top. Long-lived categories are at the bottom.
 inline constexpr std::array<trace::Category, trace::kCategoryCount> kStackOrder = {
     trace::Category::kParameter,      trace::Category::kBuffer,    trace::Category::kOptimizerState,
     trace::Category::kKvCache,        trace::Category::kGradient,  trace::Category::kActivation,
@@ -73,7 +73,7 @@ struct AddressWindow {
 
 struct CanvasState {
   std::shared_ptr<const TimelineData> data;
-  // Drawn instead of the data while a file is being read, if the file has an index.
+  // If a file has an index, its outline is drawn instead of the data while the file is read.
   std::shared_ptr<const trace::Outline> outline;
   std::shared_ptr<const TimelineData> baseline;
   std::string baseline_label;
@@ -98,8 +98,8 @@ struct CanvasState {
     return marking != nullptr && !marking->blocks.empty() && !marking->blocks[row];
   }
   bool hides(trace::Category category) const { return hidden[static_cast<size_t>(category)]; }
-  // Whether a block is drawn faint, because only other things are marked, or its category is
-  // hidden.
+  // Whether a block is drawn faint, because its category is hidden, or because other things are
+  // marked and the block is not.
   bool faint(uint32_t row) const {
     return unmarked(row) || (hidden.any() && hides(data->trace().allocations.main_category[row]));
   }
@@ -118,7 +118,7 @@ struct CanvasState {
   bool tooltip = false;  // the tooltip's delay has passed
   bool dragging_range = false;
 
-  // The memory lane's animation to new data: its first edges in pixels, and its progress (0 to 1).
+  // The memory lane's animation to new data: the edges at its start in pixels, and its progress.
   std::vector<float> morph_from;
   uint32_t morph_columns = 0;
   float morph = 1;
@@ -141,8 +141,8 @@ struct CanvasState {
            : data            ? data->address_axis().size()
                              : 1;
   }
-  // Whether the run comes near the GPU's limit, which is then drawn. A limit far above says
-  // nothing, and an axis up to it would flatten the curves.
+  // Whether to draw the GPU's limit: only if the run comes near it. If the axis reached up to a
+  // limit far above the run, the curves would be flat.
   bool limit_in_range() const;
 };
 

@@ -96,7 +96,7 @@ BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& bas
     const double at = map.Map(static_cast<double>(edge - shown.begin_ns()));
     const int64_t time = baseline.begin_ns() + std::llround(std::clamp(at, -1.0, length + 1));
     if (!there.empty()) {
-      // The last column counts even if it extends beyond the ends of both runs.
+      // The last column counts even if it ends after both runs.
       const bool within =
           at <= length || (edge > shown.end_ns() && there.back() < baseline.end_ns());
       if (!within) break;

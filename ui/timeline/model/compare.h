@@ -12,9 +12,9 @@
 
 namespace vramscope::ui::timeline {
 
-// Maps times of run `a` to times of run `b`, both relative to their run's begin. The begin and end
-// of a phase are mapped to those of the same phase in `b`, and times between them linearly. If no
-// phase is in both runs, a time is mapped to the same time.
+// Maps times of run `a` to times of run `b`, both relative to their run's begin. Maps the begin and
+// end of a phase to the begin and end of the same phase in `b`, and times between them linearly. If
+// the runs have no phase in common, maps each time to the same time.
 class TimeMap {
  public:
   TimeMap() = default;
@@ -26,11 +26,11 @@ class TimeMap {
   std::vector<double> a_, b_;  // both ascending
 };
 
-// Returns whether two traces are of the same work: model, batch, sequence length and backend. A
-// baseline that the user has not chosen is drawn only if it is of the run's work.
+// Returns whether two traces have the same model, batch, sequence length and backend. A baseline
+// that the user has not chosen is drawn only if it has the same work as the run.
 bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b);
-// Returns whether the view stays when `b` replaces `a`. It does if both are of the same work, or of
-// the same file, such as a larger or smaller part of it, or another device.
+// Returns whether the view stays when `b` replaces `a`. It does if both have the same work, or are
+// from the same file (such as a larger or smaller part of it, or another device).
 bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b);
 
 // The baseline's highest allocated bytes in each column of the displayed trace. Column i reaches
@@ -43,7 +43,7 @@ BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& bas
                               const query::CurveIndex& baseline_curves, const TimeMap& map,
                               std::span<const int64_t> edges);
 
-// The key to find an allocation again after the run is repeated with other settings.
+// The key by which an allocation is found again in a run with other settings.
 struct AllocationKey {
   std::string module, op;
   int32_t step = -1;
@@ -51,8 +51,8 @@ struct AllocationKey {
   bool valid() const { return !module.empty() || !op.empty(); }
 };
 AllocationKey KeyOf(const trace::Trace& trace, trace::AllocationId id);
-// Returns the allocation with this key. If only other steps have one, returns that of the last of
-// these steps. Returns an invalid id if there is none at all.
+// Returns the allocation with this key. If only other steps have it, returns the allocation of the
+// last such step. Returns an invalid id if no step has it.
 trace::AllocationId FindAllocation(const trace::Trace& trace, const AllocationKey& key);
 
 }  // namespace vramscope::ui::timeline

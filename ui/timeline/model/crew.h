@@ -1,11 +1,11 @@
-// Threads that help the calling thread with independent parts of its work. For example, they draw
-// parts of a frame on free cores.
+// Threads that help the calling thread with independent parts of its work, such as drawing parts of
+// a frame on free cores.
 //
 //   Crew crew;
 //   crew.Do(bands, [&](size_t band) { Draw(band); });  // returns when all parts are done
 //
-// Only one thread at a time may call Do(). Helpers sleep between two calls. A helper that wakes
-// when all parts are taken does nothing, and no thread waits for it.
+// Only one thread at a time may call Do(). Helpers sleep between two calls. If a helper wakes when
+// all parts are taken, it does nothing, and no thread waits for it.
 #pragma once
 
 #include <atomic>

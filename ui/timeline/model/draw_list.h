@@ -43,7 +43,7 @@ class TextMeasure {
   virtual float Width(std::string_view utf8, Font font) const = 0;
 };
 
-// Cuts `utf8` to `max_width`, with an ellipsis. Empty: fewer than three characters would fit.
+// Cuts `utf8` to `max_width`, with an ellipsis. Returns nothing if fewer than 3 characters fit.
 std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, float max_width);
 // Like Elide, but cuts the beginning. Used for module paths, which differ at their ends.
 std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
@@ -92,8 +92,8 @@ struct StackPrim {
   uint32_t first_edge;   // index of (layers + 1) * columns floats
   uint32_t first_color;  // index of one color per layer
 };
-// Columns of equal height side by side over `area`. Each has its color (not premultiplied). A
-// column of color 0 is not drawn.
+// Columns of equal height side by side over `area`. Each column has a color (not premultiplied). A
+// column with color 0 is not drawn.
 struct StripPrim {
   Rect area;
   uint32_t columns, first_color;

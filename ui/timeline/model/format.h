@@ -27,7 +27,7 @@ std::string FormatEntry(int64_t entry);
 // Formats a duration or, if `times` is false, a number of entries.
 std::string FormatLength(int64_t ns, bool times);
 // Formats a time since the trace's begin with the precision of `resolution_ns`. The unit suits
-// `magnitude_ns`, such as the end of the axis (0: it suits the time itself).
+// `magnitude_ns`, such as the end of the axis, or the time itself if that is 0.
 std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns = 0);
 
 }  // namespace vramscope::ui::timeline

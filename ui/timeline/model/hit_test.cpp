@@ -5,7 +5,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Dragging a lane's lower edge begins at most this far below it. Above it are the lane's things.
+// A drag of a lane's lower edge begins at most this far below the edge, not above it.
 constexpr float kEdge = 4;
 constexpr float kScrollBarReach = 3;
 

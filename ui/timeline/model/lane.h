@@ -32,7 +32,7 @@ struct Tooltip;
 inline constexpr float kTitleHeight = 24;
 inline constexpr float kSlimTitle = 19;  // title height of lanes of which there may be many
 
-// How a lane shrinks if the stretching lanes have less room than they want.
+// How a lane shrinks to leave more room for the stretching lanes.
 struct Concession {
   // `rows` is the number of rows to which the lane shrinks, or one of these two constants.
   static constexpr int kBelowTheFold = 0;  // the lane may lie below the visible part of the stack
@@ -53,7 +53,7 @@ struct LaneWants {
   float gap = 0;        // below the lane
   float label = 0;      // width of a label left of the lane, if the canvas is wide enough
   bool folded = false;  // folded until the user unfolds it, because it shows little
-  // A stretching lane gets `share` of the height that is left by all others, but at least `least`.
+  // A stretching lane gets `share` of the height that other lanes leave, but at least `least`.
   float share = 0, least = 0;
   std::vector<Concession> concessions{};
 };
@@ -103,22 +103,22 @@ struct LaneDrawing {
 class Lane {
  public:
   virtual ~Lane() = default;
-  // Identifies the lane in every trace, such as "blocks" or "stream/0/7". Settings have this key.
+  // Identifies the lane in all traces and in settings, such as "blocks" or "stream/0/7".
   virtual std::string_view key() const = 0;
   // The name in menus. The lane's drawn title may differ.
   virtual std::string Name(const CanvasState&) const = 0;
   virtual LaneWants Wants(const CanvasState&) const = 0;
   // The number of things in the whole trace that this lane can show.
   virtual uint64_t Count(const CanvasState&) const { return 0; }
-  // Whether the lane shows the view's time range. Its image can then be moved with the view.
+  // Whether the lane shows the view's time range. If so, its image can be moved with the view.
   virtual bool FollowsView() const { return true; }
-  // Queries the indexes. Called for visible lanes that are not folded, on several threads for
-  // several lanes. The LaneAnswer still has the answer for the previous view. An index reuses its
-  // columns if they have only moved.
+  // Queries the indexes. Called for visible lanes that are not folded, for different lanes on
+  // different threads. The LaneAnswer still has the previous view's answer, because an index reuses
+  // its columns if they have only moved.
   virtual void Ask(const CanvasState&, const LanePlace&, LaneAnswer*) const {}
   // Draws the lane. Called for visible lanes, with a clip set.
   virtual void Draw(const LaneDrawing&) const = 0;
-  // Finds the thing at a point of the body and stores it in `hit`, which has the lane and time.
+  // Finds the thing at a point of the body and stores it in `hit`, which already has lane and time.
   virtual void HitTest(const CanvasState&, const LanePlace&, double x, double y, Hit* hit) const;
   // Returns the tooltip of the thing that was hit. The default is TooltipOfThing().
   virtual Tooltip Tip(const CanvasState&, const Hit&) const;

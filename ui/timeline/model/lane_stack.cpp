@@ -66,7 +66,7 @@ float Wanted(const std::vector<Slot>& slots) {
   return wanted;
 }
 
-// Shrinks lanes as their concessions say. Of several lanes that can shrink, the lowest is first.
+// Shrinks lanes as their concessions say. If several lanes can shrink, the lowest shrinks first.
 void MakeConcessions(std::vector<Slot>& slots, float height) {
   struct Offer {
     Slot* slot;
@@ -194,7 +194,7 @@ const Lane* LaneStack::Find(std::string_view key) const {
   return nullptr;
 }
 
-// Returns the lanes in the settings' order. Lanes missing there follow their predecessor in lanes_.
+// Returns the lanes in the settings' order. Lanes that it lacks follow their predecessor in lanes_.
 std::vector<const Lane*> LaneStack::Ordered() const {
   std::vector<const Lane*> out;
   for (const std::string& key : settings_->order)

@@ -29,8 +29,8 @@ struct LaneSetting {
   friend bool operator==(const LaneSetting&, const LaneSetting&) = default;
 };
 
-// What the user has changed, by lane key. Also has keys of lanes that the current trace does not
-// have. Empty: the defaults.
+// The user's changes by lane key. It may have keys of lanes that the current trace does not have.
+// If it is empty, all lanes have the defaults.
 struct LaneSettings {
   std::map<std::string, LaneSetting, std::less<>> lanes;
   std::vector<std::string> order;  // of all lanes, stored when a lane is moved; empty: none was
@@ -53,7 +53,7 @@ struct Layout {
 
   // Returns the place of a lane. For an unknown key, the place is not visible.
   const LanePlace& operator[](std::string_view key) const;
-  // Returns the visible lane whose body or title is at y. Null: y is between lanes.
+  // Returns the visible lane whose body or title is at y, or null if y is between lanes.
   const LanePlace* At(double y) const;
   float data_top() const;     // below the overview; the cursor line starts here
   float data_bottom() const;  // lower edge of the lowest visible lane, within the canvas
@@ -83,12 +83,12 @@ class LaneStack {
   void SetSettings(std::shared_ptr<const LaneSettings> settings) { settings_ = settings; }
 
   Layout Arrange(const CanvasState& state, float width, float height);
-  // Returns false if the action changes nothing. `layout`: the result of the last Arrange().
+  // Returns false if the action changes nothing. `layout` is the result of the last Arrange().
   bool Change(LaneAction action, std::string_view key, const Layout& layout);
-  // Sets the height of a lane; 0: the default. Stretching lanes above it keep their height, so that
-  // the lower edge follows the mouse exactly.
+  // Sets the height of a lane, or the default height if 0. Stretching lanes above it keep their
+  // height, so that the lower edge follows the mouse exactly.
   void SetHeight(std::string_view key, float height, const Layout& layout);
-  // Moves the lane before the movable lane `before`. Empty: moves it to the end.
+  // Moves the lane before the movable lane `before`, or to the end if that is empty.
   bool MoveBefore(std::string_view key, std::string_view before);
   void ScrollTo(float scroll) { scroll_ = scroll; }  // Arrange() clamps it to the valid range
 

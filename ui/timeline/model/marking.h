@@ -3,8 +3,8 @@
 //
 //   model.Mark(std::make_shared<const Marking>(MarkThings(trace, found.things)));
 //
-// Any thread may build it, which takes milliseconds for a million things. It must not change after
-// it was passed to the canvas.
+// Any thread may build a Marking, which takes milliseconds for a million things. A Marking must not
+// change after it was passed to the canvas.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Marking {
   std::vector<double> times;  // begin times, ascending, from the trace's begin
 };
 
-// `things` must be sorted by begin. Other blocks are drawn faint only if all things are blocks.
-// Otherwise, one block among a thousand kernels would make most of the canvas faint.
+// `things` must be sorted by begin. Other blocks are drawn faint only if all marked things are
+// blocks, because one block among a thousand kernels would make most of the canvas faint.
 Marking MarkThings(const std::shared_ptr<const trace::Trace>& trace,
                    std::span<const query::Thing> things);
 // `blocks` may be in any order, with duplicates and invalid ids.

@@ -1,5 +1,5 @@
-// Returns times and durations of a trace as text. If a trace has no times (TraceInfo::has_times),
-// it only counts entries, and no text mentions seconds.
+// Returns times and durations of a trace as text. A trace without times (TraceInfo::has_times) only
+// counts entries, and no text mentions seconds.
 //
 //   TimeTextOf(trace, trace.allocations.begin_ns[i])     "71.20 ms", "entry 1,204"
 //   LengthOf(trace, end_ns - begin_ns)                 "85.5 ms", "312 entries"

@@ -1,4 +1,4 @@
-// Notes for the timeline, which draws a flag on the ruler for each of them.
+// Notes for the timeline, which draws a flag on the ruler for each note.
 //
 //   model.SetNotes(std::make_shared<const NoteMarks>(NoteMarks{.trace = trace, .notes = ...}));
 //

@@ -20,7 +20,7 @@ constexpr float kLeastHeight = 40;
 constexpr double kTickApart = 90;
 constexpr int kByteTicks = 6;
 
-// The highest value in each column, which is the highest peak of the batches that overlap it.
+// The value of each column, which is the highest peak of all batches that overlap the column.
 struct Columns {
   std::vector<uint64_t> allocated, reserved;
 };

@@ -11,7 +11,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Returns the rectangle of the curve. Empty: there is too little room for it.
+// Returns the rectangle of the curve, which is empty if there is too little room.
 Rect OutlinePlot(const CanvasState& state);
 void DrawOutline(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 

@@ -32,8 +32,8 @@ void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
     if (kept == asked) continue;
     questions.push_back({&place, asked, &kept, &answer});
   }
-  // Mark all questions as unanswered until all answers are complete, because an exception would
-  // leave incomplete ones.
+  // Until all answers are complete, mark all questions as unanswered, because an exception would
+  // leave incomplete answers.
   for (const Question& question : questions) *question.kept = {};
   crew->Do(questions.size(), [&](size_t i) {
     questions[i].place->lane->Ask(s, *questions[i].place, questions[i].answer);

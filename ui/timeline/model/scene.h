@@ -1,6 +1,6 @@
 // Builds the draw lists of a frame from the state. There are two layers. The data layer (lanes) is
-// drawn again only when its content changes. The overlay (cursor, hover, selection, tooltip)
-// follows the mouse.
+// drawn again only if its content changes. The overlay (cursor, hover, selection, tooltip) is also
+// drawn again when the mouse moves.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ struct SceneCounts {
   bool peak_shown = false;
   bool limit_shown = false;
   bool baseline_shown = false;
-  // Of the difference lane: the highest and lowest difference from the baseline, in bytes, and the
-  // first column after the baseline's end.
+  // The difference lane's highest and lowest difference from the baseline in bytes, and its first
+  // column after the baseline's end.
   double difference_highest = 0, difference_lowest = 0;
   uint32_t difference_end = 0;
 };
 
-// Data of a frame that the next frame uses.
+// Data that is kept from one frame for the next.
 struct SceneMemory {
   std::vector<float> edges;  // edges of the memory stack as last drawn: the start of the next morph
   uint32_t columns = 0;
@@ -63,11 +63,11 @@ SceneCounts BuildDataLayer(const CanvasState& state, const TextMeasure& measure,
                            SceneMemory* memory, DrawList* list);
 void BuildOverlay(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 
-// Returns the unclipped rectangle of an allocation in the blocks lane. Empty: no such lane.
+// Returns an allocation's unclipped rectangle in the blocks lane. Empty without that lane.
 Rect BlockRectOf(const CanvasState& state, trace::AllocationId id);
-// Returns the unclipped rectangle of a slice. Empty: its lane is not shown.
+// Returns the unclipped rectangle of a slice, which is empty if its lane is not shown.
 Rect SliceRectOf(const CanvasState& state, uint32_t slice);
-// Returns the unclipped rectangle of an activity. Empty: its lane is not shown.
+// Returns the unclipped rectangle of an activity, which is empty if its lane is not shown.
 Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 
 // Draws vertical lines at the ruler's ticks through all lanes, under their content.

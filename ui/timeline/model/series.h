@@ -1,5 +1,5 @@
-// Values over time that are not curves of the allocator: counters, and page-locked host memory,
-// which the driver has allocated outside of devices.
+// Values over time that are not the allocator's curves: counters, and page-locked host memory,
+// which the driver allocates outside of the GPUs.
 //
 //   for (const Series& s : SeriesOf(trace)) s.At(time_ns);
 //
@@ -41,7 +41,7 @@ struct DeviceMemory {
   std::shared_ptr<const query::CurveIndex> index;
   std::shared_ptr<const analysis::MemoryCurves> curve;  // without categories
 };
-// Returns the memory of each device. Empty: the trace has only one device.
+// Returns the memory of each device, or nothing if the trace has only one.
 std::vector<DeviceMemory> MemoryOfDevices(const std::shared_ptr<const trace::Trace>& whole);
 
 }  // namespace vramscope::ui::timeline

@@ -15,7 +15,7 @@ namespace {
 
 using trace::SliceKind;
 
-// Maximum number of allocations, and of kernels, of a slice that are examined.
+// At most this many allocations and this many kernels of a slice are examined.
 constexpr uint32_t kMostSummed = 100'000;
 
 std::string_view NounOf(SliceKind kind) {

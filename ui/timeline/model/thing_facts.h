@@ -36,12 +36,12 @@ ThingFacts FactsOfThing(const TimelineData& data, const query::Thing& thing);
 // Returns all facts about a thing as JSON, with a line for each key.
 std::string JsonOfThing(const TimelineData& data, const query::Thing& thing);
 
-// nullopt: the hit is not a thing, but for example a title, the curve or a gap.
+// Returns nullopt if the hit is not a thing, but something like a title, the curve or a gap.
 std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Hit& hit);
-// nullopt: the link's target is not a thing of the trace.
+// Returns nullopt if the link's target is not a thing of the trace.
 std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Link& link);
 Link LinkTo(const query::Thing& thing);
-// The selected thing; nullopt: none.
+// Returns the selected thing, or nullopt if there is none.
 std::optional<query::Thing> SelectedThing(const CanvasState& state);
 
 }  // namespace vramscope::ui::timeline

@@ -33,7 +33,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
   const double per_px = (end - begin) / width_px;
   double gap = min_gap_px;
   int64_t step = 1;
-  // A smaller step may make labels longer, so that they need a larger step. Try a few times.
+  // Try a few times, because a smaller step may make labels longer, which then need a larger step.
   for (int i = 0; i < 4; ++i) {
     step = RoundStep(std::max(1.0, gap * per_px));
     const std::string longest = label(run::ToInt64(end), step);

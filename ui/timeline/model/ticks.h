@@ -12,9 +12,9 @@ struct TimeTick {
   std::string label;
 };
 
-// Returns ticks within [begin, end] (ns from the trace's begin), 1, 2 or 5 times a power of ten
-// apart. At a width of `width_px`, this is at least `min_gap_px`, or more if the labels need it.
-// All labels have the same unit, and as many decimals as the view needs.
+// Returns ticks within [begin, end] (ns from the trace's begin). Their distance is 1, 2 or 5 times
+// a power of ten, and at least `min_gap_px` at a width of `width_px`, or more if the labels need
+// it. All labels have the same unit, and as many decimals as the view needs.
 std::vector<TimeTick> TimeTicks(double begin_ns, double end_ns, double width_px, double min_gap_px);
 // Like TimeTicks, for a trace that counts entries. `first` is the number of its first entry. A
 // label is, for example, "entry 500".
@@ -26,8 +26,8 @@ struct ByteAxis {
   uint64_t step = 1;  // a power of two
 };
 
-// Returns the smallest axis with at most `max_ticks` steps. It contains `highest` and, above that,
-// a margin of `head` times `highest`.
+// Returns the smallest axis with at most `max_ticks` steps. The axis contains `highest` and a
+// margin of `head` times `highest` above it.
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head = 0.08);
 
 }  // namespace vramscope::ui::timeline

@@ -30,8 +30,8 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->idle_ = std::make_unique<query::IdleGaps>(trace, d->activities_);
     d->kinds_on_track_.resize(d->activities_->tracks().size());
     d->series_ = SeriesOf(t);
-    // The end is later if the GPU works longer than the host. Ignore counters and overhead: a
-    // profiler may record them seconds after the run, when the process ends.
+    // The GPU may work longer than the host. Ignore counters and overhead, because a profiler may
+    // record them when the process ends, seconds after the run.
     int64_t end = t.end_ns();
     for (uint32_t row = 0; row < t.activities.size(); ++row) {
       const trace::ActivityKind kind = t.activities.kind[row];
@@ -43,7 +43,7 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   }
 
   d->devices_ = MemoryOfDevices(whole);
-  // All devices share one axis. Other devices may end later than the displayed one.
+  // All devices share one axis, and another device may end later than the displayed device.
   for (const DeviceMemory& memory : d->devices_)
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));

@@ -32,8 +32,8 @@ inline constexpr uint32_t kNoSlice = UINT32_MAX;
 
 class TimelineData {
  public:
-  // `curves`: the trace's curves; null: computes them. `whole`: the trace of all devices, if
-  // `trace` has only one of several.
+  // `curves` are the trace's curves. If they are null, they are computed. `whole` is the trace of
+  // all devices if `trace` has only one of several devices.
   static std::shared_ptr<const TimelineData> Build(
       std::shared_ptr<const trace::Trace> trace,
       std::shared_ptr<const analysis::MemoryCurves> curves = {},
@@ -49,7 +49,7 @@ class TimelineData {
   const query::AddressAxis& address_axis() const { return *address_axis_; }
   const query::BlockIndex& block_index() const { return *block_index_; }
 
-  // Indexes of activities (kernels, memcpys, memsets, calls) and idle gaps. Null: there are none.
+  // Indexes of activities (kernels, memcpys, memsets, calls) and idle gaps. Null if there are none.
   const query::ActivityIndex* activities() const { return activities_.get(); }
   const query::IdleGaps* idle() const { return idle_.get(); }
 
@@ -59,23 +59,23 @@ class TimelineData {
   }
   // Counters, and host memory (see series.h).
   const std::vector<Series>& series() const { return series_; }
-  // All devices of the recording. Empty: there is only one.
+  // All devices of the recording, or none if there is only one.
   const std::vector<DeviceMemory>& devices() const { return devices_; }
 
   // false: the trace counts entries, and all "nanoseconds" here are numbers of entries.
   bool has_times() const { return trace_->info.has_times; }
-  // Whether the trace has only the memory at one time, without history. Shown without lanes.
+  // Whether the trace has only the memory at one time, without history, and so no lanes.
   bool is_state() const { return trace_->info.content == trace::Content::kState; }
   int64_t origin_ns() const { return origin_; }
   double duration_ns() const { return duration_; }
-  // These convert between times of the canvas, which begin with the trace, and times of the trace.
+  // Convert between the trace's times and the canvas's times, which are 0 at the trace's begin.
   double FromTrace(int64_t ns) const { return static_cast<double>(ns - origin_); }
   int64_t ToTrace(double t) const {
     return run::AddSaturating(origin_, run::ToInt64(t < 0 ? t - 0.5 : t + 0.5));
   }
 
-  // rows(): how many levels of nesting the slices of a kind have. lanes(): the lanes of one level,
-  // one for each thread, as indexes into LaneIndex::lanes().
+  // rows() returns how many levels of nesting the slices of a kind have. lanes() returns the lanes
+  // of one level, one per thread, as indexes into LaneIndex::lanes().
   int rows(trace::SliceKind kind) const;
   std::span<const uint32_t> lanes(trace::SliceKind kind, int row) const;
 
@@ -85,11 +85,11 @@ class TimelineData {
   std::string SliceName(uint32_t slice) const;
   // Returns the category that an allocation has at a time.
   trace::Category CategoryAt(trace::AllocationId id, int64_t time_ns) const;
-  // Returns the rows of Trace::retags that are an allocation's, in order.
+  // Returns the rows of an allocation in Trace::retags, in order.
   std::span<const uint32_t> RetagsOf(trace::AllocationId id) const;
-  // Returns the innermost slice of a kind (phase or step) at a time. kNoSlice: there is none.
+  // Returns the innermost slice of a kind (phase or step) at a time, or kNoSlice.
   uint32_t SliceAt(trace::SliceKind kind, int64_t time_ns) const;
-  // Returns the row of the curves with the values at a time. -1: the time is before the first row.
+  // Returns the row of the curves with the values at a time, or -1 before the first row.
   int64_t CurvePointAt(int64_t time_ns) const;
   size_t MemoryBytes() const;
 

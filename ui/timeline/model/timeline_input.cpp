@@ -261,7 +261,7 @@ void TimelineModel::DoubleClick(const Pointer& p, double now_ms) {
     case HitKind::kTitle:
       if (hit.lane->key() == "blocks" && state_.addresses.end > 0) {
         state_.addresses = {};
-        // Unfold the lane, which the first click of the double click has folded.
+        // Unfold the lane, because the first click of the double click has folded it.
         if (state_.layout["blocks"].folded) ChangeLane(LaneAction::kFold, "blocks");
         data_dirty_ = overlay_dirty_ = true;
       }

@@ -85,7 +85,7 @@ void TimelineModel::ScrollTo(const LanePlace& place) {
   }
 }
 
-// Drags a lane. A pinned lane moves only among pinned lanes, others only among the others.
+// Drags a lane. A pinned lane moves only among pinned lanes, any other lane among the others.
 void TimelineModel::DragLane(double y) {
   const bool pinned = state_.layout[dragged_lane_].pinned;
   float end = 0;

@@ -27,12 +27,12 @@ TimelineModel::TimelineModel() { Relayout(); }
 
 void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool animate, double now_ms) {
   AllocationKey key;
-  // Reset the view and the scale if the new trace is of another subject.
+  // Reset the view and the scale unless both traces are from the same file or work.
   bool continues =
       data && state_.data && SameSubject(data->trace().info, state_.data->trace().info);
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
-  // Do first what may fail. After a failure, old lanes or an old selection must not be used with
-  // the new trace.
+  // First do the work that can throw. After an exception, the new trace must not be used with old
+  // lanes or an old selection.
   std::vector<std::unique_ptr<const Lane>> lanes;
   if (data) lanes = MakeLanes(*data);
   trace::AllocationId selection;
@@ -107,7 +107,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
 
 void TimelineModel::SetBaselineTrace(std::shared_ptr<const TimelineData> baseline,
                                      std::string label) {
-  // Without the baseline, the axis may shrink to what the run needs.
+  // When the baseline is removed, the axis may shrink to the run.
   const bool gone = state_.baseline && !baseline;
   state_.baseline = std::move(baseline);
   state_.baseline_label = label.empty() ? i18n::Text("previous run") : std::move(label);
@@ -218,7 +218,7 @@ bool TimelineModel::Animate(double now_ms) {
       view_animation_.active = false;
       SetViewNow(b);
     } else {
-      // The width changes by the same ratio in equal times, so that a deep zoom ends smoothly.
+      // In equal times, the width changes by the same ratio, so that a deep zoom ends smoothly.
       double width = a.width() * std::pow(b.width() / a.width(), t);
       double share = std::abs(b.width() - a.width()) < 1e-9 * a.width()
                          ? t
@@ -318,7 +318,7 @@ void TimelineModel::RevealSelection(double now_ms) {
   if (!span) return;
   UnfoldLane(LaneOfSelection());
   if (state_.selected_activity != query::kNoRow) {
-    // Also show the lane of the call, at which the arrow to this activity begins.
+    // Also show the lane of the call, because the line to this activity begins there.
     const uint32_t call = state_.data->activities()->CallOf(state_.selected_activity);
     if (call != query::kNoRow) UnfoldLane(ActivityLaneKey(*state_.data, call));
   }
@@ -459,7 +459,7 @@ void TimelineModel::FollowLink(const Link& link, double now_ms) {
   RevealSelection(now_ms);
 }
 
-// Returns the key of the lane that contains the selection. Empty: there is none.
+// Returns the key of the lane that contains the selection, or "" if there is none.
 std::string TimelineModel::LaneOfSelection() const {
   if (state_.selection.valid()) return "blocks";
   if (state_.selected_activity != query::kNoRow)

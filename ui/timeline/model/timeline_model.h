@@ -43,7 +43,7 @@ struct WheelInput {
   bool shift = false, ctrl = false, alt = false;
 };
 
-// Keys by what they do. The widget maps keys of the keyboard to them (canvas_keys.h).
+// The actions of keys. The widget maps keys of the keyboard to these actions (canvas_keys.h).
 enum class Key : uint8_t {
   kZoomIn,
   kZoomOut,
@@ -72,7 +72,7 @@ enum class Key : uint8_t {
   kLaneLower,
 };
 
-// Changes that the widget reports to others. The model collects them until TakeChanges().
+// Changes that the widget reports by signals. The model collects them until TakeChanges().
 struct Changes {
   bool selection = false, range = false, cursor = false, view = false, hover = false;
   bool lanes = false;  // order, height, folding, ... of the lanes
@@ -91,8 +91,8 @@ class TimelineModel {
   void Resize(float width, float height, double scale);
   void SetStatus(Status status, std::string title, std::string text, std::string next,
                  double fraction);
-  // Shows the outline of the file that is being read instead of the data. Null: shows the data
-  // again.
+  // Shows the outline of a file that is being read in place of the data, or the data again if
+  // null.
   void SetOutline(std::shared_ptr<const trace::Outline> outline);
   void SetEmptyText(std::string title, std::string hint);
 
@@ -109,12 +109,12 @@ class TimelineModel {
 
   // View.
   void Fit(double now_ms);
-  // Changes the view at once, to show another document. Undo does not return to the previous
-  // document's view. nullopt: the whole trace.
+  // Changes the view without an animation, to show another document. nullopt shows the whole trace.
+  // Undo does not return to the previous document's view.
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
-  // Selects the thing and zooms to it. Does so even if a range is selected.
+  // Selects the thing and zooms to it, even if a range is selected.
   void ZoomToThing(const query::Thing& thing, double now_ms);
   // Moves the view to the selection. Also shows and unfolds its lane, and scrolls to that lane.
   void RevealSelection(double now_ms);
@@ -131,7 +131,7 @@ class TimelineModel {
   bool ChangeLane(LaneAction action, std::string_view key);
   // Returns key and name of each hidden lane that has something to show.
   std::vector<std::pair<std::string, std::string>> HiddenLanes() const;
-  // Returns the lane on which keys act. Null: there is none.
+  // Returns the lane on which keys act, or null if there is none.
   const Lane* CommandedLane() const;
   void ScrollTo(float scroll);
   void ScrollTo(const LanePlace& place);  // scrolls until the place is visible
@@ -143,19 +143,19 @@ class TimelineModel {
   void SelectThing(const query::Thing& thing);
   // Selects the target of the link and shows it.
   void FollowLink(const Link& link, double now_ms);
-  // Draws all blocks except `blocks` faint, until one of the others is selected. Empty: draws no
-  // block faint.
+  // Draws all blocks except `blocks` faint until the user selects another block. If `blocks` is
+  // empty, draws no block faint.
   void Highlight(const std::vector<trace::AllocationId>& blocks);
   std::optional<Span> SelectedSpan()
       const;  // the selected range, else the span of the selected thing
   std::optional<Span> SpanOfThing() const;  // of the selected thing or gap, whatever the range
-  // Marks things. Null: marks nothing. Ignores a marking of another trace.
+  // Marks things, or nothing if null. Ignores a marking of another trace.
   void Mark(std::shared_ptr<const Marking> marking);
-  // Sets the notes; null: none. Ignores notes of another trace.
+  // Sets the notes, or removes them if null. Ignores notes of another trace.
   void SetNotes(std::shared_ptr<const NoteMarks> notes);
   // Sets the categories that the memory lane omits and the blocks lane draws faint.
   void HideCategories(const std::bitset<trace::kCategoryCount>& hidden);
-  // Returns what was chosen last. If it is gone, returns a selected thing, the cursor or the range.
+  // Returns the last choice of the user. If it is gone, returns a selected thing, cursor or range.
   Chosen LastChosen() const;
   void SetCursor(std::optional<double> time);
   void SetRange(std::optional<Span> range);

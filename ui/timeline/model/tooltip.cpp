@@ -26,8 +26,8 @@ std::string Moment(const CanvasState& s, int64_t trace_ns) {
   return TimeTextOf(s.data->trace(), trace_ns, resolution);
 }
 
-// Returns a text such as "backward · step 5 · 71.20 ms". `event`: the event at that time. If one
-// phase ends when the next one begins, the order of events decides which of them is named.
+// Returns a text such as "backward · step 5 · 71.20 ms". `event` is the event at that time. If one
+// phase ends when the next phase begins, the order of events decides which phase is named.
 std::string Place(const CanvasState& s, int64_t trace_ns,
                   trace::EventIndex event = trace::kNoEvent) {
   const TimelineData& d = *s.data;

@@ -30,7 +30,7 @@ Span Viewport::Clamp(Span view) const {
 }
 
 void Viewport::Show(Span view) {
-  // Ignore small changes of the width: moving a view rounds its begin and end.
+  // Ignore small changes of the width, because moving a view rounds its begin and end.
   constexpr double kRounding = 1e-9;
   view_ = view;
   if (std::abs(view.width() - steady_width_) > kRounding * steady_width_)
@@ -48,7 +48,7 @@ void Viewport::ReplaceExtent(double begin, double end) {
   double old_width = extent_.width();
   double width = end - begin;
   if (all && width <= old_width && width > old_width / 2) {
-    // Keep the scale for a slightly shorter run and leave the rest empty, so that the user can
+    // If the run is slightly shorter, keep the scale and leave the rest empty, so that the user can
     // compare the curves by eye.
     extent_ = {begin, begin + old_width};
     Show(extent_);

@@ -1,5 +1,5 @@
 // The visible part of the trace, and undo and redo of views. Times are nanoseconds from the trace's
-// begin, as doubles. For 100 days, doubles are exact to the nanosecond.
+// begin, as doubles. A double is exact to the nanosecond up to 100 days.
 //
 //   Viewport v;
 //   v.SetExtent(0, 270e6);             // the whole trace
@@ -27,8 +27,8 @@ class Viewport {
   void SetPixels(double left, double width);
   // Sets the extent of the trace. The view is clamped to it.
   void SetExtent(double begin, double end);
-  // Like SetExtent, for a new run that replaces the old one. If the view was all of the old run, it
-  // becomes all of the new one. But if the new run is shorter by less than half, the scale stays.
+  // Like SetExtent, for a new run that replaces the old one. If the view showed the whole old run,
+  // it shows the whole new run. But if the new run is shorter by less than half, the scale stays.
   void ReplaceExtent(double begin, double end);
 
   const Span& view() const { return view_; }
@@ -36,8 +36,8 @@ class Viewport {
   double left() const { return left_; }
   double width() const { return width_; }
   double ns_per_px() const { return view_.width() / width_; }
-  // The view's width without rounding errors. While the view only moves, it stays the same, and so
-  // do the widths of pixel columns computed from it.
+  // The view's width without rounding errors. While the view only moves, this width stays the same,
+  // and so do the widths of pixel columns computed from it.
   double steady_width() const { return steady_width_; }
   bool shows_all() const;
 
@@ -78,7 +78,7 @@ class History {
   }
   bool CanUndo() const { return !undo_.empty(); }
   bool CanRedo() const { return !redo_.empty(); }
-  // Undo and Redo get the current view, and return the view to show instead.
+  // Undo() and Redo() take the current view and return the view to show instead.
   View Undo(const View& now) { return Step(undo_, redo_, now); }
   View Redo(const View& now) { return Step(redo_, undo_, now); }
   void Clear() {

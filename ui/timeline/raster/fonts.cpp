@@ -25,8 +25,8 @@ QString SansFamily() {
 }
 
 QString FallbackFamily() {
-  // These families have Chinese shapes of characters. Fontconfig might choose a font with Japanese
-  // shapes.
+  // These families have the Chinese shapes of characters. Fontconfig alone might choose a font with
+  // Japanese shapes.
   static const QString family = [] {
     const QStringList families = QFontDatabase::families();
     for (const char* wanted : {"Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC",

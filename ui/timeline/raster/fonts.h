@@ -1,4 +1,4 @@
-// The canvas's fonts: Inter if it is installed, else DejaVu Sans, else a system font.
+// The canvas's fonts: Inter if installed, or else DejaVu Sans if installed, or else a system font.
 #pragma once
 
 #include <QFont>
@@ -18,7 +18,7 @@ QFont CanvasFont(Font role);
 // The families of the proportional and the monospaced font. The shell also uses them.
 QString SansFamily();
 QString MonoFamily();
-// The family for Chinese characters. Empty: no known Chinese font is installed.
+// The family for Chinese characters, or "" if no known Chinese font is installed.
 QString FallbackFamily();
 
 // Allows lookups by std::string_view without making a std::string.

@@ -77,7 +77,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
     auto column = static_cast<int64_t>((static_cast<float>(b.x0 + i) + 0.5f - left) * per_pixel);
     column = std::clamp<int64_t>(column, 0, stack.columns - 1);
     for (uint32_t l = 0; l <= layers; ++l) {
-      // A NaN is no edge, so it must never be passed.
+      // Replace NaN, which is not an edge, by a value that no row ever reaches.
       const float at = edges[size_t{l} * stack.columns + column] * scale - static_cast<float>(b.y0);
       edge[size_t{layers - l} * n + i] = std::isnan(at) ? kNever : at;
     }
@@ -85,7 +85,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   std::vector<uint32_t> color(layers);  // top layer first
   for (uint32_t l = 0; l < layers; ++l) color[l] = Premultiply(colors[layers - 1 - l]);
 
-  // for each column: the number of passed edges, the color below the last of them, the next edge
+  // for each column: the number of passed edges, the color below the last one, and the next edge
   std::vector<uint32_t> passed(n, 0), current(n, 0);
   std::vector<float> next(edge.begin(), edge.begin() + n);
   int outside = n;  // number of columns above or below their stack; their pixels are not changed
@@ -127,7 +127,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   }
 }
 
-// All rows of a strip are equal. If the pixels under them are also equal, copies the last result.
+// All rows of a strip are equal. If the pixels under two rows are equal, copies the first result.
 void FillStrip(const PixelTarget& target, const Rect& clip, const StripPrim& strip,
                std::span<const uint32_t> colors) {
   const Bounds b = ToPixels(target, strip.area.Intersect(clip));

@@ -9,7 +9,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Returns CPU time. Wall time includes other programs' load, which does not predict the next frame.
+// Returns CPU time. Wall time would depend on other programs, and predict the next frame less well.
 double ThreadMs() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

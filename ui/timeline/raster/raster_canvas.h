@@ -24,11 +24,11 @@ class RasterCanvas {
   explicit RasterCanvas(TimelineModel* model) : model_(model), renderer_(&model->crew()) {}
 
   // Called by the widget's paintEvent. Returns true if it has drawn a moved image of the data
-  // layer. `exact`: does not draw moved images.
+  // layer. If `exact`, it never does that.
   bool Paint(QWidget* widget, bool exact);
   // Makes the next Paint() draw a new image.
   void Invalidate() { stale_ = true; }
-  // If drawing an image takes longer than `ms`, the last image is moved before a new one is drawn.
+  // If drawing an image takes over `ms`, the last image is moved before a new image is drawn.
   void SetFrameBudget(double ms) { budget_ms_ = ms; }
 
   const SceneCounts& counts() const { return counts_; }

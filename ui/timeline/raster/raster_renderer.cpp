@@ -80,7 +80,7 @@ void RasterRenderer::Render(const DrawList& list, QImage* image) {
   });
 }
 
-// Several threads call this at once, each for its own rows, so Qt must not draw text here.
+// Qt must not draw text here, because several threads call this at once, each for its own rows.
 void RasterRenderer::FillBand(const DrawList& list, const PixelTarget& target) const {
   const auto each = [](const auto& rows, const Command& c) {
     return std::span(rows).subspan(c.first, c.count);
@@ -245,7 +245,7 @@ void RasterRenderer::PaintText(const DrawList& list, const TextPrim& t, QPainter
   double y = t.box.y + t.box.h / 2 + metrics.capHeight() / 2;
   painter->setFont(measure_.font(t.font));
   painter->setPen(ToQt(t.argb));
-  // Keep the layout of each text, because most texts are the same in the next frame.
+  // Keep the layout of each text, because the next frame has mostly the same texts.
   auto& laid_out = laid_out_[static_cast<size_t>(t.font)];
   auto found = laid_out.find(utf8);
   if (found == laid_out.end()) {

@@ -34,12 +34,12 @@ class RasterRenderer {
 
   // `image`: Format_ARGB32_Premultiplied or Format_RGB32, with its device pixel ratio set.
   void Render(const DrawList& list, QImage* image);
-  // Draws with a QPainter, over what its device contains, or into a vector file (PDF). This is slow
-  // for large lists.
+  // Draws with a QPainter: over the contents of its device, or into a vector file (PDF). This is
+  // slow for large lists.
   void Paint(const DrawList& list, QPainter* painter);
 
   const QtTextMeasure& measure() const { return measure_; }
-  // Sets the rows per band. 0: as many as fit into a cache. The image does not depend on it.
+  // Sets the rows per band, or 0 for as many as fit into a cache. It does not affect the image.
   void SetBandRows(int rows) { band_rows_ = rows; }
 
  private:

@@ -190,7 +190,7 @@ void FillMask(const PixelTarget& t, const Rect& clip, const Mask& mask, int x, i
     const int n = x1 - x0;
     for (int i = 0; i < n;) {
       const int end = std::min(i + 8, n);
-      // Skip eight empty pixels at once, because most pixels of a text are empty.
+      // Most pixels of a text are empty, so skip eight empty pixels at once.
       uint64_t eight = 1;
       if (end - i == 8) std::memcpy(&eight, of + i, sizeof eight);
       if (eight == 0) i = end;

@@ -1,4 +1,4 @@
-// Draws boxes, lines, circles and masks with smooth edges into premultiplied ARGB pixels. Does so
+// Draws boxes, lines, circles and masks with smooth edges into premultiplied ARGB pixels. Works
 // like QPainter, but on any thread. See pixel_fill.h for rectangles and columns.
 #pragma once
 
@@ -16,7 +16,7 @@ void FillCircle(const PixelTarget& target, const Rect& clip, const CirclePrim& c
 // Draws a horizontal or vertical line, with or without dashes. Returns false and draws nothing for
 // other lines.
 bool FillLine(const PixelTarget& target, const Rect& clip, const LinePrim& line);
-// Draws a polyline of few points, without dashes. Returns false and draws nothing for others.
+// Draws a polyline of few points, without dashes. Returns false, drawing nothing, for any other.
 bool FillPolyline(const PixelTarget& target, const Rect& clip, std::span<const Point> points,
                   const PolylinePrim& line);
 

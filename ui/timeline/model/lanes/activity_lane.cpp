@@ -1,5 +1,5 @@
-// The lanes of activities. A lane has a device's stream with its kernels, memcpys, memsets and idle
-// gaps, or a thread with its calls, waits and ranges, or collectives.
+// The lanes of activities. A lane shows a stream (kernels, memcpys, memsets and idle gaps), a
+// thread (calls, waits and ranges), or collectives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ Color FillOf(const Theme& theme, query::ActivityStyle style) {
   return Mix(theme.raised, theme.warning, style.tint % 2 ? 0.16 : 0.24);
 }
 
-// Returns the color of an activity's text: dark on data colors, the normal color on pale ones.
+// Returns the color of an activity's text: dark on data colors, the normal color on pale colors.
 Color InkOf(const CanvasState& s, uint32_t row) {
   switch (s.data->trace().activities.kind[row]) {
     case ActivityKind::kRuntimeCall:
@@ -175,7 +175,7 @@ class ActivityLane : public Lane {
     const int row = std::clamp(static_cast<int>((y - place.body.y) / place.row_height), 0,
                                std::max(place.rows - 1, 0));
     const TimelineData& d = *s.data;
-    // An activity thinner than a pixel is drawn as a pixel, so it is hit anywhere in this pixel.
+    // An activity narrower than a pixel is drawn as a pixel, and every point of it counts as a hit.
     const double reach = s.viewport.ns_per_px() * 1.5;
     for (const double offset : {0.0, -reach / 2, reach / 2, -reach, reach}) {
       const auto found =

@@ -32,7 +32,7 @@ uint32_t MixArgb(uint32_t a, uint32_t b, float t) {
   return 0xff000000 | rb | g;
 }
 
-// Returns the faint color of a block that is not highlighted. It keeps the hue.
+// Returns a faint color of the same hue, for a block that is not highlighted.
 Color Faint(const Theme& theme, Color color) {
   return Mix(color, theme.ground, theme.dark ? 0.72 : 0.76);
 }
@@ -132,7 +132,7 @@ class BlocksLane : public Lane {
                 static_cast<float>(columns * cell), static_cast<float>(rows * cell)};
       ImagePrim image = list->Image(area, columns, rows);
       auto pixels = list->pixels(image);
-      // Unused memory is hatched: where there is no block, every fourth diagonal of cells is drawn.
+      // Unused memory is hatched: every fourth diagonal of cells is drawn where there is no block.
       // The hatching does not move with the blocks.
       uint32_t hatch = Mix(s.theme.cached, s.theme.line, s.theme.dark ? 0.7 : 0.85).argb();
       auto cell_at = [&](float at, uint32_t limit) {
@@ -166,7 +166,7 @@ class BlocksLane : public Lane {
         for (uint32_t y = first; y < std::min(first + kRowsAtOnce, rows); ++y) {
           uint32_t* row = pixels.data() + size_t{rows - 1 - y} * columns;
           const query::BlockCell* cells = view.cells.data() + size_t{y} * columns;
-          // Look the color up only if the block changes; adjacent cells usually have the same.
+          // Look up the color only if the block changes. Adjacent cells often share a block.
           uint32_t last = UINT32_MAX, color = 0;
           for (uint32_t x = 0; x < columns; ++x) {
             if (cells[x].coverage <= 0) continue;
@@ -218,7 +218,7 @@ class BlocksLane : public Lane {
         std::string_view op = t.String(t.allocations.op[r.row]);
         std::string bytes = FormatBytes(t.allocations.bytes_rounded[r.row], true);
         float room = right - left - 10;
-        // Keep the end of the path, which says more than its beginning.
+        // Keep the end of the path, because it says more than the beginning.
         std::string who(module.empty() ? op : module);
         if (who.empty()) who = CallSite(t, StackOf(t, {r.row}));
         std::string name = ElideStart(measure, who, Font::kSmall,

@@ -92,7 +92,7 @@ class IdleLane : public Lane {
   using Lane::Name;
   static std::string_view Name(query::IdleCause cause) { return i18n::Text(query::Name(cause)); }
 
-  // Draws the title, with the causes in their colors. There is no other legend.
+  // Draws the title. It is also the legend, because it has the causes in their colors.
   void DrawTitle(const LaneDrawing& draw) const {
     DrawLaneTitle(draw, title_, about_);
     const Rect& box = draw.place.title;

@@ -60,7 +60,7 @@ uint32_t DrawMarks(const CanvasState& s, const Rect& box, float y, const Span& s
     const double x = box.x + (*at - span.begin) * per_ns;
     list->Fill({static_cast<float>(x) - kTick / 2, y, kTick, kHeight}, s.theme.warning);
     ++drawn;
-    // Skip the marks that this tick covers, so that many marks in one place take no time.
+    // Skip the marks that this tick covers, so that many marks in one place cost little time.
     at = std::upper_bound(at, marks.end(), *at + (kTick + 1) / per_ns);
   }
   return drawn;

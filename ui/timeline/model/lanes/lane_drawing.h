@@ -17,7 +17,7 @@
 
 namespace vramscope::ui::timeline {
 
-// `right`: the left edge of what else is at the right end of the title; 0: nothing.
+// `right`: the left edge of a legend at the right end of the title, or 0 if there is none.
 void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_view about,
                    float right = 0);
 
@@ -25,19 +25,19 @@ void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_vie
 void PillText(const CanvasState& state, std::string_view text, const Rect& box, Color color,
               DrawList* list);
 
-// Draws a tick where each marked thing begins, in a box for `span`. Returns the number of ticks.
+// Draws a tick at the begin of each marked thing of `span` in the box. Returns how many it drew.
 uint32_t DrawMarks(const CanvasState& state, const Rect& box, float y, const Span& span,
                    DrawList* list);
 
-// Returns the view's columns: one per device pixel, and one more. The edges of columns do not
-// change their times while the view only moves.
+// Returns the view's columns: one more than there are device pixels. While the view only moves, the
+// times of the columns' edges stay the same.
 query::TimeGrid GridOfView(const CanvasState& state, const Rect& box);
 // Returns the rectangle of these columns in whole device pixels. It may be wider than `box`.
 Rect AreaOf(const CanvasState& state, const query::TimeGrid& grid, const Rect& box);
 // Number of columns that begin before the end of the trace (which may be shorter than the scale).
 int ColumnsWithData(const CanvasState& state, const query::TimeGrid& grid);
 
-// Draws things that are too narrow for rectangles, as columns. A column's alpha is the part of it
+// Draws things that are too narrow for rectangles, as columns. A column's alpha is the fraction
 // that things cover, but at least `least`. `fill_of` returns the color for a LaneColumn::look.
 // Returns the number of columns drawn.
 template <class FillOf>

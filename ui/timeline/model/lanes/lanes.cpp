@@ -49,7 +49,7 @@ void AddActivities(const TimelineData& d, std::vector<std::unique_ptr<const Lane
     std::sort(groups.begin(), groups.end(),
               [](const Group& a, const Group& b) { return a.first < b.first; });
   }
-  // The activities and memory of the device come first, those of the host later.
+  // The device's activities and memory come first, then the host's.
   const auto of_host = [&](const Group& group) {
     return d.activities()->tracks()[group.first].of > Of::kDriverMemory;
   };

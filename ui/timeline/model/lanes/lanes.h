@@ -14,7 +14,7 @@ namespace vramscope::ui::timeline {
 // If there are more streams and threads than this, only the busiest have lanes.
 inline constexpr size_t kMostActivityLanes = 128;
 
-// Makes all lanes in default order, even those with nothing to show. `data` must outlive them.
+// Makes all lanes in default order, even lanes with nothing to show. `data` must outlive them.
 std::vector<std::unique_ptr<const Lane>> MakeLanes(const TimelineData& data);
 
 std::unique_ptr<const Lane> MakeOverviewLane();
@@ -22,7 +22,7 @@ std::unique_ptr<const Lane> MakeRulerLane();
 std::unique_ptr<const Lane> MakeMemoryLane();
 std::unique_ptr<const Lane> MakeDifferenceLane();
 std::unique_ptr<const Lane> MakeBlocksLane();
-// The lanes of steps, micro-batches and phases have no title. Those of annotations, modules and ops
+// Lanes of steps, micro-batches and phases have no title. Lanes of annotations, modules and ops
 // have a title, and a row for each level of nesting.
 std::unique_ptr<const Lane> MakeSliceLane(trace::SliceKind kind);
 std::string_view SliceLaneKey(trace::SliceKind kind);
@@ -36,7 +36,7 @@ std::unique_ptr<const Lane> MakeIdleLane(const TimelineData& data, uint32_t line
 // The arguments of both functions must outlive the lane.
 std::unique_ptr<const Lane> MakeSeriesLane(const Series& series);
 std::unique_ptr<const Lane> MakeDeviceLane(const TimelineData& data, const DeviceMemory& memory);
-// Makes a lane that only says which and how many lanes are left out because there are too many.
+// Makes a lane that only says how many lanes, and which, are left out because there are too many.
 std::unique_ptr<const Lane> MakeNoticeLane(std::string key, std::string title, std::string about);
 
 }  // namespace vramscope::ui::timeline

@@ -20,14 +20,14 @@ constexpr std::string_view kMemoryTitle = TEXT_MARK("memory by category");
 // the minimum height for the lane to be readable
 constexpr float kLeast = 110;
 constexpr float kShare = 0.58f;
-// The minimum height to show the peak's place, too. In a lower lane, it would hide the curve.
+// The minimum height to name the peak's place, too. In a lower lane, the name would hide the curve.
 constexpr float kLeastForPlace = 150;
 constexpr float kByteLabels = 60;  // width of the byte labels at the right edge
 constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
 
-// Draws a step curve over the columns as thin rectangles. They are sharp, and cheaper than stroking
+// Draws a step curve over the columns as thin rectangles, which are sharp, and faster than stroking
 // a path of thousands of points. Dashes stay at the same pixels when the view moves.
 template <class YOf>
 void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Color color,
@@ -76,8 +76,8 @@ void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* l
   }
 }
 
-// Draws labels at the right edge. A label is above its line, or below it at the top of the lane. In
-// a low lane, a label that would overlap the one below is omitted.
+// Draws labels at the right edge. A label is above its line, or below the line at the top of the
+// lane. In a low lane, a label that would overlap the label below is omitted.
 void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
                     const Rect& callout, DrawList* list) {
   float free_above = body.bottom() + 1;
@@ -101,8 +101,8 @@ struct PeakCallout {
   std::string title, place;
 };
 
-// Returns how many square pixels of the curve and of the byte labels a box covers. `allocated`:
-// bytes for each column of `area`.
+// Returns how many square pixels of the curve and of the byte labels are behind a box. `allocated`
+// has the bytes of each column of `area`.
 double Covered(const CanvasState& s, const Rect& body, const Rect& area,
                std::span<const double> allocated, const Rect& box) {
   if (allocated.empty()) return 0;
@@ -164,8 +164,8 @@ void DrawPeak(const CanvasState& s, const PeakCallout& p, const Rect& body, Draw
 }
 
 // Finds a place for a label above the highest part of the reserved line, and returns its left edge.
-// The label must not overlap the peak's callout or the byte labels at the right. Negative: there is
-// no such place. `area`: the rectangle of the columns.
+// The label must not overlap the peak's callout or the byte labels at the right. Returns a negative
+// number if there is no such place. `area` is the rectangle of the columns.
 float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<uint64_t>& reserved,
                          int used, uint64_t highest, float width, float top, const Rect& callout) {
   float per_column = area.w / static_cast<float>(reserved.size());
@@ -300,7 +300,7 @@ class MemoryLane : public Lane {
       auto y_of = [&](int i) {
         return static_cast<float>(s.BytesToY(static_cast<double>(baseline.allocated[i]), body));
       };
-      // Draw a dark and a light line, visible on every color. Both end where the baseline ends.
+      // Draw a dark and a light line, to be visible on every color. Both end at the baseline's end.
       StepLine(s, body, under, baseline.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
       StepLine(s, body, under, baseline.end, s.theme.baseline, 1, {}, list, y_of);
       counts->baseline_shown = true;

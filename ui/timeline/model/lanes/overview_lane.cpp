@@ -92,7 +92,7 @@ class OverviewLane : public Lane {
   static const SceneMemory::Overview& Asked(const CanvasState& s, const Span& extent, int columns,
                                             SceneMemory::Overview& kept) {
     if (kept.extent == extent && kept.columns == columns) return kept;
-    // Store the result only when it is complete. After an exception, the queries then run again.
+    // Store the result only when it is complete, so that the queries run again after an exception.
     SceneMemory::Overview asked = {
         .extent = extent, .columns = columns, .allocated = {}, .phases = {}};
     const TimelineData& d = *s.data;

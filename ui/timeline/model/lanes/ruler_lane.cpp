@@ -48,7 +48,7 @@ uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   return drawn;
 }
 
-// Returns the note under the mouse. Null: there is none.
+// Returns the note under the mouse, or null if there is none.
 const NoteMark* NoteAt(const CanvasState& s, double time) {
   if (s.notes == nullptr) return nullptr;
   const NoteMark* nearest = nullptr;
@@ -113,7 +113,7 @@ class RulerLane : public Lane {
 }  // namespace
 
 // Draws two thin dashed lines for the range of each note, through all lanes and over their content.
-// Does not tint the range, because this would change the colors in it.
+// The range is not tinted, because a tint would change the colors in it.
 void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   if (s.notes == nullptr) return;
   const Rect& ruler = s.layout["ruler"].body;

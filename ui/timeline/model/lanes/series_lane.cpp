@@ -90,7 +90,7 @@ class DeviceLane : public Lane {
       most_ = std::max(most_, other.peak);
       scale_ = std::max({scale_, other.peak, other.reserved});
     }
-    // Emphasize no device if several have the highest peak.
+    // If several devices have the highest peak, emphasize none of them.
     const auto with_most = std::count_if(d.devices().begin(), d.devices().end(),
                                          [&](const DeviceMemory& m) { return m.peak == most_; });
     stands_out_ = memory.peak == most_ && with_most == 1;
@@ -128,7 +128,7 @@ class DeviceLane : public Lane {
     const Color color = stands_out_ ? s.theme.warning : s.theme.accent;
     draw.list->PushClip(body);
     DrawCurve(draw, scale_, color);
-    // Draw a line at the highest peak of all devices. The distance to it shows the imbalance.
+    // Draw a line at the highest peak of all devices. A curve's distance to it shows imbalance.
     const float y =
         std::floor(body.bottom() - (body.h - 2) * static_cast<float>(static_cast<double>(most_) /
                                                                      static_cast<double>(scale_))) +

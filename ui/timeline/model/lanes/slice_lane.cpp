@@ -30,7 +30,7 @@ struct SliceStyle {
   bool duration = false;  // the label includes the duration
 };
 
-// Returns the end of a module's path, which tells it from its neighbours: "layers.3", "self_attn".
+// Returns the distinctive end of a module's path, such as "layers.3" or "self_attn".
 std::string_view ShortPath(std::string_view path) {
   size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return path;
@@ -149,7 +149,7 @@ class SliceDrawer {
     list_->Text(label, {from, band.y, room + 2, band.h}, style.font, style.text);
   }
 
-  // Draws columns for slices that are too narrow for rectangles; alpha: the part they cover.
+  // Draws slices that are too narrow for rectangles as columns. Alpha is the fraction they cover.
   void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
     // A lane of the index has slices of one depth. They have one color, unless they are phases.
     const auto some =
@@ -172,7 +172,7 @@ class SliceDrawer {
   const query::LaneView* next_;
 };
 
-// Finds the slice at a time. One that is thinner than a pixel is hit anywhere in its pixel.
+// Finds the slice at a time. In a slice narrower than a pixel, every point of its pixel is a hit.
 uint32_t SliceNear(const CanvasState& s, trace::SliceKind kind, int row, double time) {
   const TimelineData& d = *s.data;
   double reach = s.viewport.ns_per_px() * 1.5;
@@ -239,7 +239,7 @@ class SliceLane : public Lane {
   }
   LaneWants Wants(const CanvasState& s) const override {
     const int rows = s.data ? s.data->rows(style_.kind) : 0;
-    // A lane without a title has only one row. Inner slices are drawn over outer ones.
+    // A lane without a title has only one row, in which inner slices are drawn over outer slices.
     return {.rows = style_.title ? rows : std::min(rows, 1),
             .at_first = style_.at_first,
             .row_height = style_.row_height,
