@@ -49,7 +49,9 @@ ExitCode ReportError(const absl::Status& status) {
   return ExitCodeOf(status);
 }
 
-void NoteError(std::string_view message) { Note(fmt::format("{}{}", kErrorPrefix, message)); }
+void NoteError(std::string_view message) {
+  Note(fmt::format("{}{}", i18n::Text(kErrorPrefix), message));
+}
 
 void NoteWarning(const std::string& warning) {
   Note(i18n::Format("warning: {}", i18n::Shown(warning)));

@@ -12,8 +12,11 @@
 namespace vramscope::test {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 ProcessOptions In(const std::string& locale) { return {.environment = {"LC_ALL=" + locale}}; }
 const ProcessOptions kChinese = In("zh_CN.UTF-8"), kInEnglish = In("C.UTF-8");
@@ -188,7 +191,7 @@ TEST_F(CommandLineInChinese, FormatOfAnImportedFileIsTranslatedInItsTrace) {
               HasSubstr("CUDA memory snapshot (JSON)"));
 }
 
-// Names of checks are not translated, because users search for them and report them.
+// Names of doctor's checks are not translated, because users search for them and report them.
 TEST_F(CommandLineInChinese, ChecksAreReportedInChinese) {
   const Outcome doctor = RunVramscope({"doctor"}, kChinese);
   EXPECT_EQ(EnglishLines(doctor.out), "");
@@ -196,9 +199,37 @@ TEST_F(CommandLineInChinese, ChecksAreReportedInChinese) {
   const Outcome checked = RunVramscope({"selfcheck", file_}, kChinese);
   EXPECT_EQ(checked.status, RunVramscope({"selfcheck", file_}, kInEnglish).status);
   EXPECT_THAT(checked.out, HasSubstr("次比较"));
+  EXPECT_THAT(checked.out, HasSubstr("各部分内存之和正确"));
+  EXPECT_EQ(EnglishLines(checked.out), "");
+  EXPECT_THAT(checked.out, Not(AnyOf(HasSubstr("commands agree"), HasSubstr("read again"))));
   EXPECT_EQ(RunVramscope({"selfcheck", file_, "--json"}, kChinese).out,
             RunVramscope({"selfcheck", file_, "--json"}, kInEnglish).out);
   EXPECT_THAT(RunVramscope({"selfcheck", "--help"}, kChinese).out, HasSubstr("显存"));
+}
+
+TEST_F(CommandLineInChinese, ErrorsHaveChinesePrefix) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"info", folder_ / "none.pickle"},
+        {"info", file_, "--no-such-option"},
+        {"plna"}}) {
+    EXPECT_THAT(RunVramscope(command, kChinese).err, StartsWith("vramscope: 错误：")) << command[0];
+    EXPECT_THAT(RunVramscope(command, kInEnglish).err, StartsWith("vramscope: error: "))
+        << command[0];
+  }
+  // Parent processes that parse the output search for the English prefix.
+  EXPECT_THAT(RunVramscope({"info", folder_ / "none.pickle", "--json"}, kChinese).err,
+              StartsWith("vramscope: error: "));
+}
+
+TEST_F(CommandLineInChinese, HelpHasChineseTypes) {
+  const std::string help = RunVramscope({"plan", "--help"}, kChinese).out;
+  EXPECT_THAT(help, HasSubstr("--devices N（1 到 64）"));
+  EXPECT_THAT(help, Not(AnyOf(HasSubstr("INT"), HasSubstr(" in ["))));
+  EXPECT_THAT(RunVramscope({"info", "--help"}, kChinese).out,
+              AllOf(HasSubstr("FILE 文本 必需"), Not(HasSubstr("TEXT"))));
+  EXPECT_THAT(RunVramscope({"--help"}, kChinese).out, HasSubstr("--scale N（0.5 到 4）"));
+  EXPECT_THAT(RunVramscope({"plan", "--help"}, kInEnglish).out,
+              HasSubstr("--devices N in [1 - 64]"));
 }
 
 TEST_F(CommandLineInChinese, HelpHasNoEnglishLines) {

@@ -71,16 +71,16 @@ std::string ReportText(const Report& report) {
   for (const Report::Group& group : report.groups()) {
     if (group.comparisons > 0 || group.skipped.empty())
       text += fmt::format(
-          "{}  {}: {}{}\n", group.failed > 0 ? "FAIL" : "PASS", Printable(group.name),
+          "{}  {}: {}{}\n", group.failed > 0 ? "FAIL" : "PASS", Printable(i18n::Shown(group.name)),
           group.comparisons == 1 ? i18n::Format("{} comparison", cli::Count(group.comparisons))
                                  : i18n::Format("{} comparisons", cli::Count(group.comparisons)),
           group.failed > 0 ? i18n::Format(", {} failed", cli::Count(group.failed)) : std::string());
     else
-      text += fmt::format("SKIP  {}: {}\n", Printable(group.name),
+      text += fmt::format("SKIP  {}: {}\n", Printable(i18n::Shown(group.name)),
                           Printable(i18n::Shown(group.skipped)));
     for (const Report::Difference& d : group.differences)
       text += fmt::format(
-          "        {}: {}\n", Printable(d.what),
+          "        {}: {}\n", Printable(i18n::Shown(d.what)),
           d.b.empty() ? Printable(d.a) : i18n::Format("{} and {}", Printable(d.a), Printable(d.b)));
     if (group.failed > group.differences.size())
       text += "        " +
