@@ -216,6 +216,77 @@ list."""
             for text, where in texts_of_toggles().items() if "{}" in text and text not in known]
 
 
+def first_argument(source, start):
+    """The first argument of the call whose arguments begin at `start`, with literals as they are written."""
+    depth, at = 0, start
+    while at < len(source):
+        literal = re.compile(LITERAL).match(source, at)
+        if literal:
+            at = literal.end()
+            continue
+        if source[at] in "([{":
+            depth += 1
+        elif depth == 0 and source[at] in "),":
+            break
+        elif source[at] in ")]}":
+            depth -= 1
+        at += 1
+    return source[start:at].strip()
+
+
+def formats_of_python(node):
+    """The formats of the text that an expression makes, with {} for what is not a literal."""
+    if isinstance(node, ast.Constant):
+        return [str(node.value)]
+    if isinstance(node, ast.IfExp):
+        return formats_of_python(node.body) + formats_of_python(node.orelse)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return [re.sub("%[a-z]", "{}", text) for text in formats_of_python(node.left)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [left + right for left in formats_of_python(node.left) for right in formats_of_python(node.right)]
+    return ["{}"]
+
+
+def format_of_cpp(expression):
+    """The same for a C++ expression of literals and other operands of +."""
+    text, at = "", 0
+    for match in re.finditer(rf"(?:{LITERAL}\s*)+", expression):
+        text += ("{}" if expression[at:match.start()].strip(" +\n") else "") + value(match.group())
+        at = match.end()
+    return text + ("{}" if expression[at:].strip(" +\n") else "")
+
+
+def formats_of_assumptions():
+    """{format: file} of what emulated/ assumes, with {} for each argument. Texts that are arguments as a whole are "{}"."""
+    formats = {}
+    for path in sorted((ROOT / "emulated").rglob("*")):
+        if path.suffix == ".py":
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+                if name in ("assume", "assume_of", "lacks", "part") and node.args:
+                    for text in formats_of_python(node.args[0]):
+                        formats.setdefault(text, str(path.relative_to(ROOT)))
+        elif path.suffix == ".cpp":
+            source = path.read_text(encoding="utf-8")
+            for call in re.finditer(r"\b(?:Assume|AnswerAssumed)\(", source):
+                argument = first_argument(source, call.end())
+                if '"' in argument and "?" not in argument:
+                    formats.setdefault(format_of_cpp(argument), str(path.relative_to(ROOT)))
+    return formats
+
+
+def unknown_assumptions():
+    """Assumptions with arguments that profiler/trace/assumptions.cpp does not list. An argument may be a part of a text."""
+    known = list(texts_of_code() | texts_of_emulated())
+
+    def is_known(text):
+        pattern = re.compile(".+".join(map(re.escape, text.replace("{}.{}", "{}").split("{}"))))
+        return any(pattern.fullmatch(each) for each in known)
+
+    return [f"{where}: not in kFormats of profiler/trace/assumptions.cpp: {text!r}"
+            for text, where in formats_of_assumptions().items() if text != "{}" and not is_known(text)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
@@ -224,7 +295,7 @@ def main():
     if tool is None:
         print("lupdate was not found (Debian: qt6-l10n-tools)", file=sys.stderr)
         return 77
-    problems = unknown_reasons()
+    problems = unknown_reasons() + unknown_assumptions()
     for language in LANGUAGES:
         ts = FOLDER / f"vramscope_{language}.ts"
         if options.check:
