@@ -6,8 +6,8 @@
 
 Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
 TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands
-and options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques. All but the first have the
-context "text".
+and options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques and of published
+experiments. All but the first have the context "text".
 """
 import argparse
 import ast
@@ -166,6 +166,21 @@ def texts_of_catalogue():
     return texts
 
 
+def texts_of_experiments():
+    """What `reproduce` and the window's page of published experiments show."""
+    texts = {}
+    for path in sorted((ROOT / "resources/experiments").glob("*.json")):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        found = [opened.get("what", "") for opened in document.get("open", [])]
+        for experiment in document["experiments"]:
+            found += [experiment["title"], experiment.get("note", "")]
+            for figure in experiment.get("figures", []):
+                found += [figure.get("why", ""), figure["name"] if " " in figure["name"] else ""]
+        for text in filter(None, found):
+            texts.setdefault(text, str(path.relative_to(ROOT)))
+    return texts
+
+
 def write_literals(path, texts):
     """Writes `texts` as literals in a C++ file for lupdate, which reads neither JSON nor
 i18n::Text()."""
@@ -178,7 +193,7 @@ i18n::Text()."""
 
 def update(ts, tool):
     with tempfile.TemporaryDirectory() as scratch:
-        texts = texts_of_catalogue() | texts_of_emulated() | texts_of_toggles() | texts_of_help() | texts_of_code()
+        texts = texts_of_catalogue() | texts_of_experiments() | texts_of_emulated() | texts_of_toggles() | texts_of_help() | texts_of_code()
         literals = pathlib.Path(scratch) / "texts.cpp"
         write_literals(literals, texts)
         subprocess.run(

@@ -107,6 +107,8 @@ TEST_F(CommandLineInChinese, WrittenFilesAreTheSameInEveryLanguage) {
     ASSERT_EQ(chinese.status, 0) << chinese.err;
     EXPECT_EQ(chinese.out, RunVramscope(command, kInEnglish).out) << kind;
   }
+  EXPECT_EQ(RunVramscope({"reproduce", "B1", "-o", "-"}, kChinese).out,
+            RunVramscope({"reproduce", "B1", "-o", "-"}, kInEnglish).out);
 }
 
 TEST_F(CommandLineInChinese, CommandOutputHasNoEnglishLines) {
@@ -167,6 +169,9 @@ TEST_F(CommandLineInChinese, PartsOfLinesAreTranslated) {
            {{"replay", file_},
             {"模型的最佳适配在 0x", "2,097,152 B 处开始", "分配 3,145,728 B"},
             {"best fit", "recorded at", " of ", "are needed"}},
+           {{"reproduce", "B1", "B6-peft-formula"},
+            {"存储的 BERT 权重的大小", "磁盘上的文件", "在容差内", "节省的参数"},
+            {"Size of", "file on disk", "within", "Called"}},
            {{"kernels", kModelled}, {"按 name"}, {"By name"}},
            {{"kernels", kModelled, "--by", "phase"}, {"反向"}, {"backward\n"}},
            {{"kernels", kModelled, "--allocation", "400"},
