@@ -6,8 +6,8 @@
 
 Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
 TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands
-and options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques and of published
-experiments. All but the first have the context "text".
+and options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques, published
+experiments and GPUs. All but the first have the context "text".
 """
 import argparse
 import ast
@@ -181,6 +181,24 @@ def texts_of_experiments():
     return texts
 
 
+def texts_of_devices():
+    """Where the figures of GPUs are from. Assumptions that a format results in are translated by that format."""
+    formats = [re.compile(".+".join(map(re.escape, value(text).split("{}"))))
+               for text in CALL.findall((ROOT / "profiler/run/device_sources.cpp").read_text(encoding="utf-8"))]
+    documents = json.loads((ROOT / "resources/device_sources.json").read_text(encoding="utf-8"))
+    texts = {document["title"]: "resources/device_sources.json" for document in documents.values()}
+    for path in sorted((ROOT / "resources/devices").glob("*.json")):
+        for device in json.loads(path.read_text(encoding="utf-8")):
+            found = [how for how in device.get("assumed", {}).values() if not any(f.fullmatch(how) for f in formats)]
+            for name in device.get("sources", {}):
+                document, _, part = name.partition("/")
+                if part and name not in documents and "address" not in documents[document]:
+                    found.append(f"{part} ({documents[document]['title']})")
+            for text in found:
+                texts.setdefault(text, str(path.relative_to(ROOT)))
+    return texts
+
+
 def write_literals(path, texts):
     """Writes `texts` as literals in a C++ file for lupdate, which reads neither JSON nor
 i18n::Text()."""
@@ -193,7 +211,7 @@ i18n::Text()."""
 
 def update(ts, tool):
     with tempfile.TemporaryDirectory() as scratch:
-        texts = texts_of_catalogue() | texts_of_experiments() | texts_of_emulated() | texts_of_toggles() | texts_of_help() | texts_of_code()
+        texts = texts_of_catalogue() | texts_of_experiments() | texts_of_devices() | texts_of_emulated() | texts_of_toggles() | texts_of_help() | texts_of_code()
         literals = pathlib.Path(scratch) / "texts.cpp"
         write_literals(literals, texts)
         subprocess.run(

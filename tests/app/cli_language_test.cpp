@@ -189,6 +189,21 @@ TEST_F(CommandLineInChinese, PartsOfLinesAreTranslated) {
   }
 }
 
+TEST_F(CommandLineInChinese, SourcesOfEveryGpuAreTranslated) {
+  const nlohmann::json all =
+      nlohmann::json::parse(RunVramscope({"devices", "--json"}, kInEnglish).out);
+  std::string text;
+  for (const nlohmann::json& device : all["devices"])
+    text += RunVramscope({"devices", device["key"].get<std::string>()}, kChinese).out;
+  text += RunVramscope({"devices", "a100-80gb:1g.10gb"}, kChinese).out;
+  text += RunVramscope({"devices", "rtx-4090,memory=48GiB,multiprocessors=100"}, kChinese).out;
+  EXPECT_EQ(EnglishLines(text), "");
+  EXPECT_THAT(text, AllOf(HasSubstr("TechPowerUp GPU 数据库"), HasSubstr("进程的显存减去"),
+                          HasSubstr("，大小相同，ECC 开启"), HasSubstr("与其多处理器数成正比"),
+                          HasSubstr("用户给出"), HasSubstr("由多处理器和频率得出")));
+  EXPECT_THAT(text, Not(AnyOf(HasSubstr("as the "), HasSubstr(" printed"), HasSubstr(": given"))));
+}
+
 // A `.trace` contains the name of the file format in English.
 TEST_F(CommandLineInChinese, FormatOfAnImportedFileIsTranslatedInItsTrace) {
   const std::string saved = folder_ / "saved.trace";
