@@ -48,7 +48,7 @@ void Note(std::string_view message);
 // Prints a warning as a note. Warnings from traces are in English, and are translated here.
 void NoteWarning(const std::string& warning);
 // The prefix that marks a note as an error. Parent processes search stderr for it: those that parse
-// the output run this program in English (--json, --lang en).
+// the output run this program in English (--json without --lang, or --lang en).
 inline constexpr std::string_view kErrorPrefix = TEXT_MARK("error: ");
 void NoteError(std::string_view message);
 

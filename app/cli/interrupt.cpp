@@ -40,6 +40,7 @@ void End(int signal) {
 }  // namespace
 
 void TranslateInterrupt() {
+  const i18n::InLanguage translated;
   g_cancelled = &i18n::Text(kCancelled);
   g_nothing_written = &i18n::Text(kNothingWritten);
 }

@@ -49,9 +49,7 @@ Arguments Take(int& argc, char** argv) {
   return out;
 }
 
-#ifdef VRAMSCOPE_WITH_WINDOW
-std::optional<ui::Language> language_of_results;  // used by TranslateLate()
-#endif
+bool results_are_json = false;
 
 // CLI11's default groups.
 constexpr const char* kOptions = TEXT_MARK("Options");
@@ -129,23 +127,19 @@ bool TranslateOutput(int& argc, char** argv, std::string& language) {
     NoteError(i18n::Format("--lang: \"{}\" is not one of en, zh_CN", *arguments.language));
     return false;
   }
-  constexpr std::string_view kForPrograms[] = {"mcp", "describe", "selfcheck"};
-  const ui::Language chosen = asked ? *asked : ui::SystemLanguage();
-  if (arguments.json && !arguments.help) return true;
-  if (!arguments.help &&
-      std::ranges::find(kForPrograms, arguments.command) != std::end(kForPrograms)) {
-    if (arguments.command == "selfcheck") language_of_results = chosen;
-    return true;
+  const bool of_program = arguments.command == "mcp" || arguments.command == "describe";
+  if (!arguments.help) {
+    if (of_program || (arguments.json && !asked)) return true;
+    i18n::KeepEnglish(arguments.json || arguments.command == "selfcheck");
   }
-  ui::TranslateTexts(chosen);
+  results_are_json = arguments.json;
+  ui::TranslateTexts(asked ? *asked : ui::SystemLanguage());
 #endif
   return true;
 }
 
 void TranslateLate() {
-#ifdef VRAMSCOPE_WITH_WINDOW
-  if (language_of_results) ui::TranslateTexts(*language_of_results);
-#endif
+  if (!results_are_json) i18n::KeepEnglish(false);
 }
 
 std::string Translated(const std::string& english) {

@@ -243,6 +243,32 @@ TEST_F(CommandLineInChinese, ErrorsHaveChinesePrefix) {
               StartsWith("vramscope: error: "));
 }
 
+// The window runs commands in this way.
+TEST_F(CommandLineInChinese, LangBesideJsonTranslatesErrorsOnly) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"info", file_},
+                                                  {"explain", file_},
+                                                  {"replay", file_},
+                                                  {"selfcheck", file_},
+                                                  {"reproduce", "B1"}}) {
+    std::vector<std::string> english = command, chinese = command;
+    english.emplace_back("--json");
+    chinese.insert(chinese.end(), {"--json", "--lang", "zh_CN"});
+    const Outcome outcome = RunVramscope(chinese, kInEnglish);
+    if (command[0] == "reproduce") {  // states how long it took
+      EXPECT_THAT(outcome.out, HasSubstr("Size of the stored BERT weights"));
+    } else {
+      EXPECT_EQ(outcome.out, RunVramscope(english, kInEnglish).out) << command[0];
+    }
+  }
+  const Outcome missing =
+      RunVramscope({"info", folder_ / "none.pickle", "--json", "--lang", "zh_CN"}, kInEnglish);
+  EXPECT_THAT(missing.err,
+              AllOf(StartsWith("vramscope: 错误："), HasSubstr("没有那个文件或文件夹")));
+  EXPECT_EQ(EnglishLines(missing.err), "");
+  const Outcome usage = RunVramscope({"info", "--json", "--lang", "zh_CN"}, kInEnglish);
+  EXPECT_THAT(usage.err, AllOf(StartsWith("vramscope: 错误："), HasSubstr("显示用法")));
+}
+
 TEST_F(CommandLineInChinese, HelpHasChineseTypes) {
   const std::string help = RunVramscope({"plan", "--help"}, kChinese).out;
   EXPECT_THAT(help, HasSubstr("--devices N（1 到 64）"));

@@ -6,6 +6,8 @@
 #include <QTimer>
 #include <utility>
 
+#include "ui/language/language.h"
+
 namespace vramscope::ui {
 namespace {
 
@@ -49,6 +51,8 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
     words << QStringLiteral("--config") << config_->fileName();
   }
   words << QStringLiteral("--json");
+  if (CurrentLanguage() != Language::kEnglish)  // of the errors
+    words << QStringLiteral("--lang") << LanguageName(CurrentLanguage());
   if (!program.words.isEmpty()) words << QStringLiteral("--") << program.words;
   by_lines_ = arguments.contains(QStringLiteral("--json-lines"));
   said_.clear();
@@ -115,7 +119,7 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
   QProcess* process = process_.release();
   process->deleteLater();
   QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
-  error.remove(QStringLiteral("vramscope: error: "));
+  error = WithoutErrorPrefix(std::move(error));
   const QJsonObject result = by_lines_ ? last_ : QJsonDocument::fromJson(said_).object();
   // If all of its plans failed, the command has another exit code, and its JSON has the reason.
   if (status == QProcess::NormalExit && (code == 0 || code == kNo || error.isEmpty()) &&

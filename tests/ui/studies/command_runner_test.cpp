@@ -11,6 +11,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "ui/language/language.h"
+
 namespace vramscope::ui {
 namespace {
 
@@ -103,6 +105,19 @@ TEST_F(CommandRunnerTest, ResultOfFailedPlansIsDelivered) {
   const auto [none, why] = ended(fails);
   EXPECT_TRUE(none.isEmpty());
   EXPECT_EQ(why, QStringLiteral("no"));
+}
+
+TEST_F(CommandRunnerTest, ErrorsAreInTheLanguageOfTheWindow) {
+  if (!Languages().contains(Language::kChinese)) GTEST_SKIP() << "built without translations";
+  CommandRunner fails(Program("echo \"vramscope: 错误：$*\" >&2\nexit 3\n"), {});
+  QString error;
+  QObject::connect(&fails, &CommandRunner::ended,
+                   [&](const QJsonObject&, const QString& why) { error = why; });
+  SetLanguage(Language::kChinese);
+  fails.run({QStringLiteral("fit")});
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !fails.busy(); }));
+  SetLanguage(Language::kEnglish);
+  EXPECT_EQ(error, QStringLiteral("fit --json --lang zh_CN"));
 }
 
 TEST_F(CommandRunnerTest, ReplacedCommandDoesNotEmitEnded) {
