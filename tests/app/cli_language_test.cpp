@@ -141,9 +141,24 @@ TEST_F(CommandLineInChinese, CommandOutputHasNoEnglishLines) {
            {"kernels", file_, "--by", "colour"},
            {"kernels", file_, "--top"},
            {"kernels", file_, "--top", "many"},
+           {"diff", file_, file_, "--step", "1"},
+           {"toggles", "--toggle", "no-such-toggle", "--", "python3", "none.py"},
            {"plna"}}) {
     const Outcome outcome = RunVramscope(command, kChinese);
     EXPECT_EQ(EnglishLines(outcome.out + outcome.err), "") << command[0];
+  }
+}
+
+TEST_F(CommandLineInChinese, RefusedPicklesAreReportedInChinese) {
+  const std::string import = folder_ / "import.pickle", call = folder_ / "call.pickle";
+  WriteFile(import,
+            "\x80\x02"
+            "cos\nsystem\n.");
+  WriteFile(call, "\x80\x02}}R.");
+  for (const std::string& file : {import, call}) {
+    const Outcome outcome = RunVramscope({"info", file}, kChinese);
+    EXPECT_THAT(outcome.err, HasSubstr("快照从不需要它")) << outcome.err;
+    EXPECT_THAT(outcome.err, Not(AnyOf(HasSubstr("which"), HasSubstr("opcode"))));
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 std::string WhyNotExact(const Subject& s, const Json& replayed) {
   if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string()) {
     const std::string settings = agree.get<std::string>();
-    return fmt::format(
+    return i18n::English(
         "the file does not contain the allocator's settings; with {}, every decision is as "
         "recorded",
         settings.empty() ? "PyTorch's defaults" : settings);
@@ -24,8 +24,9 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
     left_out += name == recording::kMarkerOther || name.starts_with(recording::kMarkerLeftOut);
   }
   if (left_out == 0) return "";
-  return fmt::format("{} of unknown kinds or without a matching block, whose effects are unknown",
-                     run::Counted(left_out, "entry", "entries"));
+  return i18n::English(
+      "{} of unknown kinds or without a matching block, whose effects are unknown",
+      left_out == 1 ? i18n::English("{} entry", left_out) : i18n::English("{} entries", left_out));
 }
 
 }  // namespace
