@@ -127,10 +127,10 @@ bool TranslateOutput(int& argc, char** argv, std::string& language) {
     NoteError(i18n::Format("--lang: \"{}\" is not one of en, zh_CN", *arguments.language));
     return false;
   }
-  const bool of_program = arguments.command == "mcp" || arguments.command == "describe";
   if (!arguments.help) {
-    if (of_program || (arguments.json && !asked)) return true;
-    i18n::KeepEnglish(arguments.json || arguments.command == "selfcheck");
+    if (arguments.command == "describe" || (arguments.json && !asked)) return true;
+    i18n::KeepEnglish(arguments.json || arguments.command == "selfcheck" ||
+                      arguments.command == "mcp");
   }
   results_are_json = arguments.json;
   ui::TranslateTexts(asked ? *asked : ui::SystemLanguage());

@@ -142,6 +142,7 @@ TEST_F(CommandLineInChinese, CommandOutputHasNoEnglishLines) {
            {"kernels", file_, "--top"},
            {"kernels", file_, "--top", "many"},
            {"diff", file_, file_, "--step", "1"},
+           {"mcp", "--folder", folder_ / "none"},
            {"toggles", "--toggle", "no-such-toggle", "--", "python3", "none.py"},
            {"plna"}}) {
     const Outcome outcome = RunVramscope(command, kChinese);
