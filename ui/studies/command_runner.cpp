@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "ui/language/language.h"
 
 namespace vramscope::ui {
@@ -128,6 +129,10 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
     return;
   }
   Q_EMIT ended({}, error.isEmpty() ? tr("cannot run '%1'").arg(vramscope_) : error);
+}
+
+std::string ShownText(const QJsonObject& json, const char* key) {
+  return i18n::Shown(json.value(QLatin1String(key)).toString().toStdString());
 }
 
 }  // namespace vramscope::ui

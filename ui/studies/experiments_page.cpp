@@ -127,7 +127,7 @@ void ExperimentsPage::Show(const QJsonObject& result) {
                             : judged && !within && state == "run" ? Cell::Tone::kBad
                                                                   : Cell::Tone::kDim;
     std::string note = i18n::Text(Text(e, "note"));
-    if (const std::string lacks = Text(e, "lacks"); !lacks.empty())
+    if (const std::string lacks = ShownText(e, "lacks"); !lacks.empty())
       note = i18n::Text("Not run: ") + lacks + (note.empty() ? "" : "\n" + note);
     const QJsonValue error = e.value(QLatin1String("error"));
     Row row;

@@ -123,7 +123,8 @@ ExitCode Execute(const Options& options) {
     file = commands.folder() / "run.trace";
     const Answer plan = selfcheck::CheckRun(commands, report, RunArguments(options.run), file);
     if (!plan.ok()) {
-      Note(plan.error);
+      const bool is_error = plan.error.starts_with(kErrorPrefix);
+      is_error ? NoteError(plan.error.substr(kErrorPrefix.size())) : Note(plan.error);
       return static_cast<ExitCode>(plan.exit_code);
     }
   }
