@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "profiler/base/i18n.h"
 #include "ui/language/language.h"
 
 namespace vramscope::ui {
@@ -105,6 +106,17 @@ TEST_F(CommandRunnerTest, ResultOfFailedPlansIsDelivered) {
   const auto [none, why] = ended(fails);
   EXPECT_TRUE(none.isEmpty());
   EXPECT_EQ(why, QStringLiteral("no"));
+}
+
+TEST_F(CommandRunnerTest, TextsOfTheJsonAreTranslated) {
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    return english == "no matrix of scores" ? "pas de matrice" : "";
+  });
+  const QJsonObject json{{"why", "no matrix of scores"}, {"title", "other"}};
+  EXPECT_EQ(ShownText(json, "why"), "pas de matrice");
+  EXPECT_EQ(ShownText(json, "title"), "other");
+  EXPECT_EQ(ShownText(json, "none"), "");
+  i18n::SetTranslator(nullptr);
 }
 
 TEST_F(CommandRunnerTest, ErrorsAreInTheLanguageOfTheWindow) {
