@@ -259,16 +259,16 @@ TEST(SelfcheckReport, TextIsTranslatedAndJsonIsNot) {
   report.Equal(i18n::English("event {}", 5) + ": reserved: sum of the pools", Json(1), Json(2));
   i18n::SetTranslator([](const std::string& english) -> std::string {
     if (english == "{} of cuda:{}") return "({1}) {0}";
-    if (english == "memory adds up") return "la mémoire";
-    if (english == "event {}") return "événement {}";
-    if (english == "reserved: sum of the pools") return "réservée";
+    if (english == "memory adds up") return "MEMORY";
+    if (english == "event {}") return "EVENT {}";
+    if (english == "reserved: sum of the pools") return "RESERVED";
     return "";
   });
   const std::string text = cli::selfcheck::ReportText(report);
   const Json json = cli::selfcheck::ReportJson(report);
   i18n::SetTranslator(nullptr);
-  EXPECT_THAT(text, ::testing::HasSubstr("FAIL  (1) la mémoire: 1 comparison"));
-  EXPECT_THAT(text, ::testing::HasSubstr("événement 5: réservée: 1 and 2"));
+  EXPECT_THAT(text, ::testing::HasSubstr("FAIL  (1) MEMORY: 1 comparison"));
+  EXPECT_THAT(text, ::testing::HasSubstr("EVENT 5: RESERVED: 1 and 2"));
   EXPECT_EQ(json["groups"][0]["name"], "memory adds up of cuda:1");
   EXPECT_EQ(json["groups"][0]["differences"][0]["what"], "event 5: reserved: sum of the pools");
 }

@@ -16,12 +16,12 @@ TEST(ChangesTest, NamesAreTranslated) {
   const absl::StatusOr<run::RunConfig> after = builder.Build();
   ASSERT_TRUE(after.ok()) << after.status();
   i18n::SetTranslator([](const std::string& english) -> std::string {
-    if (english == "TF32 products") return "produits TF32";
-    return english == "on" ? "oui" : "";
+    if (english == "TF32 products") return "TF32 PRODUCTS";
+    return english == "on" ? "ON" : "";
   });
   const std::string change = DescribeChange(*before, *after);
   i18n::SetTranslator(nullptr);
-  EXPECT_EQ(change, "produits TF32 oui");
+  EXPECT_EQ(change, "TF32 PRODUCTS ON");
 }
 
 }  // namespace

@@ -110,10 +110,10 @@ TEST_F(CommandRunnerTest, ResultOfFailedPlansIsDelivered) {
 
 TEST_F(CommandRunnerTest, TextsOfTheJsonAreTranslated) {
   i18n::SetTranslator([](const std::string& english) -> std::string {
-    return english == "no matrix of scores" ? "pas de matrice" : "";
+    return english == "no matrix of scores" ? "NO MATRIX" : "";
   });
   const QJsonObject json{{"why", "no matrix of scores"}, {"title", "other"}};
-  EXPECT_EQ(ShownText(json, "why"), "pas de matrice");
+  EXPECT_EQ(ShownText(json, "why"), "NO MATRIX");
   EXPECT_EQ(ShownText(json, "title"), "other");
   EXPECT_EQ(ShownText(json, "none"), "");
   i18n::SetTranslator(nullptr);
