@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::cli {
 
 // The exit statuses that app/README.md lists. After Ctrl-C the status is 130, as in a shell.
@@ -45,9 +47,9 @@ ExitCode ReportError(const absl::Status& status);
 void Note(std::string_view message);
 // Prints a warning as a note. Warnings from traces are in English, and are translated here.
 void NoteWarning(const std::string& warning);
-// The prefix that marks a note as an error. It is not translated, because parent processes of this
-// program search stderr for it.
-inline constexpr std::string_view kErrorPrefix = "error: ";
+// The prefix that marks a note as an error. Parent processes search stderr for it: those that parse
+// the output run this program in English (--json without --lang, or --lang en).
+inline constexpr std::string_view kErrorPrefix = TEXT_MARK("error: ");
 void NoteError(std::string_view message);
 
 // While an object of this class exists, the output of commands is stored instead of printed, so
