@@ -197,6 +197,17 @@ class Plan(unittest.TestCase):
             self.expect(self.plan(program % (before, *counts)), 0)
             self.assertEqual(self.allocations(), 3)
 
+    def test_a_program_chooses_what_its_own_history_contains(self):
+        """The trace has every allocation. The program sees only what it requested."""
+        program = ("import torch\nmemory = torch.cuda.memory\ntorch.allocate(1 << 20)\nmemory._record_memory_history(%s)\n"
+                   "for _ in range(4):\n    torch.allocate(1 << 20)\n"
+                   "actions = [entry['action'] for entry in memory._snapshot()['device_traces'][0]]\nassert actions == %s, actions\n")
+        for arguments, actions in (("'all', 'all', 'python', 3", ["alloc", "segment_alloc", "alloc"]),
+                                   ("max_entries=9, skip_actions=['alloc']", ["segment_alloc"] * 4),
+                                   ("max_entries=3, skip_actions=['segment_alloc']", ["alloc"] * 3)):
+            self.expect(self.plan(program % (arguments, actions)), 0)
+            self.assertEqual(self.allocations(), 5)
+
     def test_json_is_alone_on_standard_output(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n", "--json")
         self.expect(result, 0, "done")

@@ -43,6 +43,7 @@ class Recorder:
         self.users = None  # the program's own arguments for its history
         self.users_chunk = 0  # the chunk in which the program's history begins
         self.shown = MAX_ENTRIES  # the program requested this many of the latest entries
+        self.skipped = set()  # the program requested no entries of these actions
         self.now = None  # returns nanoseconds
         self.on_begin = []
         self.on_flush = []
@@ -186,7 +187,7 @@ class Recorder:
         if not enabled:
             record(False) if "record_context" in inspect.signature(record).parameters else record(enabled=None)
         elif self.users:
-            record(*self.users[0], **self.users[1])
+            record(**self.users)
         elif "record_context" in inspect.signature(record).parameters:  # torch 2.0
             record(True, True, MAX_ENTRIES, True)
         else:
@@ -286,7 +287,7 @@ class Recorder:
             with open(self._chunk(number), "rb") as file:
                 traces = pickle.load(file)["device_traces"]
             for device, trace in zip(entries, traces):
-                device.extend(entry for entry in trace if entry["action"] != "snapshot")
+                device.extend(trace)
         return entries
 
     def _chunk(self, number, kind="pickle"):
@@ -338,21 +339,23 @@ class Recorder:
             before, self.users = self.users, None
             if enabled not in (None, False, "state"):  # otherwise no entries are requested
                 legacy = old or enabled is True
+                signature = inspect.signature(getattr(memory, "_record_memory_history_legacy", record) if legacy else record)
+                asked = signature.bind(*args, **kwargs).arguments
                 if legacy:
-                    kwargs.setdefault("trace_alloc_record_context", True)
+                    asked.setdefault("trace_alloc_record_context", True)
                 else:
-                    kwargs.setdefault("stacks", "all")
-                    if kwargs.get("clear_history"):
-                        before = None
-                    if "clear_history" in parameters:
-                        kwargs["clear_history"] = True
-                # With the program's limit, PyTorch would drop entries before they are written. So
-                # the limit is applied only to the history that the program gets.
+                    asked.setdefault("stacks", "all")
+                if asked.get("clear_history"):
+                    before = None
+                if "clear_history" in signature.parameters:
+                    asked["clear_history"] = True
+                # With the program's limit, PyTorch would drop entries before they are written, and skipped actions would
+                # be missing in the trace. So both are applied only to the history that the program gets.
                 name = "trace_alloc_max_entries" if legacy else "max_entries"
-                self.shown = min(kwargs.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
-                if len(args) < 3:
-                    kwargs[name] = MAX_ENTRIES
-                self.users, self.rows = (args, kwargs), False
+                self.shown = min(asked.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
+                asked[name] = MAX_ENTRIES
+                self.skipped = {"snapshot", *(asked.pop("skip_actions", None) or ())}
+                self.users, self.rows = asked, False
                 if not before:
                     self.users_chunk = self.chunks
             if self.recording:
@@ -369,7 +372,7 @@ class Recorder:
                 collects = gc.isenabled()
                 gc.disable()
                 for trace, written, last in zip(taken["device_traces"], self._written(len(now)), now):
-                    trace.extend((written + last)[-self.shown:])
+                    trace.extend([entry for entry in written + last if entry["action"] not in self.skipped][-self.shown:])
                 if collects:
                     gc.enable()
             return taken

@@ -48,14 +48,35 @@ class Values(Following):
             elif result.is_cuda and result.dtype is torch.bool and tensor.device.type == "cpu" and result.layout is torch.strided:
                 self.tell(result, int(tensor.count_nonzero()))
             elif tensor.is_cuda and result.device.type == "cpu" and result.shape == tensor.shape:
-                value = self.kept(tensor)
+                value = self.fetched(tensor)
                 if value is not None:
                     result.detach().copy_(value)
-                elif tensor.dtype is torch.bool and self.unknown(tensor) and self.said(tensor) is not False:
-                    self.process.assume("a computed mask is assumed to be true everywhere", place())
-                    result.fill_(True)
-                elif self.small(tensor) and self.unknown(tensor):
-                    self.process.assume("computed numbers are read back as 0", place())
+            return result
+
+        return wrapper
+
+    def fetched(self, tensor):
+        """What a copy of the tensor to the host contains; None if these are the bytes of emulated memory."""
+        value = self.kept(tensor)
+        if value is None and tensor.dtype is self.torch.bool and self.unknown(tensor) and self.said(tensor) is not False:
+            self.process.assume("a computed mask is assumed to be true everywhere", place())
+            return self.torch.ones(tensor.shape, dtype=tensor.dtype, device="cpu")
+        if value is None and self.small(tensor) and self.unknown(tensor):
+            self.process.assume("computed numbers are read back as 0", place())
+        return value
+
+    def received(self, function):
+        """Wraps copy_() and x[...] = y for a tensor on the host and a source on the GPU."""
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            source = (*args, *kwargs.values())[-1 if function.__name__ == "__setitem__" else 0] if args or kwargs else None
+            result = function(tensor, *args, **kwargs)
+            if (isinstance(source, self.torch.Tensor) and source.is_cuda and self.plain(tensor) and tensor.device.type == "cpu" and
+                    not self.compiling() and self.plain(source) and source.numel()):
+                value = self.fetched(source)
+                if value is not None:
+                    with self.torch.no_grad():
+                        function(tensor, *args[:-1], value) if function.__name__ == "__setitem__" else function(tensor, value)
             return result
 
         return wrapper
@@ -581,9 +602,11 @@ def _stand_in(process, values):
     aliases.install(process, values)
     stand_in(torch.optim.LBFGS, ("step",), values.iterates)
     stand_in(tensor, ("to", "cuda", "cpu", "half", "bfloat16", "type", "type_as"), values.copied)
+    stand_in(tensor, ("copy_",), values.received)
     stand_in(tensor, ("__contains__",), values.contains)
     indexing.replace(torch, values.viewed(values.indexed(tensor.__getitem__)))
     stand_in(tensor, ("__setitem__",), values.indexed)
+    stand_in(tensor, ("__setitem__",), values.received)
     for owner, names, wrap in ((tensor, ARITHMETIC, values.arithmetic), (tensor, VIEWED, values.viewed), (torch, MADE, values.made),
                                (tensor, MADE_BY_TENSOR, values.made), (torch, WRITTEN, values.written), (torch, (*DERIVED, *VIEWED_BY_TORCH), values.derived),
                                (tensor, DERIVED, values.derived), (tensor, DERIVED_BY_TENSOR, values.derived), (tensor, CHANGED, values.changed),

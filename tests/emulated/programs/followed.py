@@ -89,7 +89,21 @@ def computed(device):
     return said + [repr(b.double()).replace(", device='cuda:0'", ""), b.type()[-10:]]
 
 
-for check in (computed, through_others, copied, saved, ordered):
+def fetched(device):
+    """Copies to tensors that exist on the host."""
+    lengths = torch.arange(1, 5, device=device)
+    whole, part, some, flags = torch.zeros(4, dtype=torch.long), torch.zeros(6), torch.zeros(5, dtype=torch.long), torch.zeros(4, dtype=torch.bool)
+    whole.copy_(lengths, non_blocking=True)
+    part[1:5].copy_(lengths)
+    some[1:] = lengths
+    some[0] = lengths[2]
+    flags.copy_(other=lengths > 2)
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return [whole.tolist(), part.tolist(), some.tolist(), flags.tolist()]
+
+
+for check in (computed, through_others, copied, saved, ordered, fetched):
     for number, (got, expected) in enumerate(zip(check("cuda"), check("cpu"), strict=True)):
         assert got == expected, (check.__name__, number, got, expected)
 print("as on the CPU")

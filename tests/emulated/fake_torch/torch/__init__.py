@@ -9,7 +9,7 @@ if os.environ.get("FAKE_TORCH_IMPORT"):
 __version__ = os.environ.get("FAKE_TORCH_VERSION", "2.9.0+cu130")
 version = types.SimpleNamespace(cuda=os.environ.get("FAKE_TORCH_CUDA", "13.0") or None, hip=None)
 
-_entries, _blocks, _counts, _waiting = [], [], {"allocated": 0, "freed": 0}, []
+_entries, _skipped, _blocks, _counts, _waiting = [], [], [], {"allocated": 0, "freed": 0}, []
 
 
 class _Methods(type):
@@ -75,6 +75,8 @@ class _C:
 
 
 def _entry(action, address, size):
+    if action in _skipped:
+        return
     _entries.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": time.time_ns() // 1000,
                      "frames": [{"name": "main", "filename": "/train.py", "line": 1}]})
 

@@ -3,9 +3,10 @@ import os
 import torch
 
 
-def _record_memory_history(enabled="all", context="all", stacks="all", max_entries=1, clear_history=False):
+def _record_memory_history(enabled="all", context="all", stacks="all", max_entries=1, clear_history=False, skip_actions=None):
     if os.environ.get("FAKE_TORCH_ALLOCATOR"):
         raise RuntimeError(os.environ["FAKE_TORCH_ALLOCATOR"] + " does not yet support recordHistory")
+    torch._skipped[:] = skip_actions or []
     if clear_history:
         torch._entries.clear()
 
