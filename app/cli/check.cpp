@@ -269,10 +269,9 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 
 void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
-      i18n::Text("Exit status: 1 if a budget is exceeded; 3 if that is unknown. It is "
-                 "unknown if the run failed at an allocation that the budget allows, or "
-                 "if reserved memory (for --host-budget: the driver's allocations) was "
-                 "not recorded.\n") +
+      i18n::Text("Exit status: 1 if a budget is exceeded, 3 if this is unknown. Reasons for 3: the "
+                 "run failed at an allocation that the budget allows, or reserved memory was not "
+                 "recorded (with --host-budget: the driver's allocations were not recorded).\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option(
@@ -299,10 +298,9 @@ void DeclareCheck(CLI::App* command, Context& context) {
   command
       ->add_option(
           "--context", options->context,
-          i18n::Format("size of the CUDA context, which is added to the allocator's memory: for "
-                       "example 450MiB, or the name of a GPU in `vramscope devices`. Default: "
-                       "the context of the run's GPU; for a recording that names no GPU, the "
-                       "context of {}",
+          i18n::Format("size of the CUDA context, which is added to the allocator's memory: a size "
+                       "(450MiB), or the name of a GPU in `vramscope devices`. Default: the "
+                       "context of the run's GPU, or of {} if a recording names no GPU",
                        run::RunConfig().device))
       ->type_name("SIZE|NAME");
   command

@@ -406,8 +406,8 @@ ExitCode ProgramWaterfall(const Context& context, const Options& options,
   if (!options.run.preset.empty() || !options.run.model.empty() || !options.run.config.empty() ||
       !options.run.sets.empty() || !options.baseline.empty() || !options.order.empty()) {
     NoteError(
-        i18n::Text("waterfall takes either RUN or -- PROGRAM, not both; the bars of a program are "
-                   "its --toggle options in their order"));
+        i18n::Text("waterfall takes either RUN or -- PROGRAM, not both; for a program, each "
+                   "--toggle is a bar, in the given order"));
     return kUsage;
   }
   if (options.json && options.output == "-") {

@@ -91,9 +91,9 @@ void DeclarePlan(CLI::App* command, Context& context) {
                     "the changes; --json prints one object per line");
   command
       ->add_option("--with", options->with,
-                   "with -- PROGRAM: plan it under each of these versions of a package, such as "
-                   "transformers==4.46.0,4.51.0, and print the changes between them; the "
-                   "environments are made by pip and kept")
+                   "with -- PROGRAM: plan it with each of these versions of a package "
+                   "(transformers==4.46.0,4.51.0), and print the changes between versions; pip "
+                   "makes an environment for each version, which is kept")
       ->type_name("PACKAGE==VERSIONS");
   command->callback([options, &context, command] {
     if (!context.has_program && !options->program.from.empty()) {

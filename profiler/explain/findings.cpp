@@ -39,7 +39,8 @@ constexpr Row kRows[] = {
       ""},
      RetainedGraph},
     {{"made-in-first-step",
-      TEXT_MARK("at the peak, results of the first step that also outlive the peak's step"),
+      TEXT_MARK(
+          "at the peak, results of the first step that are still live after the step of the peak"),
       TEXT_MARK("del tensors that only the first step needs, or keep them on the CPU"), ""},
      MadeInFirstStep},
     {{"kept-from-before",
@@ -107,8 +108,8 @@ constexpr Row kRows[] = {
       "weights"},
      AutocastWeights},
     {{"dtype-copies",
-      TEXT_MARK("casts in the forward pass, except autocast's, whose results take at least 5 % of "
-                "the peak"),
+      TEXT_MARK("in the forward pass, casts that autocast did not make and whose results take at "
+                "least 5 % of the peak"),
       TEXT_MARK("use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype "
                 "of the weights (autocast_adapter_dtype=False), no .float() on activations"),
       "weights"},

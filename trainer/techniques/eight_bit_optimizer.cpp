@@ -131,7 +131,7 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                          .default_value = "32",
                          .choices = {{"32", "like the weights"}, {"16", ""}, {"8", ""}, {"4", ""}}},
                         {.key = "optimizer.paged",
-                         .help = "8-bit moments of large tensors in managed memory, as "
+                         .help = "keep 8-bit moments of large tensors in managed memory, like "
                                  "bitsandbytes' paged optimizers",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
