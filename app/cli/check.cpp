@@ -155,7 +155,8 @@ ExitCode CheckProgram(const Context& context, Options& options) {
   }
   if (options.trace_path == "-") {
     NoteError(
-        i18n::Text("-o -: standard output is used for the verdict; name a file for the trace"));
+        i18n::Text("-o - is not possible, because the verdict is printed to standard output; name "
+                   "a file for the trace"));
     return kUsage;
   }
   if (const ExitCode wrong =
@@ -276,13 +277,13 @@ void DeclareCheck(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option(
       "FILE", options->file,
-      "a .trace file or CUDA memory snapshot; without FILE, RUN or PROGRAM is planned");
+      "a .trace file or CUDA memory snapshot; if it is missing, the RUN or PROGRAM is planned");
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")
-      ->description(i18n::Format("for a FILE with several devices: the number of one device; for a "
-                                 "RUN or a program, {}",
-                                 i18n::Text(kDeviceHelp)))
+      ->description(i18n::Format(
+          "for a FILE with several devices, the number of one device; for a RUN or a program, {}",
+          i18n::Text(kDeviceHelp)))
       ->type_name("N|GPU");
   AddPart(*command, options->range);
   command

@@ -58,7 +58,7 @@ Json StepsJson(const std::vector<analysis::DiffRow>& rows) {
 // most".
 std::string Side(std::string_view which, const std::string& file, const trace::Trace& trace,
                  const analysis::Peak& peak) {
-  return Prose(i18n::Format("{}  {}: {} allocated at {}; {} reserved at most", which,
+  return Prose(i18n::Format("{}  {}: {} allocated at {}, at most {} reserved", which,
                             DisplayName(file), run::FormatBytes(peak.allocated),
                             TimeAndContextText(trace, peak.context),
                             run::FormatBytes(peak.reserved)));

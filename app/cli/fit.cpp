@@ -225,8 +225,8 @@ ExitCode ExecuteFit(const Options& options) {
       text += ProposalText(i + 1, fitted->proposals[i], *budget) + "\n";
     text +=
         Prose(fitted->cut_short
-                  ? i18n::Format("{} combinations planned in {:.1f} s, the time limit; others may "
-                                 "fit and change the training less.",
+                  ? i18n::Format("{} combinations planned until the time limit of {:.1f} s. Other "
+                                 "combinations may fit and change the training less.",
                                  fitted->plans, seconds)
               : fitted->plans == 1
                   ? i18n::Format("{} combination planned in {:.1f} s.", fitted->plans, seconds)

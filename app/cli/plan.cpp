@@ -163,7 +163,7 @@ CommandEntry DeclareCommand_plan() {
   return {.place = 10,
           .name = "plan",
           .help =
-              "plan a training run of a built-in model, or with -- PROGRAM ARGS... of any program, "
+              "plan a training run of a built-in model, or of any program with -- PROGRAM ARGS..., "
               "without computing anything",
           .example = "plan --preset gpt2 --set batch=8 --set precision=amp-bf16 -o gpt2.trace",
           .takes_program = true,

@@ -425,7 +425,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
             ->type_name("USER@HOST");
     command
         .add_option("--remote-folder", options.remote.folder,
-                    "with --host: working directory on the host (default: that of the login)")
+                    "with --host: working directory on the host (default: the login directory)")
         ->needs(host)
         ->type_name("FOLDER");
     command

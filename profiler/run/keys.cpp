@@ -121,8 +121,8 @@ std::vector<KeySpec> DeviceSpecs() {
            "GPU to plan for: a name of the device table, a MIG slice (\"a100-80gb:1g.10gb\"), "
            "a file or figures"),
        .kind = ValueKind::kText,
-       .expected =
-           TEXT_MARK("expected a name of the device table (`vramscope devices`), or figures"),
+       .expected = TEXT_MARK(
+           "expected a GPU of the device table (`vramscope devices` lists them), or its figures"),
        .apply = [](RunConfig& c, std::string_view v) { c.device = FindDevice(v).value().key; },
        .text = [](const RunConfig& c) { return c.device; },
        .check = [](std::string_view v) { return FindDevice(v).status(); },

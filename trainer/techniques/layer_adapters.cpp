@@ -124,9 +124,9 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
            .group = "Parameters",
            .title = "Adapters for whole layers",
            .explanation =
-               "One adapter for each whole layer instead of its linear modules. With an adapter "
-               "inside each layer, the frozen trunk still needs a backward for its inputs. A tower "
-               "passes nothing back to the layers, so the trunk keeps no activations.",
+               "Each whole layer gets one adapter, instead of one for each linear module. With an "
+               "adapter inside each layer, the frozen trunk still needs a backward for its inputs. "
+               "A tower passes nothing back to the layers, so the trunk keeps no activations.",
            .settings = {{.key = "lora.placement",
                          .help = "where the adapters of lora.rank are: on selected linear layers "
                                  "(weight), in each layer of the model, or in a separate tower",

@@ -237,7 +237,7 @@ void ProgramWaterfallPage::ShowResult(const QJsonObject& result) {
           tr("now")),
       std::move(order));
   Found(tr(
-      "Each bar is the change of the peak when its technique is added to the techniques above."));
+      "Each bar shows how the peak changes when its technique is added to the techniques above."));
 }
 
 QJsonObject ProgramWaterfallPage::dumpState() const {
