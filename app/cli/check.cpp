@@ -293,8 +293,8 @@ void DeclareCheck(CLI::App* command, Context& context) {
       ->type_name("SIZE");
   command
       ->add_option("--host-budget", options->host_budget,
-                   "maximum pinned and managed memory of the host, of all processes together, "
-                   "such as 64GiB; pageable memory is not counted")
+                   "maximum pinned and managed host memory of all processes together, such as "
+                   "64GiB; pageable memory is not counted")
       ->type_name("SIZE");
   command
       ->add_option(

@@ -430,8 +430,8 @@ void DeclareWaterfall(CLI::App* command, Context& context) {
   AddProgramOptions(*command, *of_program, true);
   command
       ->add_option("--baseline", options->baseline,
-                   "a setting of the baseline, from which the bars start (repeatable); batch and "
-                   "sequence are those of the run")
+                   "a setting of the baseline, where the bars start (repeatable); batch and "
+                   "sequence are the same as in the run")
       ->type_name("KEY=VALUE");
   command
       ->add_option("--order", options->order,

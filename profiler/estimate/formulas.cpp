@@ -104,7 +104,7 @@ constexpr Row kRows[] = {
      TEXT_MARK(
          "one compressed vector and one rotary key per token and layer, for any number of heads")},
     {"prefix-trained", TEXT_MARK("Trained by prefix tuning"), "t * 2 * L * g * d",
-     TEXT_MARK("keys and values of each layer for each trained token")},
+     TEXT_MARK("each trained token has keys and values in each layer")},
     {"prompt-trained", TEXT_MARK("Trained by prompt tuning"), "t * h",
      TEXT_MARK("an embedding for each trained token")},
     {"state-galore", TEXT_MARK("Optimizer state, GaLore, one h x f matrix"),

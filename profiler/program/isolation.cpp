@@ -187,10 +187,10 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
     if (made.ok()) return isolation;
     why += (why.empty() ? "" : "; ") + std::string(made.message());
   }
-  return absl::FailedPreconditionError(
-      i18n::Format("the program's changes to files cannot be isolated here ({}). Run it where user "
-                   "namespaces are allowed, or use --no-isolation: then it changes real files",
-                   why));
+  return absl::FailedPreconditionError(i18n::Format(
+      "the program's changes to files cannot be isolated here ({}). Run it where user namespaces "
+      "are allowed. With --no-isolation, it runs here and changes real files",
+      why));
 }
 
 absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {

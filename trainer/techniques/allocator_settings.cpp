@@ -33,9 +33,9 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
           {.id = "allocator-settings",
            .group = "Allocator",
            .title = "Allocator settings",
-           .explanation = "Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, sizes "
-                          "rounded and cached segments released. The requested sizes stay the "
-                          "same, but the reserved memory changes.",
+           .explanation = "Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, how sizes "
+                          "are rounded, and when cached segments are released. The requested sizes "
+                          "stay the same, but the reserved memory changes.",
            .settings =
                {Setting("max_split_size_mb",
                         "blocks of at least this size are not split, in MiB; empty: all are split",

@@ -173,8 +173,8 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                  .instead = {{"optimizer.bits", "32"}}}},
            .assumes = {{.when = {{"optimizer.paged", true, {"true"}}},
                         .what = "paged moments are not in the peak, because PyTorch's allocator "
-                                "does not see managed memory. The GPU keeps them where it has "
-                                "room; the step's time assumes that it does"},
+                                "does not see managed memory. The GPU keeps them while it has "
+                                "room, and the time of a step assumes that it has"},
                        {.when = {{"optimizer.bits", true, {"8"}},
                                  {"optimizer.library", true, {"bitsandbytes"}}},
                         .what = "bitsandbytes' 8-bit kernel is modelled: one for each tensor, in "

@@ -379,8 +379,8 @@ TechniqueEntry DeclareTechnique_generation() {
                         "generate.tokens=64",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {{"generate.lengths", false, {""}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "generate.lengths: where values are computed, the tokens determine the end "
-                        "of a sequence; use backend=plan",
+                 .why = "generate.lengths: a backend that computes values ends a sequence at its "
+                        "computed end token; use backend=plan",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {on, {"shard.strategy", false, {"none"}}},
                  .why = "generate.tokens is only supported on one GPU: set shard.strategy=none",

@@ -162,8 +162,8 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                         "lora.placement=tower",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "lora.trunk=cached can only be planned, because the data of a second epoch "
-                        "differ here from those of the first; use backend=plan",
+                 .why = "lora.trunk=cached can only be planned, because here the data of a second "
+                        "epoch differ from the data of the first; use backend=plan",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"micro_batches", false, {"1"}}},
                  .why = "lora.trunk=cached is only supported without micro-batches: set "
