@@ -125,10 +125,11 @@ ExitCode Execute(const Options& options) {
 void DeclareExplain(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
-  CLI::Option* at = command
-                        ->add_option("--at", options->at,
-                                     "show this time (12.5ms, 1.2s, 350us) instead of the peak")
-                        ->type_name("TIME");
+  CLI::Option* at =
+      command
+          ->add_option("--at", options->at,
+                       "show the memory at this time (12.5ms, 1.2s, 350us) instead of at the peak")
+          ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
   CLI::Option* page = command
                           ->add_option("--page", options->page,

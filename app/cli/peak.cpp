@@ -203,10 +203,11 @@ ExitCode Execute(const Options& options) {
 void DeclarePeak(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
-  CLI::Option* at = command
-                        ->add_option("--at", options->at,
-                                     "show this time (12.5ms, 1.2s, 350us) instead of the peak")
-                        ->type_name("TIME");
+  CLI::Option* at =
+      command
+          ->add_option("--at", options->at,
+                       "show the memory at this time (12.5ms, 1.2s, 350us) instead of at the peak")
+          ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
   command
       ->add_option("--by", options->by,

@@ -330,9 +330,9 @@ TechniqueEntry DeclareTechnique_generation() {
                              {"none", "nothing (use_cache=False)"}},
                  .label = "cache"},
                 {.key = "generate.lengths",
-                 .help = "number of new tokens after which a sequence gets its end token: a list "
-                         "for the sequences in turn (\"40,120\"), or a range, whose maximum is "
-                         "used. Generation ends with the longest sequence. Empty: no end token",
+                 .help = "number of new tokens after which a sequence gets its end token, as a "
+                         "list for the sequences in turn (\"40,120\") or as a range, whose maximum "
+                         "is used. Generation ends with the longest sequence. Empty: no end token",
                  .kind = ValueKind::kText,
                  .default_value = "",
                  .format = "lengths",
