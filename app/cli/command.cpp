@@ -19,6 +19,16 @@ namespace {
 
 CapturedOutput* captured = nullptr;
 
+// A message in the language of the terminal, also in a process whose results stay English.
+std::string ForTerminal(std::string_view message) {
+  const i18n::InLanguage translated;
+  return i18n::KeepsEnglish() ? i18n::Shown(message) : std::string(message);
+}
+
+void Print(std::string_view message) {
+  fmt::print(stderr, "vramscope: {}\n", PrintableLines(message));
+}
+
 }  // namespace
 
 CapturedOutput::CapturedOutput() { captured = this; }
@@ -49,18 +59,24 @@ ExitCode ReportError(const absl::Status& status) {
   return ExitCodeOf(status);
 }
 
-void NoteError(std::string_view message) { Note(fmt::format("{}{}", kErrorPrefix, message)); }
+void NoteError(std::string_view message) {
+  if (captured != nullptr) return Note(fmt::format("{}{}", kErrorPrefix, message));
+  const i18n::InLanguage translated;
+  Print(fmt::format("{}{}", i18n::Text(kErrorPrefix), ForTerminal(message)));
+}
 
 void NoteWarning(const std::string& warning) {
-  Note(i18n::Format("warning: {}", i18n::Shown(warning)));
+  if (captured != nullptr) return Note(fmt::format("warning: {}", warning));
+  const i18n::InLanguage translated;
+  Print(i18n::Format("warning: {}", i18n::Shown(warning)));
 }
 
 void Note(std::string_view message) {
   if (captured != nullptr) {
     captured->notes.emplace_back(message);
-    return;
+  } else {
+    Print(ForTerminal(message));
   }
-  fmt::print(stderr, "vramscope: {}\n", PrintableLines(message));
 }
 
 absl::Status OutOfMemory(const std::string& what) {

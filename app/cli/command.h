@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::cli {
 
 // The exit statuses that app/README.md lists. After Ctrl-C the status is 130, as in a shell.
@@ -38,16 +40,16 @@ using Json = nlohmann::ordered_json;  // keys keep the order in which they are w
 // Returns 3 if an input is unusable or needs too much memory, and 4 for any other error.
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// "vramscope: error: ..." on stderr; returns ExitCodeOf(status).
+// Prints "vramscope: error: ..." on stderr; returns ExitCodeOf(status).
 ExitCode ReportError(const absl::Status& status);
 // Prints "vramscope: ..." on stderr. All messages are printed through this function, which escapes
 // control characters, because a message may quote a file.
 void Note(std::string_view message);
 // Prints a warning as a note. Warnings from traces are in English, and are translated here.
 void NoteWarning(const std::string& warning);
-// The prefix that marks a note as an error. It is not translated, because parent processes of this
-// program search stderr for it.
-inline constexpr std::string_view kErrorPrefix = "error: ";
+// The prefix that marks a note as an error. Parent processes search stderr for it: those that parse
+// the output run this program in English (--json without --lang, or --lang en).
+inline constexpr std::string_view kErrorPrefix = TEXT_MARK("error: ");
 void NoteError(std::string_view message);
 
 // While an object of this class exists, the output of commands is stored instead of printed, so

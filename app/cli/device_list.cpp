@@ -229,10 +229,11 @@ std::string DetailText(const run::Device& d) {
   text += "\n";
   for (const auto& [title, address, figures] : d.sources.read)
     line(i18n::Text("Source"),
-         fmt::format("{}: {}{}{}", fmt::join(figures, ", "), title,
+         fmt::format("{}: {}{}{}", fmt::join(figures, ", "), run::ShownSource(title),
                      address.empty() ? "" : "\n                        ", address));
   for (const auto& [figures, how] : d.sources.assumptions)
-    line(i18n::Text("Assumed"), fmt::format("{}: {}", fmt::join(figures, ", "), i18n::Text(how)));
+    line(i18n::Text("Assumed"),
+         fmt::format("{}: {}", fmt::join(figures, ", "), run::ShownSource(how)));
   return text;
 }
 

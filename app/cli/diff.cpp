@@ -362,7 +362,7 @@ void DeclareDiff(CLI::App* command, Context& context) {
   command->callback([options, requests, by, prediction, &context] {
     const bool sites = by->count() > 0 && options->by == "stack";
     if (options->step >= 0 && requests->count() == 0 && prediction->count() == 0 && !sites) {
-      throw CLI::RequiresError("--step", "--requests, --prediction or --by stack");
+      throw CLI::RequiresError("--step", TEXT_MARK("--requests, --prediction or --by stack"));
     }
     context.exit_code = options->requests     ? DiffStreams(*options)
                         : options->prediction ? HoldPlanAgainst(*options)

@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<std::string>> GpuLibraries(const std::string& python)
     return absl::FailedPreconditionError(
         i18n::Format("backend=cuda needs this computer's GPU: {}; `vramscope plan` predicts the "
                      "same run, `vramscope run --backend cpu` computes it on the CPU",
-                     probe.error));
+                     i18n::Shown(probe.error)));
   }
   const program::Places places = program::OwnPlaces();
   if (!python.empty()) {

@@ -7,5 +7,7 @@ namespace vramscope::cli {
 
 // Takes effect for the rest of the process.
 void EndOnInterrupt();
+// Translates the message. Call it once the language of the output is known.
+void TranslateInterrupt();
 
 }  // namespace vramscope::cli

@@ -49,9 +49,7 @@ Arguments Take(int& argc, char** argv) {
   return out;
 }
 
-#ifdef VRAMSCOPE_WITH_WINDOW
-std::optional<ui::Language> language_of_results;  // used by TranslateLate()
-#endif
+bool results_are_json = false;
 
 // CLI11's default groups.
 constexpr const char* kOptions = TEXT_MARK("Options");
@@ -85,10 +83,28 @@ constexpr std::string_view kErrorFormats[] = {
     TEXT_MARK("Failed parsing {} as a {}"),
 };
 
+// The type of an option in its help. CLI11 writes "INT" and "N:UINT in [1 - 64]".
+std::string TypeText(const std::string& type) {
+  constexpr std::string_view kFrom = " in [", kTo = " - ";
+  for (const std::string_view name :
+       {TEXT_MARK("TEXT"), TEXT_MARK("INT"), TEXT_MARK("UINT"), TEXT_MARK("FLOAT")})
+    if (type == name) return i18n::Text(name);
+  const size_t from = type.find(kFrom), least = from + kFrom.size();
+  if (from == std::string::npos || !type.ends_with(']')) return type;
+  const size_t to = type.find(kTo, least), most = to + kTo.size();
+  if (to == std::string::npos) return type;
+  const std::string name = type.substr(0, type.find(':'));
+  return i18n::Format("{} in [{} - {}]", name, type.substr(least, to - least),
+                      type.substr(most, type.size() - 1 - most));
+}
+
 void TranslateTexts(CLI::App& app) {
   app.description(Translated(app.get_description()));
   app.footer(Translated(app.get_footer()));
   for (CLI::Option* option : app.get_options()) {
+    // Not in the option itself, whose type completions read.
+    const std::string type = option->get_type_name();
+    if (!type.empty()) app.get_formatter()->label(type, TypeText(type));
     option->description(Translated(option->get_description()));
     if (option->get_group() == kOptions) option->group(i18n::Text(kOptions));
   }
@@ -111,23 +127,19 @@ bool TranslateOutput(int& argc, char** argv, std::string& language) {
     NoteError(i18n::Format("--lang: \"{}\" is not one of en, zh_CN", *arguments.language));
     return false;
   }
-  constexpr std::string_view kForPrograms[] = {"mcp", "describe", "selfcheck"};
-  const ui::Language chosen = asked ? *asked : ui::SystemLanguage();
-  if (arguments.json && !arguments.help) return true;
-  if (!arguments.help &&
-      std::ranges::find(kForPrograms, arguments.command) != std::end(kForPrograms)) {
-    if (arguments.command == "selfcheck") language_of_results = chosen;
-    return true;
+  if (!arguments.help) {
+    if (arguments.command == "describe" || (arguments.json && !asked)) return true;
+    i18n::KeepEnglish(arguments.json || arguments.command == "selfcheck" ||
+                      arguments.command == "mcp");
   }
-  ui::TranslateTexts(chosen);
+  results_are_json = arguments.json;
+  ui::TranslateTexts(asked ? *asked : ui::SystemLanguage());
 #endif
   return true;
 }
 
 void TranslateLate() {
-#ifdef VRAMSCOPE_WITH_WINDOW
-  if (language_of_results) ui::TranslateTexts(*language_of_results);
-#endif
+  if (!results_are_json) i18n::KeepEnglish(false);
 }
 
 std::string Translated(const std::string& english) {

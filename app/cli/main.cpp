@@ -83,6 +83,7 @@ int TakeProgram(int argc, char** argv, Context& context) {
 int Main(int argc, char** argv) {
   WindowArguments window;
   if (!TranslateOutput(argc, argv, window.language)) return kUsage;
+  TranslateInterrupt();
   Context context{.program = argv[0]};
   CLI::App app(
       TEXT_MARK("vramscope: shows the contents of GPU memory while a neural network trains.\n"
@@ -142,7 +143,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return vramscope::cli::ReportError(vramscope::cli::OutOfMemory(""));
   } catch (const std::exception& error) {
-    vramscope::cli::Note(std::string("internal failure: ") + error.what());
+    vramscope::cli::Note(vramscope::i18n::Format("internal failure: {}", error.what()));
     return vramscope::cli::kInternalFailure;
   }
 }

@@ -343,7 +343,7 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
     return kInternalFailure;
   }
   if (outcome.interrupted) {
-    Note("cancelled");
+    Note(i18n::Text("cancelled"));
     return kInterrupted;
   }
   if (program::EndedWell(seen, outcome)) {

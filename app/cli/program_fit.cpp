@@ -266,7 +266,8 @@ class ProgramFit {
   std::string Footer(const fit::SwitchesFitted& fitted) const {
     std::string text;
     if (!plans_.cold().empty())
-      text += Prose(i18n::Format("Some plans had to import everything again: {}.", plans_.cold())) +
+      text += Prose(i18n::Format("Some plans had to import everything again: {}.",
+                                 i18n::Shown(plans_.cold()))) +
               "\n";
     if (plans_.ServerBytes() > 0)
       text += Prose(i18n::Format("While plans are made, a process that has imported the "

@@ -6,15 +6,27 @@
 
 #include "app/cli/command.h"
 #include "app/cli/mcp/child.h"
+#include "profiler/base/i18n.h"
 #include "profiler/program/warm.h"
 
 namespace vramscope::cli {
+namespace {
+
+// Why the modules of a program can't be imported beforehand, as emulated/python/vramscope/warm.py
+// writes it.
+constexpr std::string_view kReasons[] = {
+    TEXT_MARK("the program sets {} before it imports torch"),
+    TEXT_MARK("the program runs threads before it uses CUDA"),
+};
+
+}  // namespace
 
 std::vector<std::string> ReadModules(const std::string& path, std::string* why_not) {
+  i18n::Know(kReasons);
   std::ifstream file(path);
   const Json told = Json::parse(file, nullptr, false);
   std::vector<std::string> modules;
-  *why_not = "the program did not report its imports";
+  *why_not = TEXT_MARK("the program did not report its imports");
   if (!told.is_object() || !told.contains("modules") || !told["modules"].is_array()) return modules;
   *why_not = told.value("why_not", "");
   for (const Json& name : told["modules"])
@@ -62,7 +74,7 @@ bool ProgramServer::Settled() {
     socket_ = wanted_;
     return true;
   }
-  if (ended_) why_not_ = "the program's modules could not be imported beforehand";
+  if (ended_) why_not_ = TEXT_MARK("the program's modules could not be imported beforehand");
   return ended_;
 }
 

@@ -212,7 +212,7 @@ class ProgramWatch {
           run::FormatBytes(server_.ResidentBytes()));
     }
     if (!cold_.empty())
-      text += i18n::Format("   everything was imported again: {}\n", Printable(cold_));
+      text += i18n::Format("   everything was imported again: {}\n", Printable(i18n::Shown(cold_)));
     return text;
   }
   static std::string TextOf(const PlanFigures& figures) {

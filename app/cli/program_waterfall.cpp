@@ -62,7 +62,7 @@ ExitCode WaterfallOfProgram(const std::vector<std::string>& command, const Progr
   if (!all.ok()) return Refuse(all.status());
   ProgramPlans plans(options, 0, *all);
   std::vector<ProgramQuestion> questions = {{command, {}}};
-  std::vector<fit::Rung> ladder = {{.name = "baseline"}};
+  std::vector<fit::Rung> ladder = {{.name = TEXT_MARK("baseline")}};
   for (const std::string& toggle : options.toggles) {
     questions.push_back(questions.back());
     questions.back().toggles.push_back(toggle);

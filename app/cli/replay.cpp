@@ -137,7 +137,7 @@ Json ToJson(const Results& results) {
 }
 
 std::string Of(uint64_t matched, uint64_t total) {
-  return fmt::format("{} of {}", Count(matched), Count(total));
+  return i18n::Format("{} of {}", Count(matched), Count(total));
 }
 
 std::string States(const std::optional<uint64_t>& n, double log10) {
@@ -349,11 +349,12 @@ ExitCode Execute(const Options& options) {
   std::vector<Results> results;
   absl::Status unable;
   for (const uint8_t device : devices) {
-    absl::StatusOr<Results> of = ReplayDevice(
-        options, devices.size() == 1 ? *trace : trace::OfDevice(*trace, device), asked,
-        [&bar, done = results.size(), all = devices.size()](double fraction) {
-          bar.Show((static_cast<double>(done) + fraction) / static_cast<double>(all), "replaying");
-        });
+    absl::StatusOr<Results> of =
+        ReplayDevice(options, devices.size() == 1 ? *trace : trace::OfDevice(*trace, device), asked,
+                     [&bar, done = results.size(), all = devices.size()](double fraction) {
+                       bar.Show((static_cast<double>(done) + fraction) / static_cast<double>(all),
+                                i18n::Text("replaying"));
+                     });
     if (of.ok()) {
       results.push_back(*std::move(of));
     } else if (absl::IsFailedPrecondition(of.status()) && devices.size() > 1) {

@@ -158,6 +158,20 @@ std::string NotRunText(const std::vector<Result>& results) {
   return text;
 }
 
+// One line about a figure that is not within its tolerance.
+std::string OffText(const Result& result, const FigureResult& of) {
+  const Figure& figure = *of.figure;
+  return Prose(i18n::Format(
+      "{}: {} is {}, {} {}{}. {}", result.experiment->id, reproduce::ShownFigure(figure.name),
+      reproduce::ValueText(figure, *of.predicted),
+      figure.target().has_value()
+          ? i18n::Format("compared with {},", reproduce::ValueText(figure, *figure.target()))
+          : i18n::Text("should be"),
+      reproduce::ToleranceText(figure),
+      figure.why.empty() ? std::string() : ": " + i18n::Text(figure.why),
+      i18n::Text(result.experiment->note)));
+}
+
 std::string ResultsText(const std::vector<Result>& results, const reproduce::Session& session,
                         bool details) {
   std::string text;
@@ -179,11 +193,12 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
       if (!figure.figure->published.has_value() && target.has_value())
         against = "(" + against + ")";
       table.Row(
-          {head || !details ? e.id : "", head ? e.title : "", figure.figure->name, against,
+          {head || !details ? e.id : "", head ? i18n::Text(e.title) : "",
+           reproduce::ShownFigure(figure.figure->name), against,
            figure.predicted.has_value() ? reproduce::ValueText(*figure.figure, *figure.predicted)
                                         : "",
            reproduce::ErrorText(figure), reproduce::ToleranceText(*figure.figure),
-           std::string(details ? reproduce::VerdictText(figure) : reproduce::VerdictText(result))});
+           i18n::Text(details ? reproduce::VerdictText(figure) : reproduce::VerdictText(result))});
     }
   }
   text += table.Text() + "\n";
@@ -192,16 +207,7 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
       if (result.state != reproduce::State::kNotRun) {
         for (const FigureResult& figure : result.figures) {
           if (figure.within.value_or(true)) continue;
-          const std::string& why = figure.figure->why;
-          text += Prose(fmt::format(
-              "{}: {} is {}, {} {}{}. {}", result.experiment->id, figure.figure->name,
-              reproduce::ValueText(*figure.figure, *figure.predicted),
-              figure.figure->target().has_value()
-                  ? i18n::Text("compared with ") +
-                        reproduce::ValueText(*figure.figure, *figure.figure->target()) + ","
-                  : i18n::Text("should be"),
-              reproduce::ToleranceText(*figure.figure), why.empty() ? "" : ": " + why,
-              result.experiment->note));
+          text += OffText(result, figure);
         }
       }
     }
@@ -209,11 +215,13 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   } else {
     for (const Result& result : results) {
       if (!result.experiment->note.empty())
-        text += Prose(result.experiment->id + ": " + result.experiment->note);
+        text += Prose(
+            fmt::format("{}: {}", result.experiment->id, i18n::Text(result.experiment->note)));
       for (const FigureResult& figure : result.figures) {
         if (figure.within.value_or(true) || figure.figure->why.empty()) continue;
-        text += Prose(fmt::format("{}, {}: {}.", result.experiment->id, figure.figure->name,
-                                  figure.figure->why));
+        text += Prose(i18n::Format("{}, {}: {}.", result.experiment->id,
+                                   reproduce::ShownFigure(figure.figure->name),
+                                   i18n::Text(figure.figure->why)));
       }
       if (!result.lacks.empty())
         text += Prose(i18n::Format("{}: not run: {}", result.experiment->id, result.lacks));

@@ -225,7 +225,7 @@ absl::Status Download() {
   QSocketNotifier interrupt(signals.fd(), QSocketNotifier::Read);
   QObject::connect(&interrupt, &QSocketNotifier::activated, [&] {
     signals.Take();
-    bar.Show(0, "cancelling");
+    bar.Show(0, i18n::Text("cancelling"));
     again.stop();
     if (download.busy()) {
       download.cancel();

@@ -71,12 +71,12 @@ using namespace vramscope::emulated;
 int vramscope_emulated_host_runs(int runs) {
   static std::atomic<bool> said{false};
   if (runs == static_cast<int>(HostThread::kPython) && !said.exchange(true)) {
-    const auto us = [](int64_t ns) { return std::to_string(ns / 1000) + " us "; };
+    const auto us = [](int64_t ns) { return std::to_string(ns / 1000); };
     Assume(
         "the host's times were recorded on another computer (with an H200), and include the "
         "recorder: " +
-            us(kPythonLaunchNs) + "per launch and " + us(kModuleNs) + "per module in Python, " +
-            us(kEngineLaunchNs) + "per launch in backward",
+            us(kPythonLaunchNs) + " us per launch and " + us(kModuleNs) +
+            " us per module in Python, " + us(kEngineLaunchNs) + " us per launch in backward",
         "host times", 0);
   }
   const bool known = runs >= static_cast<int>(HostThread::kUnsaid) &&

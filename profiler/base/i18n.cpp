@@ -1,5 +1,6 @@
 #include "profiler/base/i18n.h"
 
+#include <atomic>
 #include <charconv>
 #include <memory>
 #include <mutex>
@@ -74,11 +75,14 @@ Texts& TheTexts() {
   return *texts;
 }
 
-thread_local int in_english = 0;
+thread_local int in_english = 0, in_language = 0;
+std::atomic<bool> keep_english = false;
+
+bool IsEnglish() { return in_english > 0 || (keep_english && in_language == 0); }
 
 // Null: texts stay English.
 Translator TheTranslator() {
-  if (in_english > 0) return nullptr;
+  if (IsEnglish()) return nullptr;
   Texts& texts = TheTexts();
   const std::shared_lock lock(texts.mutex);
   return texts.translator;
@@ -133,6 +137,11 @@ Found FormatOf(std::string_view text) {
 InEnglish::InEnglish() { ++in_english; }
 InEnglish::~InEnglish() { --in_english; }
 
+void KeepEnglish(bool keep) { keep_english = keep; }
+bool KeepsEnglish() { return keep_english; }
+InLanguage::InLanguage() { ++in_language; }
+InLanguage::~InLanguage() { --in_language; }
+
 void SetTranslator(Translator translator) {
   Texts& texts = TheTexts();
   const std::unique_lock lock(texts.mutex);
@@ -143,18 +152,24 @@ void SetTranslator(Translator translator) {
 const std::string& Text(std::string_view english) {
   Texts& texts = TheTexts();
   const std::string key(english);
+  const bool stays_english = IsEnglish();
   Translator translator = nullptr;
-  if (in_english == 0) {
+  {
     const std::shared_lock lock(texts.mutex);
-    if (const auto found = texts.shown.find(key); found != texts.shown.end()) return *found->second;
-    translator = texts.translator;
+    if (stays_english) {
+      if (const auto found = texts.kept.find(key); found != texts.kept.end()) return *found->second;
+    } else {
+      if (const auto found = texts.shown.find(key); found != texts.shown.end())
+        return *found->second;
+      translator = texts.translator;
+    }
   }
   std::string text = translator != nullptr ? translator(key) : std::string();
   if (text.empty()) text = key;
   const std::unique_lock lock(texts.mutex);
   std::unique_ptr<const std::string>& kept = texts.kept[text];
   if (kept == nullptr) kept = std::make_unique<const std::string>(text);
-  if (translator == texts.translator && in_english == 0) texts.shown[key] = kept.get();
+  if (translator == texts.translator && !stays_english) texts.shown[key] = kept.get();
   return *kept;
 }
 
@@ -210,7 +225,7 @@ std::string FormatEnglish(std::string_view english, fmt::format_args arguments) 
 }
 
 std::string FormatTranslated(const std::string& english, fmt::format_args arguments) {
-  if (in_english > 0) KnowFormat(english);  // Shown() may translate it afterwards
+  if (IsEnglish()) KnowFormat(english);  // Shown() may translate it afterwards
   const std::string& text = Text(english);
   if (text != english) {
     try {

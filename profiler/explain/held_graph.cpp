@@ -27,7 +27,7 @@ HeldGraph FindHeldGraph(const trace::Trace& trace) {
       "{} in {} from a forward pass are still live when the recording ends, but the recording has "
       "no backward pass. If the program needs no backward pass, run the model under "
       "torch.no_grad() or torch.inference_mode(): autograd then keeps no activations.",
-      run::FormatBytes(held.bytes), run::Counted(held.blocks, "block", "blocks"));
+      run::FormatBytes(held.bytes), i18n::Format("{} blocks", held.blocks));
   return held;
 }
 

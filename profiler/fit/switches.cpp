@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/fit/leave_out.h"
 
 namespace vramscope::fit {
@@ -282,7 +283,7 @@ class Search {
       std::vector<Planned> planned;
       for (const SwitchSet& set : sets)
         planned.push_back(std::ranges::find(hopeful, set) == hopeful.end()
-                              ? Planned{.error = "not planned: saves far too little"}
+                              ? Planned{.error = i18n::Text("not planned: saves far too little")}
                               : PlanOf(set));
       return planned;
     };

@@ -306,11 +306,11 @@ bool PickleReader::Global(uint8_t opcode) {
       name = fmt::format("{}.{}", Printable(rest.substr(0, first)),
                          Printable(rest.substr(first + 1, second - first - 1)));
   }
-  return Refuse(fmt::format("opcode {} would import '{}', which a snapshot never needs; refused",
-                            opcode == kGlobal ? "GLOBAL"
-                            : opcode == kInst ? "INST"
-                                              : "STACK_GLOBAL",
-                            name));
+  return Refuse(i18n::Format("opcode {} would import '{}', which a snapshot never needs; refused",
+                             opcode == kGlobal ? "GLOBAL"
+                             : opcode == kInst ? "INST"
+                                               : "STACK_GLOBAL",
+                             name));
 }
 
 bool PickleReader::Step(uint8_t opcode) {
@@ -402,7 +402,7 @@ bool PickleReader::Step(uint8_t opcode) {
       return Global(opcode);
     default:
       return Refuse(
-          fmt::format("{}, which a snapshot never needs; refused", RefusedOpcode(opcode)));
+          i18n::Format("{}, which a snapshot never needs; refused", RefusedOpcode(opcode)));
   }
 }
 

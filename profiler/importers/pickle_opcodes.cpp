@@ -1,6 +1,6 @@
 #include "profiler/importers/pickle_opcodes.h"
 
-#include <fmt/format.h>
+#include "profiler/base/i18n.h"
 
 namespace vramscope::importers {
 namespace {
@@ -12,47 +12,47 @@ struct Refused {
 };
 
 constexpr Refused kRefused[] = {
-    {'R', "REDUCE", "calls a function"},
-    {'b', "BUILD", "sets the state of an object"},
-    {'o', "OBJ", "builds an object"},
-    {0x81, "NEWOBJ", "builds an object"},
-    {0x92, "NEWOBJ_EX", "builds an object"},
-    {0x82, "EXT1", "imports a registered object"},
-    {0x83, "EXT2", "imports a registered object"},
-    {0x84, "EXT4", "imports a registered object"},
-    {'P', "PERSID", "asks the program for an object"},
-    {'Q', "BINPERSID", "asks the program for an object"},
-    {0x97, "NEXT_BUFFER", "asks the program for a buffer"},
-    {0x98, "READONLY_BUFFER", "asks the program for a buffer"},
-    {0x96, "BYTEARRAY8", "makes a byte array"},
-    {'B', "BINBYTES", "makes bytes"},
-    {'C', "SHORT_BINBYTES", "makes bytes"},
-    {0x8e, "BINBYTES8", "makes bytes"},
-    {'T', "BINSTRING", "makes a string of Python 2"},
-    {'U', "SHORT_BINSTRING", "makes a string of Python 2"},
-    {0x8d, "BINUNICODE8", "makes a string of 4 GiB and more"},
-    {0x8b, "LONG4", "makes a number of more than 255 bytes"},
-    {0x8f, "EMPTY_SET", "makes a set"},
-    {0x90, "ADDITEMS", "fills a set"},
-    {0x91, "FROZENSET", "makes a set"},
-    {'0', "POP", "drops a value"},
-    {'1', "POP_MARK", "drops values"},
-    {'2', "DUP", "duplicates a value"},
-    {'I', "INT", "is of protocol 0"},
-    {'L', "LONG", "is of protocol 0"},
-    {'F', "FLOAT", "is of protocol 0"},
-    {'S', "STRING", "is of protocol 0"},
-    {'V', "UNICODE", "is of protocol 0"},
-    {'g', "GET", "is of protocol 0"},
-    {'p', "PUT", "is of protocol 0"},
+    {'R', "REDUCE", TEXT_MARK("calls a function")},
+    {'b', "BUILD", TEXT_MARK("sets the state of an object")},
+    {'o', "OBJ", TEXT_MARK("builds an object")},
+    {0x81, "NEWOBJ", TEXT_MARK("builds an object")},
+    {0x92, "NEWOBJ_EX", TEXT_MARK("builds an object")},
+    {0x82, "EXT1", TEXT_MARK("imports a registered object")},
+    {0x83, "EXT2", TEXT_MARK("imports a registered object")},
+    {0x84, "EXT4", TEXT_MARK("imports a registered object")},
+    {'P', "PERSID", TEXT_MARK("asks the program for an object")},
+    {'Q', "BINPERSID", TEXT_MARK("asks the program for an object")},
+    {0x97, "NEXT_BUFFER", TEXT_MARK("asks the program for a buffer")},
+    {0x98, "READONLY_BUFFER", TEXT_MARK("asks the program for a buffer")},
+    {0x96, "BYTEARRAY8", TEXT_MARK("makes a byte array")},
+    {'B', "BINBYTES", TEXT_MARK("makes bytes")},
+    {'C', "SHORT_BINBYTES", TEXT_MARK("makes bytes")},
+    {0x8e, "BINBYTES8", TEXT_MARK("makes bytes")},
+    {'T', "BINSTRING", TEXT_MARK("makes a string of Python 2")},
+    {'U', "SHORT_BINSTRING", TEXT_MARK("makes a string of Python 2")},
+    {0x8d, "BINUNICODE8", TEXT_MARK("makes a string of 4 GiB and more")},
+    {0x8b, "LONG4", TEXT_MARK("makes a number of more than 255 bytes")},
+    {0x8f, "EMPTY_SET", TEXT_MARK("makes a set")},
+    {0x90, "ADDITEMS", TEXT_MARK("fills a set")},
+    {0x91, "FROZENSET", TEXT_MARK("makes a set")},
+    {'0', "POP", TEXT_MARK("drops a value")},
+    {'1', "POP_MARK", TEXT_MARK("drops values")},
+    {'2', "DUP", TEXT_MARK("duplicates a value")},
+    {'I', "INT", TEXT_MARK("is of protocol 0")},
+    {'L', "LONG", TEXT_MARK("is of protocol 0")},
+    {'F', "FLOAT", TEXT_MARK("is of protocol 0")},
+    {'S', "STRING", TEXT_MARK("is of protocol 0")},
+    {'V', "UNICODE", TEXT_MARK("is of protocol 0")},
+    {'g', "GET", TEXT_MARK("is of protocol 0")},
+    {'p', "PUT", TEXT_MARK("is of protocol 0")},
 };
 
 }  // namespace
 
 std::string RefusedOpcode(uint8_t opcode) {
   for (const Refused& r : kRefused)
-    if (r.code == opcode) return fmt::format("opcode {}, which {}", r.name, r.does);
-  return fmt::format("{:#04x}, which is no opcode of pickle", opcode);
+    if (r.code == opcode) return i18n::Format("opcode {}, which {}", r.name, i18n::Text(r.does));
+  return i18n::Format("{:#04x}, which is no opcode of pickle", opcode);
 }
 
 }  // namespace vramscope::importers

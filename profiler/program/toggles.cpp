@@ -213,13 +213,13 @@ absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform) {
 }
 
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b) {
-  if (a == b) return fmt::format("{} occurs twice", a);
+  if (a == b) return i18n::Format("{} occurs twice", a);
   const Toggle *first = FindToggle(all, a), *second = FindToggle(all, b);
   const auto excludes = [](const Toggle* one, std::string_view other) {
     return one != nullptr && std::ranges::find(one->excludes, other) != one->excludes.end();
   };
   if (!excludes(first, b) && !excludes(second, a)) return "";
-  return fmt::format("{} and {} exclude each other", a, b);
+  return i18n::Format("{} and {} exclude each other", a, b);
 }
 
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,

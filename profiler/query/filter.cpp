@@ -213,7 +213,7 @@ class FilterParser {
       return Comparison(*field, *relation);
     }
     at_ = begin;
-    const absl::StatusOr<std::string> text = Value("a field or a text");
+    const absl::StatusOr<std::string> text = Value(i18n::Text("a field or a text"));
     if (!text.ok()) return text.status();
     return Add({.text = Lower(*text)});
   }
@@ -241,7 +241,7 @@ class FilterParser {
     if (measure != Measure::kText && contains)
       return Error(begin, i18n::Format("{} is a number; compare it with =, !=, <, <=, > or >=",
                                        Name(field)));
-    const absl::StatusOr<std::string> value = Value("a value");
+    const absl::StatusOr<std::string> value = Value(i18n::Text("a value"));
     if (!value.ok()) return value.status();
     if (measure == Measure::kText) {
       node.text = Lower(*value);

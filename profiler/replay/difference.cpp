@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::replay {
 namespace {
 
@@ -40,19 +42,19 @@ std::optional<Found> Find(const CachingAllocator& model, uint64_t address) {
 std::string Bytes(uint64_t bytes) { return Grouped(bytes) + " B"; }
 
 std::string Text(const allocator::Segment& s) {
-  return fmt::format("{}, {} pool, stream {}{}{}", Bytes(s.bytes),
-                     s.pool == trace::Pool::kSmall ? "small" : "large", s.stream,
-                     s.mempool != 0
-                         ? fmt::format(", private pool {}.{}", s.mempool >> 16, s.mempool & 0xffff)
-                         : std::string(),
-                     s.expandable ? ", expandable" : "");
+  return i18n::Format(
+      "{}, {} pool, stream {}{}{}", Bytes(s.bytes),
+      s.pool == trace::Pool::kSmall ? i18n::Text("small") : i18n::Text("large"), s.stream,
+      s.mempool != 0 ? i18n::Format(", private pool {}.{}", s.mempool >> 16, s.mempool & 0xffff)
+                     : std::string(),
+      s.expandable ? i18n::Text(", expandable") : std::string());
 }
 
 std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, const Choice& c) {
   const uint64_t size = CachingAllocator::RoundSize(c.bytes, conf);
-  const std::string need = fmt::format("{} are needed", Bytes(size));
+  const std::string need = i18n::Format("{} are needed", Bytes(size));
   if (c.recorded_asks_driver) {
-    return fmt::format(
+    return i18n::Format(
         "{}; the model has a cached block at {:#x}. The recording requests memory from the device: "
         "there the block was still in use, is reserved for larger requests (max_split_size_mb), or "
         "belongs to another pool",
@@ -60,54 +62,54 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
   }
   const std::optional<Found> at = Find(model, c.recorded);
   if (!at.has_value()) {
-    return fmt::format("{}; the recorded address is in no segment of the model", need);
+    return i18n::Format("{}; the recorded address is in no segment of the model", need);
   }
   const allocator::Block& b = at->block.block;
   const std::string asks =
       c.model.has_value()
-          ? fmt::format("the model's best fit is at {:#x}", *c.model)
-          : std::string("the model finds no cached block and requests memory from the device");
+          ? i18n::Format("the model's best fit is at {:#x}", *c.model)
+          : i18n::Text("the model finds no cached block and requests memory from the device");
   if (at->segment.stream != c.stream || at->segment.mempool != c.mempool) {
-    return fmt::format("{}; {}. The recorded block is in a segment of {}", need, asks,
-                       Text(at->segment));
+    return i18n::Format("{}; {}. The recorded block is in a segment of {}", need, asks,
+                        Text(at->segment));
   }
   if (at->block.live && !(c.model.has_value() && *c.model == b.address)) {
-    return fmt::format(
+    return i18n::Format(
         "{}; {}. At the recorded address the model has a block in use ({} at {:#x}): in the "
         "recording, its free is missing or late, or the block is shorter",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
   // A live block here can be the new one, because CauseOf() runs after the model's allocation.
   if (at->block.live && b.address != c.recorded) {
-    return fmt::format(
+    return i18n::Format(
         "{}; {}. The recorded block begins {} after it, in the same free block of the model: a "
         "block before it is missing in the recording, or has a tail that is not stated",
         need, asks, Bytes(c.recorded - b.address));
   }
   if (b.address != c.recorded && !at->block.live) {
-    return fmt::format(
+    return i18n::Format(
         "{}; {}. The recorded block begins {} into a free block of the model ({} at {:#x}): a "
         "block before it is missing in the recording, or has a tail that is not stated",
         need, asks, Bytes(c.recorded - b.address), Bytes(b.bytes_rounded), b.address);
   }
   if (!at->block.live && b.bytes_rounded < size) {
-    return fmt::format(
+    return i18n::Format(
         "{}; {}. Where the recorded block begins, the model has only {} free: in the recording, "
         "the memory after it must have been free too",
         need, asks, Bytes(b.bytes_rounded));
   }
   if (!at->block.live && !at->block.mapped) {
-    return fmt::format("{}; {}. In the model, no memory is mapped at the recorded address", need,
-                       asks);
+    return i18n::Format("{}; {}. In the model, no memory is mapped at the recorded address", need,
+                        asks);
   }
   if (c.model.has_value()) {
-    return fmt::format(
+    return i18n::Format(
         "{}; {}, and the recording uses {} at {:#x}. In the recording, the smaller block was not "
         "free (another stream still used it), or smaller than it seems (a tail that is not "
         "stated), or other settings round the request differently",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
-  return fmt::format(
+  return i18n::Format(
       "{}; {}, although the recorded block has {} free: a setting forbids its use "
       "(max_split_size_mb)",
       need, asks, Bytes(b.bytes_rounded));
@@ -130,11 +132,12 @@ std::string CauseOfRetained(const CachingAllocator& model, uint64_t address, uin
     }
   }
   if (!first.has_value()) {
-    return "nothing is in use there in the model: the recording released it for another reason "
-           "(garbage collection, a released pool)";
+    return i18n::Text(
+        "nothing is in use there in the model: the recording released it for another reason "
+        "(garbage collection, a released pool)");
   }
-  return fmt::format("in the model {} are in use there, the first at {:#x}", Bytes(used),
-                     first->address);
+  return i18n::Format("in the model {} are in use there, the first at {:#x}", Bytes(used),
+                      first->address);
 }
 
 }  // namespace vramscope::replay

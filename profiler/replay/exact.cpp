@@ -118,11 +118,12 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const bool same_bytes = wanted.expandable || s.bytes == wanted.bytes;
     if (next->kind != EventKind::kSegmentAlloc || !same_bytes || s.stream != wanted.stream ||
         s.pool != wanted.pool || s.mempool != wanted.mempool || s.expandable != wanted.expandable) {
-      Differ(next->event, fmt::format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
-             next->kind != EventKind::kSegmentAlloc ? "the recording maps pages instead"
-             : s.bytes != wanted.bytes              ? "another large_segment_size_mb or "
-                                                      "roundup_power2_divisions would request another size"
-                                       : "the request belongs to another stream or pool");
+      Differ(next->event, i18n::Format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
+             next->kind != EventKind::kSegmentAlloc ? i18n::Text("the recording maps pages instead")
+             : s.bytes != wanted.bytes
+                 ? i18n::Text("another large_segment_size_mb or roundup_power2_divisions would "
+                              "request another size")
+                 : i18n::Text("the request belongs to another stream or pool"));
       return std::nullopt;
     }
     next->done = true;
@@ -135,9 +136,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (next == nullptr) return false;
     if (next->kind != EventKind::kSegmentMap || next->address != address || next->bytes != bytes) {
       Differ(next->event,
-             fmt::format("pages: recorded {} at {:#x}, model {} at {:#x}", Bytes(next->bytes),
-                         next->address, Bytes(bytes), address),
-             "the model maps the lowest addresses with enough room");
+             i18n::Format("pages: recorded {} at {:#x}, model {} at {:#x}", Bytes(next->bytes),
+                          next->address, Bytes(bytes), address),
+             i18n::Text("the model maps the lowest addresses with enough room"));
       return false;
     }
     next->done = true;
@@ -285,10 +286,10 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                    .recorded_asks_driver = left,
                    .model = got.ok() ? std::optional(got->address) : std::nullopt});
       Differ(i,
-             fmt::format(
+             i18n::Format(
                  "alloc of {} on stream {}: recorded at {:#x}{}, model {}", Bytes(bytes), stream,
-                 a.address[id], left ? " in a new segment" : "",
-                 got.ok() ? fmt::format("at {:#x}", got->address) : std::string("finds no memory")),
+                 a.address[id], left ? i18n::Text(" in a new segment") : std::string(),
+                 got.ok() ? i18n::Format("at {:#x}", got->address) : i18n::Text("finds no memory")),
              cause);
     }
     window_.clear();
@@ -342,8 +343,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const absl::StatusOr<Block> got = model_->Malloc(bytes, stream);
     failing_ = false;
     if (got.ok()) {
-      Differ(i, fmt::format("a request of {} ran out of memory", Bytes(bytes)),
-             fmt::format("the model serves it from a cached block at {:#x}", got->address));
+      Differ(i, i18n::Format("a request of {} ran out of memory", Bytes(bytes)),
+             i18n::Format("the model serves it from a cached block at {:#x}", got->address));
     }
     if (!differed_) LeftOver();
     window_.clear();
@@ -382,8 +383,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const auto asked = std::find_if(window_.begin(), window_.end(),
                                     [](const Recorded& r) { return !r.gives_back(); });
     if (asked != window_.end() && asked->kind != EventKind::kOutOfMemory) {
-      Differ(asked->event, fmt::format("{} without a request", Text(asked->segment)),
-             "the allocation that caused it is not in the recording");
+      Differ(asked->event, i18n::Format("{} without a request", Text(asked->segment)),
+             i18n::Text("the allocation that caused it is not in the recording"));
       return Resync(i - 1);
     }
     if (!EmptyCache()) return Resync(i - 1);
@@ -406,10 +407,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   void LeftOver() {
     for (const Recorded& r : window_) {
       if (r.done || !r.gives_back()) continue;
-      Differ(r.event,
-             fmt::format("{} at {:#x} is released to the device in the recording, not in the model",
-                         Bytes(r.bytes), r.address),
-             CauseOfRetained(*model_, r.address, r.bytes));
+      Differ(
+          r.event,
+          i18n::Format("{} at {:#x} is released to the device in the recording, not in the model",
+                       Bytes(r.bytes), r.address),
+          CauseOfRetained(*model_, r.address, r.bytes));
       return;
     }
   }
@@ -423,11 +425,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     }
     if (s.expandable && kind == EventKind::kSegmentFree) return;  // releases only addresses
     Differ(at_,
-           fmt::format("{} at {:#x} is released to the device in the model, not in the recording",
-                       Bytes(bytes), address),
-           fmt::format("it is free in the model ({}): in the recording it may still be in use, or "
-                       "the device was not full",
-                       Text(s)));
+           i18n::Format("{} at {:#x} is released to the device in the model, not in the recording",
+                        Bytes(bytes), address),
+           i18n::Format("it is free in the model ({}): in the recording it may still be in use, or "
+                        "the device was not full",
+                        Text(s)));
   }
 
   // Returns the recorded event for the model's next call of the driver; null: no memory is left.
@@ -452,8 +454,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   }
   void DifferInFree(EventIndex i, uint64_t id, const absl::Status& status) {
     Differ(i,
-           fmt::format("free of {:#x} ({})", trace_.allocations.address[id],
-                       Bytes(trace_.allocations.bytes[id])),
+           i18n::Format("free of {:#x} ({})", trace_.allocations.address[id],
+                        Bytes(trace_.allocations.bytes[id])),
            std::string(status.message()));
   }
 

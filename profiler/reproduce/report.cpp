@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "profiler/base/i18n.h"
 #include "profiler/exporters/json_text.h"
 
 namespace vramscope::reproduce {
@@ -19,8 +20,10 @@ constexpr std::string_view kHead =
     ".off{color:#b00;font-weight:bold}.not{color:#777}code{background:#f4f4f4}h2{margin-top:2em}"
     "p{max-width:50em}</style><body><h1>Published experiments, planned again</h1>";
 
+constexpr std::string_view kOff = TEXT_MARK("out of tolerance");
+
 std::string_view Class(std::string_view verdict) {
-  return verdict == "within" ? "within" : verdict == "off" ? "off" : "not";
+  return verdict == "within" ? "within" : verdict == kOff ? "off" : "not";
 }
 
 std::string Row(const FigureResult& result) {
@@ -67,6 +70,10 @@ std::string Section(const Session& session, const Result& result) {
 
 }  // namespace
 
+std::string ShownFigure(const std::string& name) {
+  return name.find(' ') == std::string::npos ? name : i18n::Text(name);
+}
+
 std::string ValueText(const Figure& figure, double value) {
   const double scaled = value / figure.scale();
   if (figure.unit == "count" || figure.unit == "B" || figure.unit == "event")
@@ -99,16 +106,16 @@ std::string ToleranceText(const Figure& figure) {
 }
 
 std::string_view VerdictText(const FigureResult& result) {
-  if (!result.predicted.has_value()) return "not run";
-  if (!result.within.has_value()) return "shown";
-  return *result.within ? "within" : "off";
+  if (!result.predicted.has_value()) return TEXT_MARK("not run");
+  if (!result.within.has_value()) return TEXT_MARK("not judged");
+  return *result.within ? TEXT_MARK("within") : kOff;
 }
 
 std::string_view VerdictText(const Result& result) {
-  if (result.state == State::kNotRun) return "not run";
-  if (!result.within.has_value()) return "shown";
-  if (*result.within) return "within";
-  return result.state == State::kPartly ? "partly run" : "off";
+  if (result.state == State::kNotRun) return TEXT_MARK("not run");
+  if (!result.within.has_value()) return TEXT_MARK("not judged");
+  if (*result.within) return TEXT_MARK("within");
+  return result.state == State::kPartly ? TEXT_MARK("partly run") : kOff;
 }
 
 std::string SettingsText(const Settings& settings) {
@@ -120,15 +127,16 @@ std::string SettingsText(const Settings& settings) {
 
 std::string SolvedText(const Solved& solved) {
   if (!solved.value.has_value())
-    return fmt::format("{} ({}) could not be solved for: {}", solved.open->name, solved.open->what,
-                       std::string(solved.status.message()));
-  return fmt::format(
+    return i18n::Format("{} ({}) could not be solved for: {}", solved.open->name,
+                        i18n::Text(solved.open->what), std::string(solved.status.message()));
+  return i18n::Format(
       "{} = {} ({}): left open by the publication, computed from {} of {} and kept for all others",
-      solved.open->name, *solved.value, solved.open->what, solved.open->figure,
+      solved.open->name, *solved.value, i18n::Text(solved.open->what), solved.open->figure,
       solved.open->experiment);
 }
 
 std::string HtmlReport(const Session& session, const std::vector<Result>& results) {
+  const i18n::InEnglish english;  // the page is for readers of any language
   const Score score = ScoreOf(results);
   std::string html(kHead);
   html += fmt::format(

@@ -236,7 +236,7 @@ void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
       {TEXT_MARK("prepare_model_for_kbit_training is not called. Calling it "
                  "(prepare_kbit_training=true) casts norms, embeddings and the output "
                  "layer to fp32; the output layer and the embedding then need this much more"),
-       "setting: prepare_kbit_training",
+       i18n::English("setting: {}", "prepare_kbit_training"),
        2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
 }
 

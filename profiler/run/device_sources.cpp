@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "profiler/base/i18n.h"
 #include "resources/embedded_file.h"
 
 namespace vramscope::run {
@@ -27,6 +28,74 @@ constexpr std::array<std::string_view, 12> kSourced = {"memory",
                                                        "bf16",
                                                        "peers"};
 constexpr std::string_view kMigFigure = "mig";  // only for GPUs with MIG
+
+// Formats of assumptions in resources/devices. update.py collects the texts of that folder that no
+// format results in, and those of resources/device_sources.json.
+constexpr std::string_view kFormats[] = {
+    TEXT_MARK("{}, in a log whose address was not kept"),
+    TEXT_MARK("{} (whole MiB)"),
+    TEXT_MARK("{}, ECC on"),
+    TEXT_MARK("{}; no measurement of this card"),
+    TEXT_MARK("{}; no measurement of this compute capability"),
+    TEXT_MARK("total_memory that Ultralytics YOLO printed, {}"),
+    TEXT_MARK("total_memory that {} printed"),
+    TEXT_MARK("total_memory that {} printed, driver {}"),
+    TEXT_MARK("total_memory that PyTorch printed of 2026 (whole MiB)"),
+    TEXT_MARK("total_memory that PyTorch printed of 2026 (in MiB)"),
+    TEXT_MARK("total_memory and L2_cache_size that PyTorch printed: {} (TechPowerUp has {})"),
+    TEXT_MARK("multi_processor_count that {} printed: {} (TechPowerUp has {})"),
+    TEXT_MARK("PyTorch printed {}"),
+    TEXT_MARK("{} that {} showed (rounded)"),
+    TEXT_MARK("{} that a public note states of such a system (rounded)"),
+    TEXT_MARK("multiprocessors in a test of FastVideo: {}"),
+    TEXT_MARK("{}; newer drivers leave some {} MiB less"),
+    TEXT_MARK("{}; newer drivers leave {} MiB"),
+    TEXT_MARK("{} of early {}"),
+    TEXT_MARK("total that {} printed"),
+    TEXT_MARK("total that {} printed, {}"),
+    TEXT_MARK("a miner"),
+    TEXT_MARK("hashcat's kind of program"),
+    TEXT_MARK("total that a public note states for a system with Ollama"),
+    TEXT_MARK("total that a public note states, driver {} (CUDA {}, whole MiB)"),
+    TEXT_MARK("driver for CUDA {}"),
+    TEXT_MARK("deviceQuery, driver for CUDA {}"),
+    TEXT_MARK(
+        "a process's memory less PyTorch's pool, in out-of-memory messages of PyTorch 2.x whose "
+        "addresses were not kept: {}"),
+    TEXT_MARK("{}; a bare context {} MiB"),
+    TEXT_MARK("{} (one reading)"),
+    TEXT_MARK("{} (one reading, a card of {})"),
+    TEXT_MARK("{} (one reading; other cards of 24 GB up to {})"),
+    TEXT_MARK(
+        "60 MiB and 2.9 MiB an SM, fitted to the measured cards of compute capability 8.6 and "
+        "8.9"),
+    TEXT_MARK("120 MiB and 3.1 MiB an SM, fitted to the measured cards of compute capability 12.0"),
+    TEXT_MARK("5.1 MiB an SM, as the measured H100"),
+    TEXT_MARK("between 420 MiB of a bare context and 500 MiB on an A100, less for half the SMs"),
+    TEXT_MARK("as the {}"),
+    TEXT_MARK("as the H100 SXM5, at this GPU's clock"),
+    TEXT_MARK(
+        "as the H100 SXM5 and the H200; fp32 from multiprocessors and clock (the data sheet has "
+        "44, which 78 of them reach at no clock of the chip)"),
+    TEXT_MARK("as the rates are to the B200's"),
+    TEXT_MARK("as the HGX boards of the generation were stated"),
+    TEXT_MARK("as the other cards of the generation, {} % of the size on the box"),
+    TEXT_MARK("as the GeForce cards since compute capability 7.5"),
+    TEXT_MARK("as the RTX 6000 Ada, on which a changed driver is what people use to get it "
+              "(aikitoria/open-gpu-kernel-modules#38)"),
+    TEXT_MARK("as the Orin Nano 8GB, the same module in another mode of power"),
+    TEXT_MARK("as the {}, of the same size"),
+    TEXT_MARK("as the {}, twice, of the same size"),
+    TEXT_MARK("as the {}, of the same memory"),
+    TEXT_MARK("as the {}, of the same chip"),
+    TEXT_MARK("as the {}, the same chip"),
+    TEXT_MARK("as the {}, of the same chip and size"),
+    TEXT_MARK("as the {}, the same chip and size"),
+    TEXT_MARK("as the {}, of the same generation"),
+    TEXT_MARK("{} % of the size on the box, as the {}"),
+    TEXT_MARK("H100 and H200"),
+    TEXT_MARK("P100 of 16 GB"),
+};
 
 struct KnownDocument {
   std::string title, address;
@@ -132,6 +201,11 @@ void FigureSources::Give(const std::vector<std::string>& figures, std::string_vi
   Remove(read, figures);
   Remove(assumptions, figures);
   if (!figures.empty()) read.insert(read.begin(), {std::string(by), "", figures});
+}
+
+std::string ShownSource(std::string_view text) {
+  i18n::Know(kFormats);
+  return i18n::Shown(text);
 }
 
 absl::StatusOr<FigureSources> ParseFigureSources(const nlohmann::json& row) {

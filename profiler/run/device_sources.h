@@ -46,6 +46,9 @@ struct FigureSources {
   void Give(const std::vector<std::string>& figures, std::string_view by);
 };
 
+// Translates a title or an assumption of FigureSources.
+std::string ShownSource(std::string_view text);
+
 // `row`: an object with "sources" {document: [figures]} and "assumed" {"figure,figure": how}.
 // Errors: a figure is in neither or in both, a document is unknown, an assumption has no reason.
 absl::StatusOr<FigureSources> ParseFigureSources(const nlohmann::json& row);

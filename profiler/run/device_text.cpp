@@ -275,10 +275,10 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   d.peers = Peers::kNone;
   d.sources.Take("mig", {"memory", "multiprocessors"});
   d.sources.Assume({"l2", "memory_bus", "bandwidth"},
-                   "in proportion to its memory, by NVIDIA's MIG user guide");
-  d.sources.Assume({"fp32", "tf32", "bf16"}, "in proportion to its multiprocessors");
-  d.sources.Assume({"context"}, "as of the whole GPU");
-  d.sources.Give({"peers"}, "slices cannot access another GPU's memory");
+                   TEXT_MARK("in proportion to its memory, by NVIDIA's MIG user guide"));
+  d.sources.Assume({"fp32", "tf32", "bf16"}, TEXT_MARK("in proportion to its multiprocessors"));
+  d.sources.Assume({"context"}, TEXT_MARK("as of the whole GPU"));
+  d.sources.Give({"peers"}, TEXT_MARK("slices cannot access another GPU's memory"));
   d.source = fmt::format("a MIG slice of {}: {}", whole.name, d.sources.Text());
   return d;
 }
@@ -367,7 +367,7 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
   if (open("tf32")) d.tf32_flops = d.fp32_flops * (like.tf32_flops / like.fp32_flops);
   if (open("bf16")) d.bf16_flops = d.fp32_flops * (like.bf16_flops / like.fp32_flops);
   if (open("peers")) d.peers = like.peers;
-  d.sources.Give(FiguresAmong(given), "given");
+  d.sources.Give(FiguresAmong(given), TEXT_MARK("given"));
   d.sources.Assume(assumed, "as the " + like.name);
   d.source = d.sources.Text();
 }
@@ -388,9 +388,9 @@ void Change(Device& d, const Device& base, const std::set<std::string_view>& giv
     if (!given.contains("fp32")) d.fp32_flops *= faster;
     if (!given.contains("tf32")) d.tf32_flops *= faster;
     if (!given.contains("bf16")) d.bf16_flops *= faster;
-    d.sources.Assume({"fp32", "tf32", "bf16"}, "by multiprocessors and clock");
+    d.sources.Assume({"fp32", "tf32", "bf16"}, TEXT_MARK("by multiprocessors and clock"));
   }
-  d.sources.Give(FiguresAmong(given), "given");
+  d.sources.Give(FiguresAmong(given), TEXT_MARK("given"));
   d.source = d.sources.Text();
 }
 

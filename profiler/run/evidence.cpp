@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::run {
 namespace {
 
@@ -25,8 +27,10 @@ std::optional<Evidence> EvidenceOf(const RunConfig& config) {
     return std::nullopt;
   return Evidence{
       kReservedWithin,
-      "A training step of this run was recorded on a GPU: every allocation and free of the plan's "
-      "last step equals the recording's, and reserved memory differed by at most 40 MiB."};
+      TEXT_MARK(
+          "A training step of this run was recorded on a GPU: every allocation and free of the "
+          "plan's last step equals the recording's, and reserved memory differed by at most 40 "
+          "MiB.")};
 }
 
 }  // namespace vramscope::run

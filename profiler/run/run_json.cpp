@@ -93,7 +93,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
   bool string(std::string& value) override {
     if (in_device_) return Figure(value);
     if (in_list_) {
-      if (value.empty()) return Wrong("\"\" in the list");
+      if (value.empty()) return Wrong(i18n::Text("\"\" in the list"));
       list_ += (list_.empty() ? "" : ",") + value;
       return true;
     }

@@ -54,10 +54,10 @@ std::string ShortSeqText(const RunConfig& config) {
   const std::string& lengths = config.Get("lengths");
   const std::string text = SeqText(config);
   if (lengths.empty() && !config.Get("samples.file").empty()) {
-    return fmt::format("{} up to {}", text.substr(text.rfind('/') + 1).substr(0, 40), config.seq);
+    return i18n::Format("{} up to {}", text.substr(text.rfind('/') + 1).substr(0, 40), config.seq);
   }
   if (text.size() <= kFewCharacters) return text;
-  return fmt::format("{} lengths up to {}", std::ranges::count(text, ',') + 1, config.seq);
+  return i18n::Format("{} lengths up to {}", std::ranges::count(text, ',') + 1, config.seq);
 }
 
 }  // namespace vramscope::run

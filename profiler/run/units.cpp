@@ -137,10 +137,6 @@ std::string_view Nearest(std::string_view text, const std::string_view* begin,
   return best;
 }
 
-std::string Counted(uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string FormatBytes(uint64_t bytes) {
   const double value = static_cast<double>(bytes);
   if (bytes < 1024) return fmt::format("{} B", bytes);

@@ -25,9 +25,6 @@ absl::StatusOr<double> ParseNumber(std::string_view text);
 std::string_view Nearest(std::string_view text, const std::string_view* begin,
                          const std::string_view* end);
 
-// "1 entry", "1234 entries".
-std::string Counted(uint64_t count, std::string_view one, std::string_view many);
-
 // Formats for display: "1.84 GiB"; in KiB below 1 MiB, and in MiB below 1 GiB.
 std::string FormatBytes(uint64_t bytes);
 

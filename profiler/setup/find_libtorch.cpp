@@ -58,7 +58,7 @@ fs::path BuildTreeTorch(const fs::path& program_folder) {
 // interpreter next to the program.
 std::vector<program::Interpreter> OwnPython(const fs::path& program_folder,
                                             const program::Places& places) {
-  constexpr const char* kOwn = "the Python that vramscope is installed in";
+  constexpr const char* kOwn = TEXT_MARK("the Python that vramscope is installed in");
   std::vector<program::Interpreter> out;
   for (fs::path at = program_folder; !at.empty() && at != at.parent_path(); at = at.parent_path()) {
     const std::string name = at.filename().string();
@@ -84,12 +84,13 @@ std::vector<program::Interpreter> ActivePythons(const program::Places& places) {
     return true;
   };
   if (!places.virtual_env.empty())
-    add(fs::path(places.virtual_env) / "bin/python3", "the environment of $VIRTUAL_ENV");
+    add(fs::path(places.virtual_env) / "bin/python3", TEXT_MARK("the environment of $VIRTUAL_ENV"));
   if (!places.conda_prefix.empty())
-    add(fs::path(places.conda_prefix) / "bin/python3", "the environment of $CONDA_PREFIX");
+    add(fs::path(places.conda_prefix) / "bin/python3",
+        TEXT_MARK("the environment of $CONDA_PREFIX"));
   for (std::string_view rest = places.path; !rest.empty();) {
     const size_t end = rest.find(':');
-    if (add(fs::path(rest.substr(0, end)) / "python3", "python3 of PATH")) break;
+    if (add(fs::path(rest.substr(0, end)) / "python3", TEXT_MARK("python3 of PATH"))) break;
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
   }
   return out;
@@ -145,7 +146,7 @@ LibTorch FindLibTorch(const SetupPlaces& places) {
     if (!take(places.torch_root, LibTorch::From::kEnvironment, "$VRAMSCOPE_TORCH_ROOT") &&
         out.rejected.empty())
       out.rejected.push_back(
-          fmt::format("$VRAMSCOPE_TORCH_ROOT is {}, which contains no torch/", places.torch_root));
+          i18n::Format("$VRAMSCOPE_TORCH_ROOT is {}, which contains no torch/", places.torch_root));
     return out;
   }
   if (const fs::path built = BuildTreeTorch(places.program_folder);

@@ -190,9 +190,9 @@ absl::Status DecodeActivities(std::string_view payload, std::vector<Activity>& a
     a.bytes = number(kBytes);
     if (coded_blocks && a.kind == ActivityKind::kOperand)
       whole = blocks.Decode(a.address, a.bytes, a.bytes) && whole;
-    if (!whole) return in.Bad(fmt::format("row {}: a value is cut off or out of range", row));
+    if (!whole) return in.Bad(i18n::Format("row {}: a value is cut off or out of range", row));
   }
-  if (!in.AllRead()) return in.Bad("bytes are left over in a column");
+  if (!in.AllRead()) return in.Bad(i18n::Text("bytes are left over in a column"));
   return absl::OkStatus();
 }
 

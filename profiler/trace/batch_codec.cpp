@@ -116,7 +116,8 @@ absl::Status BatchDecoder::Open(std::string_view payload) {
   *this = BatchDecoder();
   if (absl::Status s = in_.Open(payload, kShape); !s.ok()) return s;
   const uint64_t shift = in_.number(kTagAddressShift), unit = in_.number(kTagRoundingUnit);
-  if (shift > 63 || unit > (1u << 30)) return in_.Bad("bad address shift or rounding unit");
+  if (shift > 63 || unit > (1u << 30))
+    return in_.Bad(i18n::Text("bad address shift or rounding unit"));
   start_ = {.event = in_.number(kTagFirstEvent),
             .allocation = in_.number(kTagFirstAllocation),
             .segment = in_.number(kTagFirstSegment)};
@@ -127,7 +128,7 @@ absl::Status BatchDecoder::Open(std::string_view payload) {
 }
 
 size_t BatchDecoder::Fail(std::string_view what) {
-  status_ = in_.Bad(fmt::format("event {}: {}", start_.event + next_, what));
+  status_ = in_.Bad(i18n::Format("event {}: {}", start_.event + next_, what));
   return 0;
 }
 

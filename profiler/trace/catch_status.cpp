@@ -10,11 +10,12 @@
 namespace vramscope::trace {
 namespace {
 
+constexpr const char* kNotEnough = TEXT_MARK("this computer does not have enough free memory");
+
 // Statuses that are made in advance, when the program starts: copying a status needs no memory.
 // They are never destroyed, because threads may still fail while the program ends.
 struct Prepared {
-  absl::Status out_of_memory =
-      Make(absl::StatusCode::kResourceExhausted, "this computer does not have enough free memory");
+  absl::Status out_of_memory = Make(absl::StatusCode::kResourceExhausted, kNotEnough);
   absl::Status unexpected = Make(absl::StatusCode::kInternal, "unexpected error");
 
   static absl::Status Make(absl::StatusCode code, const char* text) noexcept {
@@ -33,16 +34,25 @@ union Kept {
 };
 const Kept kept;
 
+// Translated, if there is enough memory for that.
+absl::Status OutOfMemory() noexcept {
+  try {
+    return absl::ResourceExhaustedError(i18n::Text(kNotEnough));
+  } catch (...) {
+    return kept.prepared.out_of_memory;
+  }
+}
+
 }  // namespace
 
 absl::Status StatusOfException() noexcept {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return kept.prepared.out_of_memory;
+    return OutOfMemory();
   } catch (const std::length_error&) {
     // Some code wanted a container that is larger than the address space.
-    return kept.prepared.out_of_memory;
+    return OutOfMemory();
   } catch (const std::exception& e) {
     try {
       return absl::InternalError(i18n::Format("unexpected error: {}", e.what()));

@@ -6,8 +6,8 @@
 
 Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
 TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands
-and options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques. All but the first have the
-context "text".
+and options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques, published
+experiments and GPUs. All but the first have the context "text".
 """
 import argparse
 import ast
@@ -166,6 +166,39 @@ def texts_of_catalogue():
     return texts
 
 
+def texts_of_experiments():
+    """What `reproduce` and the window's page of published experiments show."""
+    texts = {}
+    for path in sorted((ROOT / "resources/experiments").glob("*.json")):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        found = [opened.get("what", "") for opened in document.get("open", [])]
+        for experiment in document["experiments"]:
+            found += [experiment["title"], experiment.get("note", "")]
+            for figure in experiment.get("figures", []):
+                found += [figure.get("why", ""), figure["name"] if " " in figure["name"] else ""]
+        for text in filter(None, found):
+            texts.setdefault(text, str(path.relative_to(ROOT)))
+    return texts
+
+
+def texts_of_devices():
+    """Where the figures of GPUs are from. Assumptions that a format results in are translated by that format."""
+    formats = [re.compile(".+".join(map(re.escape, value(text).split("{}"))))
+               for text in CALL.findall((ROOT / "profiler/run/device_sources.cpp").read_text(encoding="utf-8"))]
+    documents = json.loads((ROOT / "resources/device_sources.json").read_text(encoding="utf-8"))
+    texts = {document["title"]: "resources/device_sources.json" for document in documents.values()}
+    for path in sorted((ROOT / "resources/devices").glob("*.json")):
+        for device in json.loads(path.read_text(encoding="utf-8")):
+            found = [how for how in device.get("assumed", {}).values() if not any(f.fullmatch(how) for f in formats)]
+            for name in device.get("sources", {}):
+                document, _, part = name.partition("/")
+                if part and name not in documents and "address" not in documents[document]:
+                    found.append(f"{part} ({documents[document]['title']})")
+            for text in found:
+                texts.setdefault(text, str(path.relative_to(ROOT)))
+    return texts
+
+
 def write_literals(path, texts):
     """Writes `texts` as literals in a C++ file for lupdate, which reads neither JSON nor
 i18n::Text()."""
@@ -178,7 +211,7 @@ i18n::Text()."""
 
 def update(ts, tool):
     with tempfile.TemporaryDirectory() as scratch:
-        texts = texts_of_catalogue() | texts_of_emulated() | texts_of_toggles() | texts_of_help() | texts_of_code()
+        texts = texts_of_catalogue() | texts_of_experiments() | texts_of_devices() | texts_of_emulated() | texts_of_toggles() | texts_of_help() | texts_of_code()
         literals = pathlib.Path(scratch) / "texts.cpp"
         write_literals(literals, texts)
         subprocess.run(
@@ -216,6 +249,77 @@ list."""
             for text, where in texts_of_toggles().items() if "{}" in text and text not in known]
 
 
+def first_argument(source, start):
+    """The first argument of the call whose arguments begin at `start`, with literals as they are written."""
+    depth, at = 0, start
+    while at < len(source):
+        literal = re.compile(LITERAL).match(source, at)
+        if literal:
+            at = literal.end()
+            continue
+        if source[at] in "([{":
+            depth += 1
+        elif depth == 0 and source[at] in "),":
+            break
+        elif source[at] in ")]}":
+            depth -= 1
+        at += 1
+    return source[start:at].strip()
+
+
+def formats_of_python(node):
+    """The formats of the text that an expression makes, with {} for what is not a literal."""
+    if isinstance(node, ast.Constant):
+        return [str(node.value)]
+    if isinstance(node, ast.IfExp):
+        return formats_of_python(node.body) + formats_of_python(node.orelse)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return [re.sub("%[a-z]", "{}", text) for text in formats_of_python(node.left)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [left + right for left in formats_of_python(node.left) for right in formats_of_python(node.right)]
+    return ["{}"]
+
+
+def format_of_cpp(expression):
+    """The same for a C++ expression of literals and other operands of +."""
+    text, at = "", 0
+    for match in re.finditer(rf"(?:{LITERAL}\s*)+", expression):
+        text += ("{}" if expression[at:match.start()].strip(" +\n") else "") + value(match.group())
+        at = match.end()
+    return text + ("{}" if expression[at:].strip(" +\n") else "")
+
+
+def formats_of_assumptions():
+    """{format: file} of what emulated/ assumes, with {} for each argument. Texts that are arguments as a whole are "{}"."""
+    formats = {}
+    for path in sorted((ROOT / "emulated").rglob("*")):
+        if path.suffix == ".py":
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+                if name in ("assume", "assume_of", "lacks", "part") and node.args:
+                    for text in formats_of_python(node.args[0]):
+                        formats.setdefault(text, str(path.relative_to(ROOT)))
+        elif path.suffix == ".cpp":
+            source = path.read_text(encoding="utf-8")
+            for call in re.finditer(r"\b(?:Assume|AnswerAssumed)\(", source):
+                argument = first_argument(source, call.end())
+                if '"' in argument and "?" not in argument:
+                    formats.setdefault(format_of_cpp(argument), str(path.relative_to(ROOT)))
+    return formats
+
+
+def unknown_assumptions():
+    """Assumptions with arguments that profiler/trace/assumptions.cpp does not list. An argument may be a part of a text."""
+    known = list(texts_of_code() | texts_of_emulated())
+
+    def is_known(text):
+        pattern = re.compile(".+".join(map(re.escape, text.replace("{}.{}", "{}").split("{}"))))
+        return any(pattern.fullmatch(each) for each in known)
+
+    return [f"{where}: not in kFormats of profiler/trace/assumptions.cpp: {text!r}"
+            for text, where in formats_of_assumptions().items() if text != "{}" and not is_known(text)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
@@ -224,7 +328,7 @@ def main():
     if tool is None:
         print("lupdate was not found (Debian: qt6-l10n-tools)", file=sys.stderr)
         return 77
-    problems = unknown_reasons()
+    problems = unknown_reasons() + unknown_assumptions()
     for language in LANGUAGES:
         ts = FOLDER / f"vramscope_{language}.ts"
         if options.check:

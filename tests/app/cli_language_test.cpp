@@ -12,8 +12,11 @@
 namespace vramscope::test {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 ProcessOptions In(const std::string& locale) { return {.environment = {"LC_ALL=" + locale}}; }
 const ProcessOptions kChinese = In("zh_CN.UTF-8"), kInEnglish = In("C.UTF-8");
@@ -23,9 +26,8 @@ bool HasChinese() {
   return RunVramscope({"--help"}, kChinese).out != RunVramscope({"--help"}, kInEnglish).out;
 }
 
-// Lines that contain one of these remain English: examples of commands, and texts that the trace
-// itself contains (names of call sites, causes of a difference).
-constexpr const char* kEnglish[] = {"vramscope ", "the model's best fit"};
+// Lines that are not translated: examples.
+constexpr const char* kEnglish[] = {"vramscope "};
 
 // Returns all lines with three English words in a row, except lines that may remain English.
 std::string EnglishLines(const std::string& text) {
@@ -105,6 +107,8 @@ TEST_F(CommandLineInChinese, WrittenFilesAreTheSameInEveryLanguage) {
     ASSERT_EQ(chinese.status, 0) << chinese.err;
     EXPECT_EQ(chinese.out, RunVramscope(command, kInEnglish).out) << kind;
   }
+  EXPECT_EQ(RunVramscope({"reproduce", "B1", "-o", "-"}, kChinese).out,
+            RunVramscope({"reproduce", "B1", "-o", "-"}, kInEnglish).out);
 }
 
 TEST_F(CommandLineInChinese, CommandOutputHasNoEnglishLines) {
@@ -137,9 +141,25 @@ TEST_F(CommandLineInChinese, CommandOutputHasNoEnglishLines) {
            {"kernels", file_, "--by", "colour"},
            {"kernels", file_, "--top"},
            {"kernels", file_, "--top", "many"},
+           {"diff", file_, file_, "--step", "1"},
+           {"mcp", "--folder", folder_ / "none"},
+           {"toggles", "--toggle", "no-such-toggle", "--", "python3", "none.py"},
            {"plna"}}) {
     const Outcome outcome = RunVramscope(command, kChinese);
     EXPECT_EQ(EnglishLines(outcome.out + outcome.err), "") << command[0];
+  }
+}
+
+TEST_F(CommandLineInChinese, RefusedPicklesAreReportedInChinese) {
+  const std::string import = folder_ / "import.pickle", call = folder_ / "call.pickle";
+  WriteFile(import,
+            "\x80\x02"
+            "cos\nsystem\n.");
+  WriteFile(call, "\x80\x02}}R.");
+  for (const std::string& file : {import, call}) {
+    const Outcome outcome = RunVramscope({"info", file}, kChinese);
+    EXPECT_THAT(outcome.err, HasSubstr("快照从不需要它")) << outcome.err;
+    EXPECT_THAT(outcome.err, Not(AnyOf(HasSubstr("which"), HasSubstr("opcode"))));
   }
 }
 
@@ -162,6 +182,12 @@ TEST_F(CommandLineInChinese, PartsOfLinesAreTranslated) {
            {{"peak", kModelled},
             {"对 bitsandbytes 的 8 位内核建模", "（技术："},
             {"is modelled", "technique:"}},
+           {{"replay", file_},
+            {"模型的最佳适配在 0x", "2,097,152 B 处开始", "分配 3,145,728 B"},
+            {"best fit", "recorded at", " of ", "are needed"}},
+           {{"reproduce", "B1", "B6-peft-formula"},
+            {"存储的 BERT 权重的大小", "磁盘上的文件", "在容差内", "节省的参数"},
+            {"Size of", "file on disk", "within", "Called"}},
            {{"kernels", kModelled}, {"按 name"}, {"By name"}},
            {{"kernels", kModelled, "--by", "phase"}, {"反向"}, {"backward\n"}},
            {{"kernels", kModelled, "--allocation", "400"},
@@ -179,6 +205,21 @@ TEST_F(CommandLineInChinese, PartsOfLinesAreTranslated) {
   }
 }
 
+TEST_F(CommandLineInChinese, SourcesOfEveryGpuAreTranslated) {
+  const nlohmann::json all =
+      nlohmann::json::parse(RunVramscope({"devices", "--json"}, kInEnglish).out);
+  std::string text;
+  for (const nlohmann::json& device : all["devices"])
+    text += RunVramscope({"devices", device["key"].get<std::string>()}, kChinese).out;
+  text += RunVramscope({"devices", "a100-80gb:1g.10gb"}, kChinese).out;
+  text += RunVramscope({"devices", "rtx-4090,memory=48GiB,multiprocessors=100"}, kChinese).out;
+  EXPECT_EQ(EnglishLines(text), "");
+  EXPECT_THAT(text, AllOf(HasSubstr("TechPowerUp GPU 数据库"), HasSubstr("进程的显存减去"),
+                          HasSubstr("，大小相同，ECC 开启"), HasSubstr("与其多处理器数成正比"),
+                          HasSubstr("用户给出"), HasSubstr("由多处理器和频率得出")));
+  EXPECT_THAT(text, Not(AnyOf(HasSubstr("as the "), HasSubstr(" printed"), HasSubstr(": given"))));
+}
+
 // A `.trace` contains the name of the file format in English.
 TEST_F(CommandLineInChinese, FormatOfAnImportedFileIsTranslatedInItsTrace) {
   const std::string saved = folder_ / "saved.trace";
@@ -188,7 +229,7 @@ TEST_F(CommandLineInChinese, FormatOfAnImportedFileIsTranslatedInItsTrace) {
               HasSubstr("CUDA memory snapshot (JSON)"));
 }
 
-// Names of checks are not translated, because users search for them and report them.
+// Names of doctor's checks are not translated, because users search for them and report them.
 TEST_F(CommandLineInChinese, ChecksAreReportedInChinese) {
   const Outcome doctor = RunVramscope({"doctor"}, kChinese);
   EXPECT_EQ(EnglishLines(doctor.out), "");
@@ -196,9 +237,63 @@ TEST_F(CommandLineInChinese, ChecksAreReportedInChinese) {
   const Outcome checked = RunVramscope({"selfcheck", file_}, kChinese);
   EXPECT_EQ(checked.status, RunVramscope({"selfcheck", file_}, kInEnglish).status);
   EXPECT_THAT(checked.out, HasSubstr("次比较"));
+  EXPECT_THAT(checked.out, HasSubstr("各部分内存之和正确"));
+  EXPECT_EQ(EnglishLines(checked.out), "");
+  EXPECT_THAT(checked.out, Not(AnyOf(HasSubstr("commands agree"), HasSubstr("read again"))));
   EXPECT_EQ(RunVramscope({"selfcheck", file_, "--json"}, kChinese).out,
             RunVramscope({"selfcheck", file_, "--json"}, kInEnglish).out);
   EXPECT_THAT(RunVramscope({"selfcheck", "--help"}, kChinese).out, HasSubstr("显存"));
+}
+
+TEST_F(CommandLineInChinese, ErrorsHaveChinesePrefix) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"info", folder_ / "none.pickle"},
+        {"info", file_, "--no-such-option"},
+        {"plna"}}) {
+    EXPECT_THAT(RunVramscope(command, kChinese).err, StartsWith("vramscope: 错误：")) << command[0];
+    EXPECT_THAT(RunVramscope(command, kInEnglish).err, StartsWith("vramscope: error: "))
+        << command[0];
+  }
+  // Parent processes that parse the output search for the English prefix.
+  EXPECT_THAT(RunVramscope({"info", folder_ / "none.pickle", "--json"}, kChinese).err,
+              StartsWith("vramscope: error: "));
+}
+
+// The window runs commands in this way.
+TEST_F(CommandLineInChinese, LangBesideJsonTranslatesErrorsOnly) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"info", file_},
+                                                  {"explain", file_},
+                                                  {"replay", file_},
+                                                  {"selfcheck", file_},
+                                                  {"reproduce", "B1"}}) {
+    std::vector<std::string> english = command, chinese = command;
+    english.emplace_back("--json");
+    chinese.insert(chinese.end(), {"--json", "--lang", "zh_CN"});
+    const Outcome outcome = RunVramscope(chinese, kInEnglish);
+    if (command[0] == "reproduce") {  // states how long it took
+      EXPECT_THAT(outcome.out, HasSubstr("Size of the stored BERT weights"));
+    } else {
+      EXPECT_EQ(outcome.out, RunVramscope(english, kInEnglish).out) << command[0];
+    }
+  }
+  const Outcome missing =
+      RunVramscope({"info", folder_ / "none.pickle", "--json", "--lang", "zh_CN"}, kInEnglish);
+  EXPECT_THAT(missing.err,
+              AllOf(StartsWith("vramscope: 错误："), HasSubstr("没有那个文件或文件夹")));
+  EXPECT_EQ(EnglishLines(missing.err), "");
+  const Outcome usage = RunVramscope({"info", "--json", "--lang", "zh_CN"}, kInEnglish);
+  EXPECT_THAT(usage.err, AllOf(StartsWith("vramscope: 错误："), HasSubstr("显示用法")));
+}
+
+TEST_F(CommandLineInChinese, HelpHasChineseTypes) {
+  const std::string help = RunVramscope({"plan", "--help"}, kChinese).out;
+  EXPECT_THAT(help, HasSubstr("--devices N（1 到 64）"));
+  EXPECT_THAT(help, Not(AnyOf(HasSubstr("INT"), HasSubstr(" in ["))));
+  EXPECT_THAT(RunVramscope({"info", "--help"}, kChinese).out,
+              AllOf(HasSubstr("FILE 文本 必需"), Not(HasSubstr("TEXT"))));
+  EXPECT_THAT(RunVramscope({"--help"}, kChinese).out, HasSubstr("--scale N（0.5 到 4）"));
+  EXPECT_THAT(RunVramscope({"plan", "--help"}, kInEnglish).out,
+              HasSubstr("--devices N in [1 - 64]"));
 }
 
 TEST_F(CommandLineInChinese, HelpHasNoEnglishLines) {

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "app/cli/selfcheck/report.h"
+#include "profiler/base/i18n.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/toggles.h"
 #include "profiler/trace/writer.h"
@@ -249,6 +250,27 @@ TEST(SelfcheckReport, CountsDifferingValuesAsFailures) {
   EXPECT_THAT(text, ::testing::HasSubstr("SKIP  nothing: no reason"));
   EXPECT_THAT(text, ::testing::HasSubstr("4 comparisons, 3 failed"));
   EXPECT_EQ(cli::selfcheck::ReportJson(report)["ok"], false);
+}
+
+TEST(SelfcheckReport, TextIsTranslatedAndJsonIsNot) {
+  using cli::Json;
+  cli::selfcheck::Report report;
+  report.Begin(i18n::English("{} of cuda:{}", "memory adds up", 1));
+  report.Equal(i18n::English("event {}", 5) + ": reserved: sum of the pools", Json(1), Json(2));
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    if (english == "{} of cuda:{}") return "({1}) {0}";
+    if (english == "memory adds up") return "MEMORY";
+    if (english == "event {}") return "EVENT {}";
+    if (english == "reserved: sum of the pools") return "RESERVED";
+    return "";
+  });
+  const std::string text = cli::selfcheck::ReportText(report);
+  const Json json = cli::selfcheck::ReportJson(report);
+  i18n::SetTranslator(nullptr);
+  EXPECT_THAT(text, ::testing::HasSubstr("FAIL  (1) MEMORY: 1 comparison"));
+  EXPECT_THAT(text, ::testing::HasSubstr("EVENT 5: RESERVED: 1 and 2"));
+  EXPECT_EQ(json["groups"][0]["name"], "memory adds up of cuda:1");
+  EXPECT_EQ(json["groups"][0]["differences"][0]["what"], "event 5: reserved: sum of the pools");
 }
 
 }  // namespace

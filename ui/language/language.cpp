@@ -189,6 +189,13 @@ bool FontsCover(Language language) {
          !QFontDatabase::families(QFontDatabase::SimplifiedChinese).isEmpty();
 }
 
+QString WithoutErrorPrefix(QString text) {
+  constexpr const char* kPrefix = TEXT_MARK("error: ");
+  for (const QString& prefix : {Translated(kPrefix), QString::fromLatin1(kPrefix)})
+    text.remove(QStringLiteral("vramscope: ") + prefix);
+  return text;
+}
+
 QString Translated(const std::string& english) {
   return QString::fromStdString(i18n::Text(english));
 }

@@ -47,6 +47,9 @@ void Retranslate(QObject* root);
 // Returns whether a font of this computer has the characters of the language.
 bool FontsCover(Language language);
 
+// Removes "vramscope: error: ", in English or in the current language, from what a command printed.
+QString WithoutErrorPrefix(QString text);
+
 // Translates an English text from a static table in profiler/ or from the catalogue.
 QString Translated(const std::string& english);
 

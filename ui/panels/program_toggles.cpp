@@ -163,7 +163,9 @@ ProgramToggles::Entry ProgramToggles::ReadEntry(const QJsonObject& json, double 
     for (const QJsonValue& each : report.toObject().value(QLatin1String("change")).toArray()) {
       const QJsonObject change = each.toObject();
       const QString where = TextAt(change, "where");
-      const QString place = where.mid(where.lastIndexOf(QLatin1Char('/')) + 1);
+      const QString place = where == QLatin1String("environment")
+                                ? ToQString(i18n::Text("environment"))
+                                : where.mid(where.lastIndexOf(QLatin1Char('/')) + 1);
       entry.lines << (place.isEmpty() ? QString() : place + QStringLiteral(": ")) +
                          TextAt(change, "text");
     }

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/estimate/weights.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/seq.h"
@@ -40,23 +41,27 @@ constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};
 // An optimizer of the catalogue with one of its implementations. SGD is listed twice, with and
 // without momentum.
 struct OptimizerChoice {
-  std::string name, impl, momentum, label;
+  std::string name, title, impl, momentum;
 };
 const std::vector<OptimizerChoice>& OptimizerChoices() {
   static const auto* choices = [] {
     auto* out = new std::vector<OptimizerChoice>;
     for (const run::OptimizerDeclaration& o : run::TheCatalogue().optimizers) {
-      const auto add = [&](std::string_view momentum, const char* more) {
-        for (const std::string& impl : o.implementations) {
-          out->push_back({o.id, impl, std::string(momentum), o.title + more + " · " + impl});
-        }
+      const auto add = [&](std::string_view momentum) {
+        for (const std::string& impl : o.implementations)
+          out->push_back({o.id, o.title, impl, std::string(momentum)});
       };
-      add("0", "");
-      if (o.id == "sgd") add(kDefaultMomentum, " + momentum");
+      add("0");
+      if (o.id == "sgd") add(kDefaultMomentum);
     }
     return out;
   }();
   return *choices;
+}
+
+QString LabelOf(const OptimizerChoice& choice) {
+  const std::string more = choice.momentum == "0" ? "" : i18n::Text(" + momentum");
+  return ToQString(i18n::Text(choice.title) + more + " · " + choice.impl);
 }
 
 // Returns a title such as "gpt2 · 124 M", or only the name if the parameters are not counted.
@@ -175,8 +180,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
 
   optimizer_ = MakeComboBox();
   optimizer_->setObjectName(QStringLiteral("optimizer"));
-  for (const OptimizerChoice& choice : OptimizerChoices())
-    optimizer_->addItem(ToQString(choice.label));
+  for (const OptimizerChoice& choice : OptimizerChoices()) optimizer_->addItem(LabelOf(choice));
   add(tr("Optimizer"), optimizer_,
       tr("The optimizer and its implementation. foreach: lists of tensors; fused: one kernel; "
          "loop: one tensor at a time"));
@@ -262,6 +266,7 @@ void RunPanel::setConfig(const RunConfig& config) {
   const bool momentum = config.Number("optimizer.momentum") > 0;
   for (int i = 0; i < optimizer_->count(); ++i) {
     const OptimizerChoice& choice = OptimizerChoices()[static_cast<size_t>(i)];
+    optimizer_->setItemText(i, LabelOf(choice));  // the language may have changed
     if (config.Is("optimizer.name", choice.name) && config.Is("optimizer.impl", choice.impl) &&
         (choice.name != "sgd" || (choice.momentum != "0") == momentum))
       optimizer_->setCurrentIndex(i);

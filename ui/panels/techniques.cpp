@@ -103,7 +103,7 @@ std::string OptimizerName(const RunConfig& config) {
   const std::string& id = config.Get("optimizer.name");
   const run::OptimizerDeclaration* optimizer = run::TheCatalogue().FindOptimizer(id);
   const bool momentum = id == "sgd" && config.Number("optimizer.momentum") > 0;
-  return (optimizer != nullptr ? optimizer->title : id) +
+  return (optimizer != nullptr ? i18n::Text(optimizer->title) : id) +
          (momentum ? i18n::Text(" + momentum") : "");
 }
 
@@ -119,7 +119,7 @@ std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& a
     const bool on = run::IsOn(t, after);
     if (on != run::IsOn(t, before) &&
         PlanKey(on ? run::SwitchedOn(t, before) : run::SwitchedOff(t, before)) == PlanKey(after))
-      return fmt::format("{} {}", t.title, on ? i18n::Text("on") : i18n::Text("off"));
+      return fmt::format("{} {}", i18n::Text(t.title), on ? i18n::Text("on") : i18n::Text("off"));
   }
   if (before.batch != after.batch) return i18n::Format("Batch {} → {}", before.batch, after.batch);
   if (run::SeqText(before) != run::SeqText(after))
@@ -136,8 +136,8 @@ std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& a
       RunConfig only = before;
       only.Set(setting.key, after.Get(setting.key));
       if (PlanKey(only) != PlanKey(after)) return i18n::Text("Settings");
-      return fmt::format("{}: {} \u2192 {}", technique.title,
-                         setting.label.empty() ? setting.key : setting.label,
+      return fmt::format("{}: {} \u2192 {}", i18n::Text(technique.title),
+                         setting.label.empty() ? setting.key : i18n::Text(setting.label),
                          after.Get(setting.key));
     }
   }

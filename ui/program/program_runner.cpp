@@ -13,6 +13,7 @@
 #include "profiler/program/verdict.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/trace/catch_status.h"
+#include "ui/language/language.h"
 
 namespace vramscope::ui {
 namespace {
@@ -124,6 +125,8 @@ void ProgramRunner::start(const program::Request& request) {
 
   QStringList words;
   for (const std::string& word : program::OptionsOf(request)) words << Text(word);
+  if (CurrentLanguage() != SystemLanguage())
+    words << QStringLiteral("--lang") << LanguageName(CurrentLanguage());
   words << QStringLiteral("--keep") << run_->File("run") << QStringLiteral("--outcome")
         << run_->File("outcome") << QStringLiteral("--");
   for (const std::string& word : *command) words << QFile::decodeName(word.c_str());
@@ -263,8 +266,7 @@ void ProgramRunner::End(const Read& last) {
       end.error = tr("the process that watches the program was killed, and the program with it");
   } else if (!outcome) {
     // vramscope has not started the program. The last line of its output is the reason.
-    end.error = output_.trimmed().section(QLatin1Char('\n'), -1);
-    end.error.remove(QStringLiteral("vramscope: error: "));
+    end.error = WithoutErrorPrefix(output_.trimmed().section(QLatin1Char('\n'), -1));
   } else if (!outcome->started.ok()) {
     const bool elsewhere = request_.where == program::Where::kHost;
     end.error = Text(std::string(outcome->started.message()));

@@ -46,7 +46,7 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
 // on.
 QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
-    return ToQString(evidence->what);
+    return ToQString(i18n::Text(evidence->what));
   return QObject::tr(
       "This plan was not compared with a recording. The allocations and the allocator are "
       "PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other "

@@ -6,6 +6,9 @@
 #include <QTimer>
 #include <utility>
 
+#include "profiler/base/i18n.h"
+#include "ui/language/language.h"
+
 namespace vramscope::ui {
 namespace {
 
@@ -49,6 +52,8 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
     words << QStringLiteral("--config") << config_->fileName();
   }
   words << QStringLiteral("--json");
+  if (CurrentLanguage() != Language::kEnglish)  // of the errors
+    words << QStringLiteral("--lang") << LanguageName(CurrentLanguage());
   if (!program.words.isEmpty()) words << QStringLiteral("--") << program.words;
   by_lines_ = arguments.contains(QStringLiteral("--json-lines"));
   said_.clear();
@@ -115,7 +120,7 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
   QProcess* process = process_.release();
   process->deleteLater();
   QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
-  error.remove(QStringLiteral("vramscope: error: "));
+  error = WithoutErrorPrefix(std::move(error));
   const QJsonObject result = by_lines_ ? last_ : QJsonDocument::fromJson(said_).object();
   // If all of its plans failed, the command has another exit code, and its JSON has the reason.
   if (status == QProcess::NormalExit && (code == 0 || code == kNo || error.isEmpty()) &&
@@ -124,6 +129,10 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
     return;
   }
   Q_EMIT ended({}, error.isEmpty() ? tr("cannot run '%1'").arg(vramscope_) : error);
+}
+
+std::string ShownText(const QJsonObject& json, const char* key) {
+  return i18n::Shown(json.value(QLatin1String(key)).toString().toStdString());
 }
 
 }  // namespace vramscope::ui

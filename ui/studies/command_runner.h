@@ -56,4 +56,7 @@ class CommandRunner : public QObject {
   std::unique_ptr<QTemporaryFile> config_;
 };
 
+// Translates a text in a command's JSON, which is in English.
+std::string ShownText(const QJsonObject& json, const char* key);
+
 }  // namespace vramscope::ui

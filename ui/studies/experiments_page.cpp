@@ -20,7 +20,7 @@ std::vector<Column> Columns() {
           {.title = i18n::Text("Planned"), .number = true},
           {.title = i18n::Text("Error"), .number = true},
           {.title = i18n::Text("Tolerance"), .number = true},
-          {.title = i18n::Text("Verdict"), .width = 90}};
+          {.title = i18n::Text("Verdict"), .width = 110}};
 }
 
 std::string Text(const QJsonObject& json, const char* key) {
@@ -67,10 +67,11 @@ ExperimentsPage::ExperimentsPage(const StudyPrograms& programs, QWidget* parent)
         const std::string published =
             head != nullptr && head->published.has_value() ? InColumn(*head, *head->published) : "";
         for (const std::string& text :
-             {e.id, e.title, head == nullptr ? std::string() : head->name, published, std::string(),
-              std::string(), head == nullptr ? std::string() : reproduce::ToleranceText(*head),
-              std::string()}) {
-          row.cells.push_back({.text = text, .exact = e.note});
+             {e.id, i18n::Text(e.title),
+              head == nullptr ? std::string() : reproduce::ShownFigure(head->name), published,
+              std::string(), std::string(),
+              head == nullptr ? std::string() : reproduce::ToleranceText(*head), std::string()}) {
+          row.cells.push_back({.text = text, .exact = i18n::Text(e.note)});
         }
         table.rows.push_back(std::move(row));
         ids_.push_back(e.id);
@@ -119,14 +120,14 @@ void ExperimentsPage::Show(const QJsonObject& result) {
     const bool within = e.value(QLatin1String("within_tolerance")).toBool();
     const std::string state = Text(e, "state");
     const std::string verdict = state != "run" ? state
-                                : !judged      ? TEXT_MARK("shown")
+                                : !judged      ? TEXT_MARK("not judged")
                                 : within       ? TEXT_MARK("within")
-                                               : TEXT_MARK("off");
-    const Cell::Tone tone = verdict == "within" ? Cell::Tone::kGood
-                            : verdict == "off"  ? Cell::Tone::kBad
-                                                : Cell::Tone::kDim;
-    std::string note = Text(e, "note");
-    if (const std::string lacks = Text(e, "lacks"); !lacks.empty())
+                                               : TEXT_MARK("out of tolerance");
+    const Cell::Tone tone = verdict == "within"                   ? Cell::Tone::kGood
+                            : judged && !within && state == "run" ? Cell::Tone::kBad
+                                                                  : Cell::Tone::kDim;
+    std::string note = i18n::Text(Text(e, "note"));
+    if (const std::string lacks = ShownText(e, "lacks"); !lacks.empty())
       note = i18n::Text("Not run: ") + lacks + (note.empty() ? "" : "\n" + note);
     const QJsonValue error = e.value(QLatin1String("error"));
     Row row;
@@ -134,8 +135,8 @@ void ExperimentsPage::Show(const QJsonObject& result) {
       row.cells.push_back({.text = std::move(text), .sort = sort, .exact = note, .tone = colour});
     };
     add(Text(e, "id"), 0);
-    add(Text(e, "title"), 0);
-    add(Text(e, "figure"), 0);
+    add(i18n::Text(Text(e, "title")), 0);
+    add(reproduce::ShownFigure(Text(e, "figure")), 0);
     add(Number(e, "published"), e.value(QLatin1String("published")).toDouble());
     add(Number(e, "predicted"), e.value(QLatin1String("predicted")).toDouble());
     add(error.isDouble() ? fmt::format("{:+.2f} %", 100 * error.toDouble()) : "", error.toDouble());

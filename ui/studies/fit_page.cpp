@@ -98,10 +98,10 @@ void FitPage::Show(const QJsonObject& result) {
               more, true);
     for (const QJsonValue& each : proposal.value(QLatin1String("steps")).toArray()) {
       const QJsonObject step = each.toObject();
-      AddFitRow(table, "   " + step.value(QLatin1String("title")).toString().toStdString(),
+      AddFitRow(table, "   " + ShownText(step, "title"),
                 SignedSize(step.value(QLatin1String("saves")).toDouble()),
-                SignedMs(step.value(QLatin1String("costs_ms")).toDouble()),
-                step.value(QLatin1String("why")).toString().toStdString(), false);
+                SignedMs(step.value(QLatin1String("costs_ms")).toDouble()), ShownText(step, "why"),
+                false);
     }
   }
   model_->setTable(std::move(table));

@@ -33,7 +33,7 @@ Row RowOf(const QJsonObject& json) {
   Row row;
   for (const std::string& value : Strings(json.value(QLatin1String("values")).toArray()))
     row.cells.push_back({.text = value, .sort = QString::fromStdString(value).toDouble()});
-  const std::string error = json.value(QLatin1String("error")).toString().toStdString();
+  const std::string error = ShownText(json, "error");
   for (const char* key : {"peak", "reserved", "needed"}) {
     const double bytes = json.value(QLatin1String(key)).toDouble();
     row.cells.push_back({.text = error.empty() ? BytesText(json, key) : std::string(),
@@ -154,7 +154,7 @@ void VaryPage::ShowResult(const QJsonObject& result) {
         {.label = QString::fromStdString(fmt::format("{}", fmt::join(points_.back(), " · "))),
          .bytes = row.value(QLatin1String("needed")).toDouble(),
          .fits = row.value(QLatin1String("fits")).toBool(),
-         .error = row.value(QLatin1String("error")).toString()});
+         .error = QString::fromStdString(ShownText(row, "error"))});
   }
   const bool all_fit = std::ranges::all_of(points, &VaryPoint::fits);
   const QJsonValue budget = result.value(QLatin1String("budget"));

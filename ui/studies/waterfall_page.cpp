@@ -3,6 +3,7 @@
 #include <QJsonArray>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/fit/waterfall.h"
 #include "profiler/program/request.h"
 #include "profiler/run/toggles.h"
@@ -20,7 +21,7 @@ QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
   QStringList titles;
   for (const run::ToggleRow& row : run::Toggles())
     if (run::IsOn(*row.toggle, rung.config) && !run::IsOn(*row.toggle, before))
-      titles << ToQString(row.toggle->title);
+      titles << ToQString(i18n::Text(row.toggle->title));
   if (titles.isEmpty())
     for (const auto& [key, value] : rung.settings)
       titles << QString::fromStdString(key + "=" + value);
@@ -124,7 +125,8 @@ void WaterfallPage::Show(const QJsonObject& result) {
   BarsAndTable read = ReadBars(
       json,
       [&](size_t at, const QString& name) {
-        return at == 0 || at >= ladder.size() ? name : TitleOf(ladder[at], ladder[at - 1].config);
+        return at == 0 || at >= ladder.size() ? ToQString(i18n::Text(name.toStdString()))
+                                              : TitleOf(ladder[at], ladder[at - 1].config);
       },
       tr("now"));
   bars_->show(std::move(read), std::move(order));

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
 #include "app/cli/command.h"
 #include "app/cli/mcp/server.h"
+#include "profiler/base/errno_text.h"
+#include "profiler/base/i18n.h"
 #include "profiler/base/version.h"
 
 namespace vramscope::cli {
@@ -19,20 +21,20 @@ ExitCode Execute(const mcp::Access& access, const std::string& version) {
   for (const std::string& folder : access.folders) {
     std::error_code error;
     if (!std::filesystem::is_directory(folder, error)) {
-      NoteError(fmt::format("--folder: '{}' is not a folder", folder));
+      NoteError(i18n::Format("--folder: '{}' is not a folder", folder));
       return kBadInput;
     }
   }
   if (isatty(STDIN_FILENO) == 1)
-    Note(
+    Note(i18n::Text(
         "this command speaks the Model Context Protocol on standard input and output. A client "
-        "must start it (docs/mcp.md). Ctrl-D ends it");
+        "must start it (docs/mcp.md). Ctrl-D ends it"));
   // From here on, only the server's messages reach the real standard output. Other output goes to
   // stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
     return ReportError(
-        absl::InternalError(fmt::format("standard output: {}", std::strerror(errno))));
+        absl::InternalError(i18n::Format("standard output: {}", i18n::ErrnoText(errno))));
   std::signal(SIGPIPE, SIG_IGN);  // write() reports a client that has closed the pipe
   const ExitCode code = mcp::Server(access, version, STDIN_FILENO, output).Run();
   close(output);

@@ -5,6 +5,7 @@
 
 #include "app/cli/selfcheck/subject.h"
 #include "profiler/analysis/requests.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::cli::selfcheck {
 namespace {
@@ -20,32 +21,34 @@ void CheckPhases(const Subject& s, const Json& peak) {
   const Json phases = s.Ask("phases", {}).json;
   const Json& steps = At(phases, "steps");
   const Json& outside = At(phases, "outside_steps");
-  s.report.Equal("steps: phases, info", steps.size(),
+  s.report.Equal(TEXT_MARK("steps: phases, info"), steps.size(),
                  s.device.empty() ? At(s.info, "steps") : Json(steps.size()));
-  s.report.Equal("measured: phases, info", At(phases, "measured"), At(s.info, "measured"));
+  s.report.Equal(TEXT_MARK("measured: phases, info"), At(phases, "measured"),
+                 At(s.info, "measured"));
   const uint64_t allocated =
       At(peak, "allocated").is_null() ? 0 : At(peak, "allocated").get<uint64_t>();
   const uint64_t reserved =
       At(peak, "peak_reserved").is_null() ? 0 : At(peak, "peak_reserved").get<uint64_t>();
   for (const Json* rows : {&steps, &outside}) {
-    s.report.True("no phase has more allocated than the peak",
+    s.report.True(TEXT_MARK("no phase has more allocated than the peak"),
                   Highest(*rows, "peak_allocated") <= allocated);
-    s.report.True("no phase has more reserved than the highest",
+    s.report.True(TEXT_MARK("no phase has more reserved than the highest"),
                   Highest(*rows, "peak_reserved") <= reserved);
   }
   const Json& step = At(peak, "at", "step");
   for (const Json& row : steps) {
-    const std::string name = fmt::format("step {}: ", At(row, "index").dump());
+    const std::string name = i18n::English("step {}", At(row, "index").dump()) + ": ";
     if (At(row, "index") == step)
-      s.report.Equal(name + "peak: phases, peak", At(row, "peak_allocated"), At(peak, "allocated"));
+      s.report.Equal(name + TEXT_MARK("peak: phases, peak"), At(row, "peak_allocated"),
+                     At(peak, "allocated"));
     if (!At(row, "total_ms").is_number()) continue;
     const double total = At(row, "total_ms").get<double>();
     double parts = 0;
     for (const char* key : {"forward_ms", "backward_ms", "optimizer_ms"})
       if (At(row, key).is_number()) parts += At(row, key).get<double>();
-    s.report.True(name + "its phases take no longer than the step",
+    s.report.True(name + TEXT_MARK("its phases take no longer than the step"),
                   parts <= total * 1.000001 + 1e-6, fmt::format("{} ms of {} ms", parts, total));
-    s.report.True(name + "begins before it ends",
+    s.report.True(name + TEXT_MARK("begins before it ends"),
                   At(row, "begin_ns").get<int64_t>() <= At(row, "end_ns").get<int64_t>());
   }
 }
@@ -53,20 +56,22 @@ void CheckPhases(const Subject& s, const Json& peak) {
 void CheckExplained(const Subject& s, const Json& peak) {
   const Json oom = At(s.Ask("explain", {"--page", "oom", "--no-replay"}).json, "oom");
   if (s.device.empty())
-    s.report.Equal("out of memory: explain, info", At(oom, "count"), At(s.info, "out_of_memory"));
+    s.report.Equal(TEXT_MARK("out of memory: explain, info"), At(oom, "count"),
+                   At(s.info, "out_of_memory"));
   for (const Json& event : At(oom, "events")) {
     const std::string number = At(event, "event").dump();
     const Json then = s.Ask("peak", {"--event", number, "--top", "1"}).json;
     for (const char* key : {"allocated", "requested", "reserved", "by_category"})
-      s.report.Equal(fmt::format("out of memory at event {}, {}: explain, peak", number, key),
+      s.report.Equal(i18n::English("out of memory at event {}, {}: explain, peak", number, key),
                      At(event, key), At(then, key));
   }
   const Json sites = At(s.Ask("explain", {"--page", "sites", "--top", "1000000"}).json, "sites");
   const uint64_t older = At(s.info, "older_allocations").get<uint64_t>();
   if (s.device.empty() && At(s.info, "content") == "run")
-    s.report.Equal("allocations: call sites, info", Sum(At(sites, "sites"), "count"),
+    s.report.Equal(TEXT_MARK("allocations: call sites, info"), Sum(At(sites, "sites"), "count"),
                    At(s.info, "allocations").get<uint64_t>() - older);
-  s.report.Equal("call sites: count, list", At(sites, "count"), At(sites, "sites").size());
+  s.report.Equal(TEXT_MARK("call sites: count, list"), At(sites, "count"),
+                 At(sites, "sites").size());
   const Answer reclaim = s.Ask("explain", {"--page", "reclaim"});
   if (!reclaim.ok()) return;  // cannot be replayed; replay_checks reports why
   const Json& r = At(reclaim.json, "reclaim");
@@ -75,62 +80,64 @@ void CheckExplained(const Subject& s, const Json& peak) {
           .json,
       "fragmentation");
   for (const char* key : {"allocated", "reserved", "cached", "holes"})
-    s.report.Equal(fmt::format("most unused, {}: reclaim, fragmentation", key), At(r, key),
+    s.report.Equal(i18n::English("most unused, {}: reclaim, fragmentation", key), At(r, key),
                    At(then, key));
-  s.report.True("what is held is not more than what is reserved at most",
+  s.report.True(TEXT_MARK("what is held is not more than what is reserved at most"),
                 At(r, "reserved").get<uint64_t>() <= At(peak, "peak_reserved").get<uint64_t>());
 }
 
 }  // namespace
 
 void CheckAgreement(const Subject& s) {
-  s.Begin("commands agree");
+  s.Begin(TEXT_MARK("commands agree"));
   const Json peak = s.Ask("peak", {"--top", "1"}).json;
-  s.report.Equal("peak allocated: info, peak", At(s.of_device, "allocated"), At(peak, "allocated"));
-  s.report.Equal("peak allocated: library, peak", s.peak.allocated, At(peak, "allocated"));
-  s.report.Equal("peak reserved: info, peak", At(s.of_device, "reserved"),
+  s.report.Equal(TEXT_MARK("peak allocated: info, peak"), At(s.of_device, "allocated"),
+                 At(peak, "allocated"));
+  s.report.Equal(TEXT_MARK("peak allocated: library, peak"), s.peak.allocated,
+                 At(peak, "allocated"));
+  s.report.Equal(TEXT_MARK("peak reserved: info, peak"), At(s.of_device, "reserved"),
                  At(peak, "peak_reserved"));
-  s.report.Equal("allocations: info, rows", At(s.of_device, "allocations"),
+  s.report.Equal(TEXT_MARK("allocations: info, rows"), At(s.of_device, "allocations"),
                  s.trace->allocations.size());
   for (const Json& memory : At(s.info, "device_memory"))
     if (At(memory, "device") == At(s.of_device, "device"))
-      s.report.Equal("device memory: info, peak", memory, At(peak, "device_memory"));
+      s.report.Equal(TEXT_MARK("device memory: info, peak"), memory, At(peak, "device_memory"));
   CheckPhases(s, peak);
   CheckExplained(s, peak);
 }
 
 void CheckBudget(const Subject& s) {
-  s.Begin("check passes at what is needed and fails below");
+  s.Begin(TEXT_MARK("check passes at what is needed and fails below"));
   const Answer judged = s.Ask("check", {"--budget", "1048575TiB"});
   if (!judged.json.is_object()) {
     // `check` rightly refuses a file in which no GPU memory was recorded.
     if (s.peak.reserved == 0) return s.report.Skip(judged.error);
-    return s.report.True("check answers", false, judged.error);
+    return s.report.True(TEXT_MARK("check answers"), false, judged.error);
   }
   const Json& c = judged.json;
   const Json& needed = At(c, "needed");
-  s.report.Equal("peak allocated: check, info", At(c, "peak", "allocated"),
+  s.report.Equal(TEXT_MARK("peak allocated: check, info"), At(c, "peak", "allocated"),
                  At(s.of_device, "allocated"));
-  s.report.Equal("peak reserved: check, info", At(c, "peak", "reserved"),
+  s.report.Equal(TEXT_MARK("peak reserved: check, info"), At(c, "peak", "reserved"),
                  At(s.of_device, "reserved"));
-  s.report.Equal("allocated: sum of the categories", Sum(At(c, "peak_by_category")),
+  s.report.Equal(TEXT_MARK("allocated: sum of the categories"), Sum(At(c, "peak_by_category")),
                  At(c, "peak", "allocated"));
-  s.report.Equal("nothing is over a budget of petabytes", At(c, "over"), 0);
+  s.report.Equal(TEXT_MARK("nothing is over a budget of petabytes"), At(c, "over"), 0);
   if (!needed.is_number_integer())
-    return s.report.True("check says what is needed", false, c.dump());
+    return s.report.True(TEXT_MARK("check says what is needed"), false, c.dump());
   const uint64_t bytes = needed.get<uint64_t>();
   s.report.True(
-      "needed: at least reserved and the context",
+      TEXT_MARK("needed: at least reserved and the context"),
       bytes >= At(c, "peak", "reserved").get<uint64_t>() + At(c, "context").get<uint64_t>());
   if (bytes <= uint64_t{1} << 20) return;  // --budget accepts no smaller value
   const bool out_of_memory = At(c, "out_of_memory") == true && At(c, "went_on") != true;
   const Answer enough = s.Ask("check", {"--budget", fmt::format("{}", bytes)});
-  s.report.Equal("exit status with what is needed", enough.exit_code,
+  s.report.Equal(TEXT_MARK("exit status with what is needed"), enough.exit_code,
                  int{out_of_memory ? kBadInput : kDone});
-  s.report.Equal("over with what is needed", At(enough.json, "over"), 0);
+  s.report.Equal(TEXT_MARK("over with what is needed"), At(enough.json, "over"), 0);
   const Answer less = s.Ask("check", {"--budget", fmt::format("{}", bytes - 1)});
-  s.report.Equal("exit status with a byte less", less.exit_code, int{kNo});
-  s.report.Equal("over with a byte less", At(less.json, "over"), 1);
+  s.report.Equal(TEXT_MARK("exit status with a byte less"), less.exit_code, int{kNo});
+  s.report.Equal(TEXT_MARK("over with a byte less"), At(less.json, "over"), 1);
 }
 
 void CheckRequests(const Subject& s) {
@@ -139,7 +146,7 @@ void CheckRequests(const Subject& s) {
   analysis::WriteRequestsCsv(*s.trace, csv);
   const auto stream = analysis::ReadRequestsCsv(csv.str());
   if (!stream.ok())
-    return s.report.True("the CSV of requests can be read again", false,
+    return s.report.True(TEXT_MARK("the CSV of requests can be read again"), false,
                          std::string(stream.status().message()));
   uint64_t allocations = 0, frees = 0, live = 0, most = 0;
   std::vector<uint64_t> bytes;
@@ -154,12 +161,13 @@ void CheckRequests(const Subject& s) {
         live -= bytes[static_cast<size_t>(r.allocation)];
     }
   }
-  s.report.Equal("allocations: requests, info", allocations, At(s.of_device, "allocations"));
-  s.report.Equal("peak allocated: requests, info", most, At(s.of_device, "allocated"));
+  s.report.Equal(TEXT_MARK("allocations: requests, info"), allocations,
+                 At(s.of_device, "allocations"));
+  s.report.Equal(TEXT_MARK("peak allocated: requests, info"), most, At(s.of_device, "allocated"));
   const uint64_t freed = static_cast<uint64_t>(
       std::ranges::count_if(s.trace->allocations.free_event,
                             [](trace::EventIndex event) { return event != trace::kNoEvent; }));
-  s.report.Equal("frees: requests, rows", frees, freed);
+  s.report.Equal(TEXT_MARK("frees: requests, rows"), frees, freed);
 }
 
 void CheckKernels(const Subject& s) {
@@ -171,20 +179,20 @@ void CheckKernels(const Subject& s) {
     const Answer answer = s.Ask("kernels", {"--by", by, "--top", "1"});
     const Json& groups = At(answer.json, "groups");
     const std::string where = fmt::format("--by {}: ", by);
-    s.report.Equal(where + "time of the groups, of all", Sum(groups, "takes_ns"),
+    s.report.Equal(where + TEXT_MARK("time of the groups, of all"), Sum(groups, "takes_ns"),
                    At(answer.json, "takes_ns"));
     if (takes.is_null()) {
       takes = At(answer.json, "takes_ns");
       count = Sum(groups, "count");
     }
     s.report.Equal(where + "time", At(answer.json, "takes_ns"), takes);
-    s.report.Equal(where + "count", Sum(groups, "count"), count);
+    s.report.Equal(where + TEXT_MARK("count"), Sum(groups, "count"), count);
     if (std::string_view(by) != "kind" || !s.device.empty()) continue;
     uint64_t both = 0;
     for (const Json& group : groups)
       if (At(group, "name") == "kernel" || At(group, "name") == "memcpy")
         both += At(group, "count").get<uint64_t>();
-    s.report.Equal(where + "kernels and copies: kernels, info", both, work);
+    s.report.Equal(where + TEXT_MARK("kernels and copies: kernels, info"), both, work);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/selfcheck/subject.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::cli::selfcheck {
 namespace {
@@ -16,7 +17,7 @@ Answer Diff(const Subject& s, std::vector<std::string> options) {
 void CheckSides(const Subject& s, const Json& json, const std::string& where) {
   if (json.is_object() && json.contains("a") && json.contains("b")) {
     s.report.Equal(where + ": a, b", json["a"], json["b"]);
-    if (json.contains("delta")) s.report.Equal(where + ": delta", json["delta"], 0);
+    if (json.contains("delta")) s.report.Equal(where + ": " + TEXT_MARK("delta"), json["delta"], 0);
     return;
   }
   if (!json.is_structured()) return;
@@ -26,32 +27,32 @@ void CheckSides(const Subject& s, const Json& json, const std::string& where) {
 }  // namespace
 
 void CheckDiff(const Subject& s) {
-  s.Begin("diff with itself is zero");
+  s.Begin(TEXT_MARK("diff with itself is zero"));
   const Answer totals = Diff(s, {});
-  s.report.Equal("exit status", totals.exit_code, int{kDone});
-  s.report.Equal("equal", At(totals.json, "equal"), true);
-  s.report.Equal("peak allocated: diff, info", At(totals.json, "peak", "allocated", "a"),
+  s.report.Equal(TEXT_MARK("exit status"), totals.exit_code, int{kDone});
+  s.report.Equal(TEXT_MARK("equal"), At(totals.json, "equal"), true);
+  s.report.Equal(TEXT_MARK("peak allocated: diff, info"), At(totals.json, "peak", "allocated", "a"),
                  At(s.of_device, "allocated"));
-  s.report.Equal("peak reserved: diff, info", At(totals.json, "peak", "reserved", "a"),
+  s.report.Equal(TEXT_MARK("peak reserved: diff, info"), At(totals.json, "peak", "reserved", "a"),
                  At(s.of_device, "reserved"));
   CheckSides(s, totals.json, "diff");
 
   const Answer sites = Diff(s, {"--by", "stack"});
-  s.report.Equal("--by stack: exit status", sites.exit_code, int{kDone});
-  s.report.Equal("--by stack: equal", At(sites.json, "equal"), true);
-  s.report.Equal("--by stack: sum of the call sites, peak", Sum(At(sites.json, "sites"), "a"),
-                 At(s.of_device, "allocated"));
+  s.report.Equal(TEXT_MARK("--by stack: exit status"), sites.exit_code, int{kDone});
+  s.report.Equal(TEXT_MARK("--by stack: equal"), At(sites.json, "equal"), true);
+  s.report.Equal(TEXT_MARK("--by stack: sum of the call sites, peak"),
+                 Sum(At(sites.json, "sites"), "a"), At(s.of_device, "allocated"));
   CheckSides(s, At(sites.json, "peak"), "--by stack, peak");
   for (const Json& site : At(sites.json, "sites"))
-    s.report.Equal("--by stack: delta of a site", At(site, "delta"), 0);
+    s.report.Equal(TEXT_MARK("--by stack: delta of a site"), At(site, "delta"), 0);
 
   if (!s.device.empty()) return;  // --requests has no --device
   const Answer requests = s.commands.Run({"diff", "--requests", s.file, s.file, "--json"});
   if (requests.exit_code == kBadInput) return;  // there is no complete step to compare
-  s.report.Equal("--requests: exit status", requests.exit_code, int{kDone});
-  s.report.Equal("--requests: equal, total", At(requests.json, "requests", "equal"),
+  s.report.Equal(TEXT_MARK("--requests: exit status"), requests.exit_code, int{kDone});
+  s.report.Equal(TEXT_MARK("--requests: equal, total"), At(requests.json, "requests", "equal"),
                  At(requests.json, "requests", "total"));
-  s.report.Equal("--requests: peak", At(requests.json, "peak", "a"),
+  s.report.Equal(TEXT_MARK("--requests: peak"), At(requests.json, "peak", "a"),
                  At(requests.json, "peak", "b"));
 }
 

@@ -32,11 +32,11 @@ std::optional<std::string> Export(const Subject& s, const std::string& format) {
 void ComparePeaks(const Subject& s, const Json& info, bool reserved) {
   const Json& peaks = At(info, "peaks");
   if (!peaks.is_array() || peaks.size() != 1)
-    return s.report.Equal("devices of the exported file", peaks.size(), 1);
-  s.report.Equal("peak allocated: read again, info", At(peaks[0], "allocated"),
+    return s.report.Equal(TEXT_MARK("devices of the exported file"), peaks.size(), 1);
+  s.report.Equal(TEXT_MARK("peak allocated: read again, info"), At(peaks[0], "allocated"),
                  At(s.of_device, "allocated"));
   if (reserved)
-    s.report.Equal("peak reserved: read again, info", At(peaks[0], "reserved"),
+    s.report.Equal(TEXT_MARK("peak reserved: read again, info"), At(peaks[0], "reserved"),
                    At(s.of_device, "reserved"));
 }
 
@@ -45,24 +45,25 @@ Json Read(const Subject& s, const std::string& command, const std::string& path,
   std::vector<std::string> arguments = {command, path, "--json"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const Answer answer = s.commands.Run(arguments);
-  if (!answer.ok()) s.report.True(command + " of the exported file", false, answer.error);
+  if (!answer.ok())
+    s.report.True(i18n::English("{} of the exported file", command), false, answer.error);
   return answer.json;
 }
 
 void CheckSnapshot(const Subject& s) {
-  s.Begin("export --to snapshot, read again");
+  s.Begin(TEXT_MARK("export --to snapshot, read again"));
   if (!s.has_segments()) return s.report.Skip(TEXT_MARK("the file has no segments"));
   const std::optional<std::string> path = Export(s, "snapshot");
   if (!path) return;
   const Json info = Read(s, "info", *path);
   ComparePeaks(s, info, true);
-  s.report.Equal("allocations", At(info, "allocations"), s.trace->allocations.size());
-  s.report.Equal("segments", At(info, "segments"), s.trace->segments.size());
-  s.report.Equal("out of memory", At(info, "out_of_memory"),
+  s.report.Equal(TEXT_MARK("allocations"), At(info, "allocations"), s.trace->allocations.size());
+  s.report.Equal(TEXT_MARK("segments"), At(info, "segments"), s.trace->segments.size());
+  s.report.Equal(TEXT_MARK("out of memory"), At(info, "out_of_memory"),
                  s.device.empty() ? At(s.info, "out_of_memory") : At(info, "out_of_memory"));
   const Json before = s.Ask("peak", {"--top", "1"}).json, after = Read(s, "peak", *path);
   for (const char* key : {"allocated", "requested", "reserved", "peak_reserved", "by_category"})
-    s.report.Equal(fmt::format("at the peak, {}: read again, peak", key), At(after, key),
+    s.report.Equal(i18n::English("at the peak, {}: read again, peak", key), At(after, key),
                    At(before, key));
 }
 
@@ -74,20 +75,22 @@ void CheckCounters(const Subject& s, const Json& events) {
     uint64_t& most = highest[At(event, "name").get<std::string>()];
     most = std::max(most, At(event, "args", "bytes").get<uint64_t>());
   }
-  s.report.Equal("peak allocated: counter, info", highest["allocated"],
+  s.report.Equal(TEXT_MARK("peak allocated: counter, info"), highest["allocated"],
                  At(s.of_device, "allocated"));
-  s.report.Equal("peak reserved: counter, info", highest["reserved"], At(s.of_device, "reserved"));
+  s.report.Equal(TEXT_MARK("peak reserved: counter, info"), highest["reserved"],
+                 At(s.of_device, "reserved"));
 }
 
 void CheckChrome(const Subject& s) {
-  s.Begin("export --to chrome, read again");
+  s.Begin(TEXT_MARK("export --to chrome, read again"));
   const std::optional<std::string> path = Export(s, "chrome");
   if (!path) return;
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
   if (!text.ok())
-    return s.report.True("the file can be read", false, std::string(text.status().message()));
+    return s.report.True(TEXT_MARK("the file can be read"), false,
+                         std::string(text.status().message()));
   const Json json = Json::parse(*text, nullptr, false);
-  if (json.is_discarded()) return s.report.True("the file is JSON", false);
+  if (json.is_discarded()) return s.report.True(TEXT_MARK("the file is JSON"), false);
   CheckCounters(s, At(json, "traceEvents"));
   const Json info = Read(s, "info", *path);
   ComparePeaks(s, info, true);
@@ -95,7 +98,7 @@ void CheckChrome(const Subject& s) {
   for (const char* key : {"kernels", "copies", "collectives", "out_of_memory"})
     // for a plan without activities, the exporter makes kernels from the operators
     if (s.trace->activities.size() > 0)
-      s.report.Equal(fmt::format("{}: read again, info", key), At(info, key), At(s.info, key));
+      s.report.Equal(i18n::English("{}: read again, info", key), At(info, key), At(s.info, key));
 }
 
 // Splits one line into its fields, and removes the quotes around quoted fields.
@@ -114,12 +117,13 @@ std::vector<std::string> Fields(std::string_view line) {
 }
 
 void CheckCsv(const Subject& s) {
-  s.Begin("export --to csv, added up");
+  s.Begin(TEXT_MARK("export --to csv, added up"));
   const std::optional<std::string> path = Export(s, "csv");
   if (!path) return;
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
   if (!text.ok())
-    return s.report.True("the file can be read", false, std::string(text.status().message()));
+    return s.report.True(TEXT_MARK("the file can be read"), false,
+                         std::string(text.status().message()));
   uint64_t rows = 0, requested = 0, rounded = 0, alive = 0;
   size_t column[3] = {0, 0, 0};
   const std::string_view all(*text);
@@ -146,24 +150,25 @@ void CheckCsv(const Subject& s) {
     requested_here += t.bytes[i];
     rounded_here += t.bytes_rounded[i];
   }
-  s.report.Equal("allocations: csv, info", rows, At(s.of_device, "allocations"));
-  s.report.Equal("bytes requested: csv, rows", requested, requested_here);
-  s.report.Equal("bytes of blocks: csv, rows", rounded, rounded_here);
-  s.report.Equal("alive at the end: csv, rows", alive,
+  s.report.Equal(TEXT_MARK("allocations: csv, info"), rows, At(s.of_device, "allocations"));
+  s.report.Equal(TEXT_MARK("bytes requested: csv, rows"), requested, requested_here);
+  s.report.Equal(TEXT_MARK("bytes of blocks: csv, rows"), rounded, rounded_here);
+  s.report.Equal(TEXT_MARK("alive at the end: csv, rows"), alive,
                  static_cast<uint64_t>(std::ranges::count(t.free_event, trace::kNoEvent)));
 }
 
 // Adds up entries of the form [time, action, bytes, category]. Actions 1 and 2 add a block, two
 // entries with action 3 change a category, and action 4 removes a block.
 void CheckTimeline(const Subject& s) {
-  s.Begin("export --to memory-timeline, added up");
+  s.Begin(TEXT_MARK("export --to memory-timeline, added up"));
   const std::optional<std::string> path = Export(s, "memory-timeline");
   if (!path) return;
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
   if (!text.ok())
-    return s.report.True("the file can be read", false, std::string(text.status().message()));
+    return s.report.True(TEXT_MARK("the file can be read"), false,
+                         std::string(text.status().message()));
   const Json json = Json::parse(*text, nullptr, false);
-  if (!json.is_array()) return s.report.True("the file is a list in JSON", false);
+  if (!json.is_array()) return s.report.True(TEXT_MARK("the file is a list in JSON"), false);
   int64_t now = 0, most = 0;
   std::map<int64_t, int64_t> by_category;
   uint64_t allocations = 0;
@@ -179,18 +184,19 @@ void CheckTimeline(const Subject& s) {
     if (action != 3) most = std::max(most, now);
     allocations += action == 1 || action == 2;
   }
-  s.report.True("rows of four", well_formed);
-  s.report.Equal("peak allocated: timeline, info", most, At(s.of_device, "allocated"));
-  s.report.Equal("allocations: timeline, info", allocations, At(s.of_device, "allocations"));
+  s.report.True(TEXT_MARK("rows of four"), well_formed);
+  s.report.Equal(TEXT_MARK("peak allocated: timeline, info"), most, At(s.of_device, "allocated"));
+  s.report.Equal(TEXT_MARK("allocations: timeline, info"), allocations,
+                 At(s.of_device, "allocations"));
   int64_t sum = 0;
   bool negative = false;
   for (const auto& [category, bytes] : by_category) {
     sum += bytes;
     negative = negative || bytes < 0;
   }
-  s.report.True("no category ends below zero", !negative);
+  s.report.True(TEXT_MARK("no category ends below zero"), !negative);
   s.report.Equal(
-      "allocated at the end: timeline, curve", sum,
+      TEXT_MARK("allocated at the end: timeline, curve"), sum,
       s.curves.size() == 0 ? uint64_t{0} : uint64_t{s.curves.allocated[s.curves.size() - 1]});
 }
 
@@ -208,13 +214,13 @@ void CheckExports(const Subject& s) {
 }
 
 void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& whole) {
-  s.report.Begin("saved as a .trace, read again");
+  s.report.Begin(TEXT_MARK("saved as a .trace, read again"));
   const std::string path = s.commands.folder() / "saved.trace";
   if (s.commands.folder().path().empty())
     return s.report.Skip(TEXT_MARK("no folder for temporary files"));
   const absl::Status written = WriteTrace(*whole, path);
   if (!written.ok())
-    return s.report.True("it can be written", false, std::string(written.message()));
+    return s.report.True(TEXT_MARK("it can be written"), false, std::string(written.message()));
   s.commands.Forget();
   const Json info = Read(s, "info", path);
   // A saved trace must have the same figures. Only the producer and the warnings of the reader may
@@ -222,16 +228,16 @@ void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& who
   for (const auto& [key, value] : s.info.items())
     if (key != "producer" && key != "warnings" && key != "config")
       s.report.Equal(
-          "info's " + key,
+          i18n::English("info's {}", key),
           value.is_null() && At(info, key.c_str()).is_null() ? Json("null") : At(info, key.c_str()),
           value.is_null() ? Json("null") : value);
   const Json outline = s.commands.Run({"info", "--outline", path, "--json"}).json;
   for (const char* key : {"events", "allocations", "slices", "time_span_ns"})
     if (!At(info, key).is_null())
-      s.report.Equal(fmt::format("{}: outline, info", key), At(outline, key), At(info, key));
+      s.report.Equal(i18n::English("{}: outline, info", key), At(outline, key), At(info, key));
   if (s.device.empty()) {
     for (const char* key : {"allocated", "reserved"})
-      s.report.Equal(fmt::format("peak {}: outline, info", key), At(outline, "peak", key),
+      s.report.Equal(i18n::English("peak {}: outline, info", key), At(outline, "peak", key),
                      At(info, "peak", key));
   }
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/selfcheck/subject.h"
+#include "profiler/base/i18n.h"
 #include "profiler/recording/recording.h"
 #include "profiler/replay/replay.h"
 #include "profiler/run/units.h"
@@ -12,7 +13,7 @@ namespace {
 std::string WhyNotExact(const Subject& s, const Json& replayed) {
   if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string()) {
     const std::string settings = agree.get<std::string>();
-    return fmt::format(
+    return i18n::English(
         "the file does not contain the allocator's settings; with {}, every decision is as "
         "recorded",
         settings.empty() ? "PyTorch's defaults" : settings);
@@ -23,31 +24,32 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
     left_out += name == recording::kMarkerOther || name.starts_with(recording::kMarkerLeftOut);
   }
   if (left_out == 0) return "";
-  return fmt::format("{} of unknown kinds or without a matching block, whose effects are unknown",
-                     run::Counted(left_out, "entry", "entries"));
+  return i18n::English(
+      "{} of unknown kinds or without a matching block, whose effects are unknown",
+      left_out == 1 ? i18n::English("{} entry", left_out) : i18n::English("{} entries", left_out));
 }
 
 }  // namespace
 
 void CheckReplay(const Subject& s) {
-  s.Begin("replay with the recorded settings equals the recording");
+  s.Begin(TEXT_MARK("replay with the recorded settings equals the recording"));
   const Answer exact = s.Ask("replay", {});
   if (exact.exit_code == kBadInput) return s.report.Skip(exact.error);
   const Json& r = exact.json;
   if (At(r, "differences") != 0)
     if (std::string why = WhyNotExact(s, r); !why.empty()) return s.report.Skip(std::move(why));
-  s.report.Equal("exit status", exact.exit_code, int{kDone});
-  s.report.Equal("differences", At(r, "differences"), 0);
-  s.report.Equal("addresses: matched, total", At(r, "addresses", "matched"),
+  s.report.Equal(TEXT_MARK("exit status"), exact.exit_code, int{kDone});
+  s.report.Equal(TEXT_MARK("differences"), At(r, "differences"), 0);
+  s.report.Equal(TEXT_MARK("addresses: matched, total"), At(r, "addresses", "matched"),
                  At(r, "addresses", "total"));
-  s.report.Equal("segments: matched, total", At(r, "segments", "matched"),
+  s.report.Equal(TEXT_MARK("segments: matched, total"), At(r, "segments", "matched"),
                  At(r, "segments", "total"));
-  s.report.Equal("segment frees: matched, total", At(r, "segment_frees", "matched"),
+  s.report.Equal(TEXT_MARK("segment frees: matched, total"), At(r, "segment_frees", "matched"),
                  At(r, "segment_frees", "total"));
-  s.report.Equal("state at the end is equal", At(r, "end_state_equal"), true);
-  s.report.Equal("reserved at most: replay, info", At(r, "recorded", "reserved_peak"),
+  s.report.Equal(TEXT_MARK("state at the end is equal"), At(r, "end_state_equal"), true);
+  s.report.Equal(TEXT_MARK("reserved at most: replay, info"), At(r, "recorded", "reserved_peak"),
                  At(s.of_device, "reserved"));
-  s.report.Equal("allocated at most: replay, info", At(r, "recorded", "allocated_peak"),
+  s.report.Equal(TEXT_MARK("allocated at most: replay, info"), At(r, "recorded", "allocated_peak"),
                  At(s.of_device, "allocated"));
 
   // A replay with the recorded settings must change nothing.
@@ -57,10 +59,10 @@ void CheckReplay(const Subject& s) {
   for (const char* key :
        {"reserved_peak", "allocated_peak", "driver_calls", "retries", "out_of_memory"}) {
     const std::string name(key);
-    s.report.Equal(name + ": what-if, own settings", At(what_if.json, "what_if", key),
-                   At(what_if.json, "own_settings", key));
+    s.report.Equal(name + ": " + TEXT_MARK("what-if, own settings"),
+                   At(what_if.json, "what_if", key), At(what_if.json, "own_settings", key));
   }
-  s.report.Equal("reserved at most: own settings, info",
+  s.report.Equal(TEXT_MARK("reserved at most: own settings, info"),
                  At(what_if.json, "own_settings", "reserved_peak"), At(s.of_device, "reserved"));
 }
 

@@ -10,6 +10,12 @@ namespace {
 
 constexpr size_t kLongest = 120;
 
+// Why a group was skipped. It may be the error of a command.
+std::string ShownReason(std::string_view reason) {
+  if (!reason.starts_with(kErrorPrefix)) return i18n::Shown(reason);
+  return i18n::Text(kErrorPrefix) + i18n::Shown(reason.substr(kErrorPrefix.size()));
+}
+
 std::string Short(const Json& value) {
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kLongest) text = text.substr(0, kLongest) + " ...";
@@ -71,16 +77,16 @@ std::string ReportText(const Report& report) {
   for (const Report::Group& group : report.groups()) {
     if (group.comparisons > 0 || group.skipped.empty())
       text += fmt::format(
-          "{}  {}: {}{}\n", group.failed > 0 ? "FAIL" : "PASS", Printable(group.name),
+          "{}  {}: {}{}\n", group.failed > 0 ? "FAIL" : "PASS", Printable(i18n::Shown(group.name)),
           group.comparisons == 1 ? i18n::Format("{} comparison", cli::Count(group.comparisons))
                                  : i18n::Format("{} comparisons", cli::Count(group.comparisons)),
           group.failed > 0 ? i18n::Format(", {} failed", cli::Count(group.failed)) : std::string());
     else
-      text += fmt::format("SKIP  {}: {}\n", Printable(group.name),
-                          Printable(i18n::Shown(group.skipped)));
+      text += fmt::format("SKIP  {}: {}\n", Printable(i18n::Shown(group.name)),
+                          Printable(ShownReason(group.skipped)));
     for (const Report::Difference& d : group.differences)
       text += fmt::format(
-          "        {}: {}\n", Printable(d.what),
+          "        {}: {}\n", Printable(i18n::Shown(d.what)),
           d.b.empty() ? Printable(d.a) : i18n::Format("{} and {}", Printable(d.a), Printable(d.b)));
     if (group.failed > group.differences.size())
       text += "        " +

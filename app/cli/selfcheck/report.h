@@ -20,6 +20,8 @@ class Report {
     std::string what;  // "peak allocated: info, peak"
     std::string a, b;
   };
+  // Names and differences are in English, as in JSON. ReportText() translates those that are marked
+  // with TEXT_MARK or made by i18n::English().
   struct Group {
     std::string name;
     uint64_t comparisons = 0;

@@ -59,18 +59,19 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
   const std::shared_ptr<const trace::Trace> whole = *opened;
   const Answer info = commands.Run({"info", file, "--json"});
   report.Begin("info");
-  report.Equal("exit status", info.exit_code, int{kDone});
-  report.Equal("events: info, rows", selfcheck::At(info.json, "events"), whole->events.size());
-  report.Equal("allocations: info, rows", selfcheck::At(info.json, "allocations"),
+  report.Equal(TEXT_MARK("exit status"), info.exit_code, int{kDone});
+  report.Equal(TEXT_MARK("events: info, rows"), selfcheck::At(info.json, "events"),
+               whole->events.size());
+  report.Equal(TEXT_MARK("allocations: info, rows"), selfcheck::At(info.json, "allocations"),
                whole->allocations.size());
   const Json& peaks = selfcheck::At(info.json, "peaks");
-  report.Equal("allocations: info, sum of its devices", selfcheck::Sum(peaks, "allocations"),
-               selfcheck::At(info.json, "allocations"));
+  report.Equal(TEXT_MARK("allocations: info, sum of its devices"),
+               selfcheck::Sum(peaks, "allocations"), selfcheck::At(info.json, "allocations"));
   const std::vector<uint8_t> devices = trace::DevicesOf(*whole);
-  report.Equal("devices: info, rows", peaks.size(), devices.size());
+  report.Equal(TEXT_MARK("devices: info, rows"), peaks.size(), devices.size());
   ProgressBar bar(true);
   for (size_t i = 0; i < devices.size(); ++i) {
-    bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), "comparing");
+    bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), i18n::Text("comparing"));
     const bool several = devices.size() > 1;
     // Opens the devices one by one, as the commands do, because an importer numbers the events of
     // each device separately.
@@ -84,7 +85,7 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
               .device = several
                             ? std::vector<std::string>{"--device", fmt::format("{}", devices[i])}
                             : std::vector<std::string>{},
-              .suffix = several ? fmt::format(" of cuda:{}", devices[i]) : std::string(),
+              .of = several ? std::optional<int>(devices[i]) : std::nullopt,
               .trace = *of_device,
               .curves = {},
               .peak = {},
@@ -122,7 +123,8 @@ ExitCode Execute(const Options& options) {
     file = commands.folder() / "run.trace";
     const Answer plan = selfcheck::CheckRun(commands, report, RunArguments(options.run), file);
     if (!plan.ok()) {
-      Note(plan.error);
+      const bool is_error = plan.error.starts_with(kErrorPrefix);
+      is_error ? NoteError(plan.error.substr(kErrorPrefix.size())) : Note(plan.error);
       return static_cast<ExitCode>(plan.exit_code);
     }
   }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/selfcheck/commands.h"
 #include "app/cli/selfcheck/report.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/run/run_config.h"
 #include "profiler/trace/segment_record.h"
 
@@ -18,7 +21,7 @@ struct Subject {
   Report& report;
   std::string file;
   std::vector<std::string> device;            // "--device", "1"; empty: the file has one device
-  std::string suffix;                         // " of cuda:1", appended to a group's name
+  std::optional<int> of;                      // set if the file has several devices
   std::shared_ptr<const trace::Trace> trace;  // the trace of the device
   analysis::MemoryCurves curves;
   analysis::Peak peak;
@@ -30,7 +33,10 @@ struct Subject {
     return trace::SegmentRecordOf(*trace) == trace::SegmentRecord::kEach &&
            trace->segments.size() > 0;
   }
-  void Begin(const std::string& group) const { report.Begin(group + suffix); }
+  // `group` is marked with TEXT_MARK.
+  void Begin(std::string_view group) const {
+    report.Begin(of ? i18n::English("{} of cuda:{}", group, *of) : std::string(group));
+  }
   Answer Ask(const std::string& command, std::vector<std::string> options) const;
 };
 

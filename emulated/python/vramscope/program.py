@@ -156,8 +156,9 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
 
 
 def text(arguments: Sequence[str]) -> str:
-    """Returns what `vramscope ARGUMENTS` prints to stdout, for commands that output a file."""
-    done = subprocess.run([find(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    """Returns what `vramscope ARGUMENTS` prints to stdout, for commands that output a file. Errors are in English, as with
+    --json."""
+    done = subprocess.run([find(), "--lang", "en", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     if done.returncode != DONE:
         raise VramscopeError(_said(done.stderr.decode("utf-8", "replace").splitlines()), done.returncode)
     return done.stdout.decode("utf-8", "replace")

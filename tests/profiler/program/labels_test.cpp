@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/program.h"
 #include "profiler/trace/assumptions.h"
 #include "profiler/trace/counters.h"
@@ -210,6 +211,27 @@ TEST(Labels, RecordingUsesTheGpuOfItsProcess) {
             1u);  // the assumed size of the CUDA context
   EXPECT_EQ(assumed[0].bytes, run::FindDevice("a100-40gb")->context_bytes);
   EXPECT_FALSE(ParseAbout(R"({"card": [1]})").value().gpu.memory_bytes);
+}
+
+// The processes of a program write assumptions in English. They are translated where they are
+// shown.
+TEST(Labels, AssumptionsAreTranslatedWithTheirArguments) {
+  const auto t = Built(false);
+  (void)trace::AssumptionsOf(*t);
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    if (english == "hooks are missing with this {}: {}") return "{0} LACKS {1}";
+    if (english == "not recorded: {}") return "NO {}";
+    if (english == "backward passes") return "BACKWARD";
+    if (english == "{}, by rules measured on an H200 (cuDNN 9.19)") return "{} (H200)";
+    return english == "cuDNN workspace of attention" ? "ATTENTION" : "";
+  });
+  const std::string hooks =
+      i18n::Shown("hooks are missing with this torch: not recorded: backward passes");
+  const std::string cudnn =
+      i18n::Shown("cuDNN workspace of attention, by rules measured on an H200 (cuDNN 9.19)");
+  i18n::SetTranslator(nullptr);
+  EXPECT_EQ(hooks, "torch LACKS NO BACKWARD");
+  EXPECT_EQ(cudnn, "ATTENTION (H200)");
 }
 
 TEST(Labels, KeptBlockWithoutAnotherMarkIsBuffer) {

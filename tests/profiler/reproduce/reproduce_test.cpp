@@ -193,7 +193,7 @@ TEST(Judge, ComparesFiguresWithTheirTolerance) {
   EXPECT_EQ(result.figures[0].within, true);
   EXPECT_EQ(result.figures[1].within, false) << "the order does not hold";
   EXPECT_EQ(result.within, false);
-  EXPECT_EQ(VerdictText(result), "off");
+  EXPECT_EQ(VerdictText(result), "out of tolerance");
 }
 
 TEST(Judge, AbsoluteToleranceIncludesItsLimit) {

@@ -11,6 +11,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "profiler/base/i18n.h"
+#include "ui/language/language.h"
+
 namespace vramscope::ui {
 namespace {
 
@@ -103,6 +106,30 @@ TEST_F(CommandRunnerTest, ResultOfFailedPlansIsDelivered) {
   const auto [none, why] = ended(fails);
   EXPECT_TRUE(none.isEmpty());
   EXPECT_EQ(why, QStringLiteral("no"));
+}
+
+TEST_F(CommandRunnerTest, TextsOfTheJsonAreTranslated) {
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    return english == "no matrix of scores" ? "NO MATRIX" : "";
+  });
+  const QJsonObject json{{"why", "no matrix of scores"}, {"title", "other"}};
+  EXPECT_EQ(ShownText(json, "why"), "NO MATRIX");
+  EXPECT_EQ(ShownText(json, "title"), "other");
+  EXPECT_EQ(ShownText(json, "none"), "");
+  i18n::SetTranslator(nullptr);
+}
+
+TEST_F(CommandRunnerTest, ErrorsAreInTheLanguageOfTheWindow) {
+  if (!Languages().contains(Language::kChinese)) GTEST_SKIP() << "built without translations";
+  CommandRunner fails(Program("echo \"vramscope: 错误：$*\" >&2\nexit 3\n"), {});
+  QString error;
+  QObject::connect(&fails, &CommandRunner::ended,
+                   [&](const QJsonObject&, const QString& why) { error = why; });
+  SetLanguage(Language::kChinese);
+  fails.run({QStringLiteral("fit")});
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !fails.busy(); }));
+  SetLanguage(Language::kEnglish);
+  EXPECT_EQ(error, QStringLiteral("fit --json --lang zh_CN"));
 }
 
 TEST_F(CommandRunnerTest, ReplacedCommandDoesNotEmitEnded) {
