@@ -76,7 +76,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("driver allocations"),
     TEXT_MARK("CUPTI's error {}"),
     TEXT_MARK("{} lacks functions of the activity interface"),
-    TEXT_MARK("{} has version {}, older than that of CUDA 11.7 ({})"),
+    TEXT_MARK("{} has version {}, which is older than CUDA 11.7's version ({})"),
     TEXT_MARK("CUPTI's buffers were too small for {} records"),
     TEXT_MARK("kernels and memcpys are missing"),
     TEXT_MARK("{} of CUPTI's records are invalid"),
