@@ -79,7 +79,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
           : i18n::Format(
                 "an allocation of {}",
                 FormatBytes(trace.events.bytes[static_cast<size_t>(first - kinds.begin())])),
-      refused > 1 ? i18n::Format(" (the first of {} failures)", refused) : "");
+      refused > 1 ? i18n::Format(", the first of {}", refused) : "");
   if (summary.fits)
     return i18n::Format(
         "Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
