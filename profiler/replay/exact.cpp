@@ -52,7 +52,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     settings_.grant_over_limit = plan_;
     if (conf.memory_fraction > 0 && conf.memory_fraction < 1 && !plan_) {
       settings_.conf.memory_fraction = 0;
-      out_.warnings.push_back(
+      out_.warnings.emplace_back(
           TEXT_MARK("the memory fraction is ignored: the file does not state the total memory"));
     }
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
