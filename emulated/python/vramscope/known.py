@@ -73,6 +73,8 @@ class Known:
         # Address of a storage: {version before a write of known values into its bytes: version after that write}.
         self.sure = {}
         self.kinds_of_tensors = {self.torch.Tensor: True}
+        lazy = getattr(getattr(self.torch.nn, "parameter", None), "UninitializedTensorMixin", None)
+        self.uninitialized = () if lazy is None else (lazy,)
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         self.stay = library.vramscope_emulated_keep
@@ -84,12 +86,12 @@ class Known:
 
     def plain(self, tensor):
         """Whether this is a tensor whose operators are PyTorch's own: a torch.Tensor, or of a subclass other than Parameter
-        without __torch_dispatch__."""
+        without __torch_dispatch__. Buffers of lazy modules have no size yet."""
         kind = type(tensor)
         known = self.kinds_of_tensors.get(kind)
         if known is None:
             torch = self.torch
-            known = self.kinds_of_tensors[kind] = (issubclass(kind, torch.Tensor) and not issubclass(kind, torch.nn.Parameter) and
+            known = self.kinds_of_tensors[kind] = (issubclass(kind, torch.Tensor) and not issubclass(kind, (torch.nn.Parameter, *self.uninitialized)) and
                                                    kind.__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl)
         return known
 
