@@ -792,7 +792,7 @@ class Values(Program):
     def test_functions_are_found_by_identity(self):
         self.plan("overridden.py", options=("--steps", "0"))
         for line in ("class missed []", "mode missed []", "traced ['cat', 'cat', 'gt', 'ones_like', 'sum', 'where'] 8", "fake True", "devices {'cuda'}",
-                     "not pickled []"):
+                     "not pickled []", "lazy ['Linear', 'BatchNorm1d'] [4, 3] cuda"):
             self.assertIn(line, self.stderr.splitlines())
 
     def test_details_of_functions_tensors_and_autograd(self):

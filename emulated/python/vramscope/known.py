@@ -77,6 +77,8 @@ class Known:
         # write}}
         self.sure = {}
         self.kinds_of_tensors = {self.torch.Tensor: True}
+        lazy = getattr(getattr(self.torch.nn, "parameter", None), "UninitializedTensorMixin", None)
+        self.uninitialized = () if lazy is None else (lazy,)
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         self.stay = library.vramscope_emulated_keep
@@ -88,12 +90,13 @@ class Known:
 
     def plain(self, tensor):
         """Returns whether the operators of this tensor are PyTorch's own. This is so for
-        torch.Tensor, and for subclasses other than Parameter that have no __torch_dispatch__."""
+        torch.Tensor, and for subclasses other than Parameter that have no __torch_dispatch__.
+        Buffers of lazy modules are excluded, because they have no size yet."""
         kind = type(tensor)
         known = self.kinds_of_tensors.get(kind)
         if known is None:
             torch = self.torch
-            known = self.kinds_of_tensors[kind] = (issubclass(kind, torch.Tensor) and not issubclass(kind, torch.nn.Parameter) and
+            known = self.kinds_of_tensors[kind] = (issubclass(kind, torch.Tensor) and not issubclass(kind, (torch.nn.Parameter, *self.uninitialized)) and
                                                    kind.__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl)
         return known
 

@@ -5,11 +5,18 @@ import functools
 import inspect
 import operator
 import os
+import sys
 import types
 
 from vramscope import imports, indexing
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+# Collections of functions that `import torch` fills, and in which PyTorch looks up the function that a __torch_function__ or a traced program
+# contains.
+_TABLES = {"torch.nn.parameter": ("UninitializedTensorMixin._allowed_methods",), "torch._prims_common": ("torch_function_passthrough",),
+           "torch._library.utils": ("_RANDOM_FUNCTIONS",), "torch.fx.operator_schemas": ("_manual_overrides",),
+           "torch.ao.quantization.utils": ("func_list", "method_list"), "torch.ao.quantization.qconfig_mapping": ("_FIXED_QPARAMS_OP_TO_OBSERVER",),
+           "torch.masked.maskedtensor.reductions": ("TORCH_REDUCE_MAP", "TENSOR_REDUCE_MAP", "TORCH_REDUCE_FNS", "TENSOR_REDUCE_FNS")}
 
 
 class Builtin:
@@ -133,23 +140,47 @@ def install(process, originals):
     """Call after functions of torch were replaced. `originals` is {name: function}. It also
     contains functions that were not replaced."""
     torch, with_device = process.torch, constructors(process.torch)
+    replaced = []
     for name, original in originals.items():
         function = getattr(torch, name)
         if function is original:
             continue
         setattr(torch, name, original)
         function = replace(torch, torch, name, function)
+        replaced.append((original, function))
         if original in with_device:
             with_device.add(function)
     for name, function in list(vars(torch.Tensor).items()):
         if inspect.isfunction(function) and function.__code__.co_filename.startswith(_HERE):
-            function = _method(torch, function, _original(function))
+            original = _original(function)
+            function = _method(torch, function, original)
+            replaced.append((original, function))
             if name == "__getitem__":
                 indexing.replace(torch, function)
             else:
                 setattr(torch.Tensor, name, function)
             _rename(function, "Tensor." + name)
+    for module, names in _TABLES.items():
+        for name in names:
+            _add_to_table(module, name, replaced)
     imports.after(process, "torch._subclasses.fake_tensor", _copies)
+
+
+def _add_to_table(module, name, replaced):
+    """Adds replacements to a collection that contains the original functions, if this version of torch has it."""
+    try:
+        table = operator.attrgetter(name)(sys.modules[module])
+    except (KeyError, AttributeError):
+        return
+    for original, function in replaced:
+        if original not in table:
+            continue
+        if isinstance(table, dict):
+            table[function] = table[original]
+        elif isinstance(table, list):
+            table.append(function)
+        elif isinstance(table, set):
+            table.add(function)
 
 
 def _copies(module):

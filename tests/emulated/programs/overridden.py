@@ -71,3 +71,7 @@ with torch.device("cuda"):
     print("devices", {make().device.type for make in (lambda: torch.ones(2), lambda: torch.arange(3), lambda: torch.tensor([1.0]), lambda: torch.rand(2))})
 print("not pickled", [name for owner, names in ((torch, set(FUNCTIONS) - {"unique"}), (torch.Tensor, (*METHODS, "normal_", "half", "__add__"))) for name in names
                      if not pickles(getattr(owner, name))])
+
+lazy = torch.nn.Sequential(torch.nn.LazyLinear(4), torch.nn.LazyBatchNorm1d()).to("cuda").cuda().float()
+lazy(torch.ones(2, 3, device="cuda")).sum().backward()
+print("lazy", [type(module).__name__ for module in lazy], list(lazy[0].weight.shape), lazy[1].running_mean.device.type)
