@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QJsonArray>
 #include <QLineEdit>
+#include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -165,7 +166,8 @@ void ComparePage::resizeEvent(QResizeEvent* event) {
 
 void ComparePage::FitControls() {
   const QMargins margins = column_->contentsMargins();
-  const int room = width() - margins.left() - margins.right();
+  const int room =
+      width() - margins.left() - margins.right() - style()->pixelMetric(QStyle::PM_ScrollBarExtent);
   const bool narrow =
       by_line_->sizeHint().width() + lines_->spacing() + rows_line_->sizeHint().width() > room;
   lines_->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
