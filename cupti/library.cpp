@@ -103,7 +103,7 @@ Found FindLibrary() {
   Load(handle, "cuptiUnsubscribe", l.Unsubscribe);
   if (l.GetVersion(&l.version) != kSuccess || l.version < kOldest)
     found.problem = l.name + " has version " + std::to_string(l.version) +
-                    ", older than that of CUDA 11.7 (" + std::to_string(kOldest) + ")";
+                    ", which is older than CUDA 11.7's version (" + std::to_string(kOldest) + ")";
   return found;
 }
 

@@ -155,7 +155,8 @@ ExitCode CheckProgram(const Context& context, Options& options) {
   }
   if (options.trace_path == "-") {
     NoteError(
-        i18n::Text("-o -: standard output is used for the verdict; name a file for the trace"));
+        i18n::Text("-o - is not possible, because the verdict is printed to standard output; name "
+                   "a file for the trace"));
     return kUsage;
   }
   if (const ExitCode wrong =
@@ -269,21 +270,20 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 
 void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
-      i18n::Text("Exit status: 1 if a budget is exceeded; 3 if that is unknown. It is "
-                 "unknown if the run failed at an allocation that the budget allows, or "
-                 "if reserved memory (for --host-budget: the driver's allocations) was "
-                 "not recorded.\n") +
+      i18n::Text("Exit status: 1 if a budget is exceeded, 3 if this is unknown. Reasons for 3: the "
+                 "run failed at an allocation that the budget allows, or reserved memory was not "
+                 "recorded (with --host-budget: the driver's allocations were not recorded).\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option(
       "FILE", options->file,
-      "a .trace file or CUDA memory snapshot; without FILE, RUN or PROGRAM is planned");
+      "a .trace file or CUDA memory snapshot; if it is missing, the RUN or PROGRAM is planned");
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")
-      ->description(i18n::Format("for a FILE with several devices: the number of one device; for a "
-                                 "RUN or a program, {}",
-                                 i18n::Text(kDeviceHelp)))
+      ->description(i18n::Format(
+          "for a FILE with several devices, the number of one device; for a RUN or a program, {}",
+          i18n::Text(kDeviceHelp)))
       ->type_name("N|GPU");
   AddPart(*command, options->range);
   command
@@ -293,16 +293,15 @@ void DeclareCheck(CLI::App* command, Context& context) {
       ->type_name("SIZE");
   command
       ->add_option("--host-budget", options->host_budget,
-                   "maximum pinned and managed memory of the host, of all processes together, "
-                   "such as 64GiB; pageable memory is not counted")
+                   "maximum pinned and managed host memory of all processes together, such as "
+                   "64GiB; pageable memory is not counted")
       ->type_name("SIZE");
   command
       ->add_option(
           "--context", options->context,
-          i18n::Format("size of the CUDA context, which is added to the allocator's memory: for "
-                       "example 450MiB, or the name of a GPU in `vramscope devices`. Default: "
-                       "the context of the run's GPU; for a recording that names no GPU, the "
-                       "context of {}",
+          i18n::Format("size of the CUDA context, which is added to the allocator's memory: a size "
+                       "(450MiB), or the name of a GPU in `vramscope devices`. Default: the "
+                       "context of the run's GPU, or of {} if a recording names no GPU",
                        run::RunConfig().device))
       ->type_name("SIZE|NAME");
   command

@@ -74,8 +74,8 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
   return i18n::Format(
-      "the run ran out of memory: an allocation of {}, with {} already reserved, needs {} in all "
-      "(including {} CUDA context)",
+      "the run ran out of memory: an allocation of {} failed with {} already reserved; together "
+      "they need {} (including {} CUDA context)",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
       run::FormatBytes(context));
 }

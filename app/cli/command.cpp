@@ -13,6 +13,7 @@
 #include "app/cli/language.h"
 #include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
+#include "profiler/base/output_language.h"
 
 namespace vramscope::cli {
 namespace {

@@ -287,7 +287,7 @@ void DeclareDevices(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_devices() {
   return {.place = 200,
           .name = "devices",
-          .help = "the GPUs that can be planned for",
+          .help = "list the GPUs that can be planned for",
           .example = "devices --json",
           .declare = DeclareDevices};
 }

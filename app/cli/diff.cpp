@@ -58,7 +58,7 @@ Json StepsJson(const std::vector<analysis::DiffRow>& rows) {
 // most".
 std::string Side(std::string_view which, const std::string& file, const trace::Trace& trace,
                  const analysis::Peak& peak) {
-  return Prose(i18n::Format("{}  {}: {} allocated at {}; {} reserved at most", which,
+  return Prose(i18n::Format("{}  {}: {} allocated at {}, at most {} reserved", which,
                             DisplayName(file), run::FormatBytes(peak.allocated),
                             TimeAndContextText(trace, peak.context),
                             run::FormatBytes(peak.reserved)));
@@ -148,7 +148,7 @@ std::string Text(const Options& options, const DeviceDiff& of) {
   return text +
          (of.equal ? i18n::Text("No difference in any step, phase or category.\n")
                    : i18n::Text(
-                         "Categories whose maximum in a step and phase differs between A and B\n") +
+                         "Categories whose maximum differs between A and B, by step and phase\n") +
                          table.Text());
 }
 
@@ -218,8 +218,9 @@ std::string SitesText(const Options& options, const SitesDiff& of) {
   const explain::TraceDiff& diff = of.diff;
   std::string text = Prose(diff.headline);
   if (!diff.by_stack)
-    text += Prose(
-        i18n::Text("Call sites are matched by module and op, because not both files have stacks."));
+    text +=
+        Prose(i18n::Text("Call sites are matched by module and op, because at least one of the "
+                         "files has no stacks."));
   text += "\n" + i18n::Text("At the peaks") + "\n" + Side("A", options.a, *of.of.a, diff.a) +
           Side("B", options.b, *of.of.b, diff.b);
   Table steps({{i18n::Text("Step"), Table::kRight},
@@ -306,7 +307,7 @@ ExitCode DiffStreams(const Options& options) {
   }
   std::string text =
       fmt::format("  {}\n  {}\n", EqualRequestsText(diff),
-                  i18n::Format("peak above the memory at the start: {} (A), {} (B)",
+                  i18n::Format("growth from the start to the peak: {} (A), {} (B)",
                                run::FormatBytes(diff.peak_a), run::FormatBytes(diff.peak_b)));
   if (!diff.identical()) {
     Table table({{"A", Table::kRight}, {""}, {"B", Table::kRight}, {""}});

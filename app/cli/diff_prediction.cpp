@@ -200,9 +200,10 @@ std::string ToText(const Prediction& p, size_t top) {
 
 std::string EqualRequestsText(const analysis::RequestDiff& diff) {
   if (diff.equal_frees_unordered == diff.equal)
-    return i18n::Format("{} of {} requests equal", Count(diff.equal), Count(diff.total));
+    return i18n::Format("{} of {} requests are equal", Count(diff.equal), Count(diff.total));
   return i18n::Format(
-      "{} of {} requests equal ({} if the order of frees between two allocations is ignored)",
+      "{} of {} requests are equal ({} if the order of the frees between two allocations is "
+      "ignored)",
       Count(diff.equal), Count(diff.total), Count(diff.equal_frees_unordered));
 }
 

@@ -72,7 +72,7 @@ constexpr std::string_view kErrors[] = {
     TEXT_MARK(
         "no libcupti of CUDA 11.7 to 13 was found in this process or next to its CUDA runtime"),
     TEXT_MARK("{} lacks functions of the activity interface"),
-    TEXT_MARK("{} has version {}, older than that of CUDA 11.7 ({})"),
+    TEXT_MARK("{} has version {}, which is older than CUDA 11.7's version ({})"),
 };
 
 std::string Environment(const char* name) {

@@ -81,10 +81,12 @@ Finding Allocations(const std::vector<Activity>& all, const std::vector<uint64_t
   const bool same = told == made && freed == made.size();
   return {
       same ? State::kPass : State::kFail, "allocations",
-      same ? i18n::Format("{} made, {} recorded, {} frees recorded, all with the right addresses",
-                          made.size(), told.size(), freed)
-           : i18n::Format("{} made, {} recorded, {} frees recorded", made.size(), told.size(),
-                          freed)};
+      same
+          ? i18n::Format(
+                "{} allocations made, {} recorded, all with the right addresses; {} frees recorded",
+                made.size(), told.size(), freed)
+          : i18n::Format("{} allocations made, {} recorded; {} frees recorded", made.size(),
+                         told.size(), freed)};
 }
 
 // Checks that no work on the GPU begins before the API call that started it.
@@ -107,8 +109,8 @@ Finding Clocks(const std::vector<Activity>& all) {
   }
   const bool good = work > 0 && early == 0 && alone == 0;
   return {good ? State::kPass : State::kFail, "clocks",
-          i18n::Format("{} activities; {} began before their call, {} have no call", work, early,
-                       alone)};
+          i18n::Format("{} activities; {} began before their API call, {} have no API call", work,
+                       early, alone)};
 }
 
 }  // namespace
@@ -130,19 +132,19 @@ std::vector<Finding> CheckNvml() {
   if (taken) driver.MemFree(address);
   if (!taken || before.empty() || after.empty())
     return {{State::kFail, "nvml",
-             i18n::Text("NVML reported no memory of the GPU that this process uses, or an "
-                        "allocation failed")}};
+             i18n::Text(
+                 "NVML did not report the memory of this process's GPU, or an allocation failed")}};
   const nvml::GpuMemory &x = before[0], &y = after[0];
   // The figure for the whole GPU may also change because other processes allocate and free
   // meanwhile. The figure for this process is exact.
   const bool seen =
       x.process && y.process ? *y.process == *x.process + kTaken : y.used >= x.used + kTaken / 2;
-  return {
-      {seen ? State::kPass : State::kFail, "nvml",
-       i18n::Format(
-           "{} bytes allocated; used by all processes: {} -> {}, by this process: {} -> {}", kTaken,
-           x.used, y.used, x.process ? std::to_string(*x.process) : i18n::Text("unknown"),
-           y.process ? std::to_string(*y.process) : i18n::Text("unknown"))}};
+  return {{seen ? State::kPass : State::kFail, "nvml",
+           i18n::Format("{} bytes allocated; memory used by all processes: {} -> {}; memory used "
+                        "by this process: {} -> {}",
+                        kTaken, x.used, y.used,
+                        x.process ? std::to_string(*x.process) : i18n::Text("unknown"),
+                        y.process ? std::to_string(*y.process) : i18n::Text("unknown"))}};
 }
 
 bool OnEmulatedPlatform() { return cupti::IsVirtual(cupti::ClockOfProcess()); }

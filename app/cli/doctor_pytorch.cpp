@@ -78,7 +78,7 @@ uint64_t Number(const Json& object, const char* key) {
 
 Finding Equal(const char* what, uint64_t ours, const char* whose, uint64_t theirs) {
   return {ours == theirs && theirs > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("{} bytes in all, {}() returned {}", ours, whose, theirs)};
+          i18n::Format("the trace contains {} bytes, and {}() returned {}", ours, whose, theirs)};
 }
 
 std::vector<Finding> CheckRun(const Run& run) {
@@ -102,10 +102,12 @@ std::vector<Finding> CheckRun(const Run& run) {
   findings.push_back(
       {ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
        ours == theirs
-           ? i18n::Format("{} live blocks after {} events, {} in _snapshot(): the same blocks",
-                          ours.size(), t.events.size(), theirs.size())
-           : i18n::Format("{} live blocks after {} events, {} in _snapshot(): not the same blocks",
-                          ours.size(), t.events.size(), theirs.size())});
+           ? i18n::Format(
+                 "{} live blocks after {} events; _snapshot() lists {}, and they are the same",
+                 ours.size(), t.events.size(), theirs.size())
+           : i18n::Format(
+                 "{} live blocks after {} events; _snapshot() lists {}, but they are not the same",
+                 ours.size(), t.events.size(), theirs.size())});
   findings.push_back(
       Equal("categories", allocated, "memory_allocated", Number(run.answer, "memory_allocated")));
   findings.push_back(

@@ -126,17 +126,19 @@ void DeclareExplain(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   CLI::Option* at =
-      command->add_option("--at", options->at, "a time instead of the peak: 12.5ms, 1.2s, 350us")
+      command
+          ->add_option("--at", options->at,
+                       "show the memory at this time (12.5ms, 1.2s, 350us) instead of at the peak")
           ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
-  CLI::Option* page =
-      command
-          ->add_option("--page", options->page,
-                       "only findings, fragmentation, segments, reclaim, leaks, sites or oom")
-          ->check(CLI::IsMember(
-                      {"findings", "fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})
-                      .description(""))
-          ->type_name("PAGE");
+  CLI::Option* page = command
+                          ->add_option("--page", options->page,
+                                       "print only this page: findings, fragmentation, segments, "
+                                       "reclaim, leaks, sites or oom")
+                          ->check(CLI::IsMember({"findings", "fragmentation", "segments", "reclaim",
+                                                 "leaks", "sites", "oom"})
+                                      .description(""))
+                          ->type_name("PAGE");
   command->add_flag("--findings", options->findings, "short for --page findings")->excludes(page);
   command
       ->add_option("--sort", options->sort,

@@ -166,9 +166,9 @@ std::string Strip(const explain::SegmentView& s) {
 }
 
 std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size_t top) {
-  std::string text = Heading(
-      i18n::Text("Segments"),
-      i18n::Text("most free first; # in use, + mostly, - partly, . free, blank: no memory mapped"));
+  std::string text = Heading(i18n::Text("Segments"),
+                             i18n::Text("sorted by free bytes; # in use, + mostly in use, - partly "
+                                        "in use, . free, blank: no memory mapped"));
   Table table({{i18n::Text("Address")},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Free"), Table::kRight},
@@ -221,8 +221,8 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
     notes += Prose(i18n::Text("Changes are relative to the row \"as recorded\"."));
   if (r.anew) {
     notes += Prose(
-        i18n::Text("With other settings, the replay also allocates the blocks that are older than "
-                   "the recording; changes are relative to the row \"as recorded, older blocks "
+        i18n::Text("A replay with other settings also allocates the blocks that are older than the "
+                   "recording. Its changes are relative to the row \"as recorded, older blocks "
                    "allocated anew\". empty_cache() is called in the unchanged recording."));
   }
   return text + table.Text() + notes + "\n";

@@ -225,8 +225,8 @@ ExitCode ExecuteFit(const Options& options) {
       text += ProposalText(i + 1, fitted->proposals[i], *budget) + "\n";
     text +=
         Prose(fitted->cut_short
-                  ? i18n::Format("{} combinations planned in {:.1f} s, the time limit; others may "
-                                 "fit and change the training less.",
+                  ? i18n::Format("{} combinations planned until the time limit of {:.1f} s. Other "
+                                 "combinations may fit and change the training less.",
                                  fitted->plans, seconds)
               : fitted->plans == 1
                   ? i18n::Format("{} combination planned in {:.1f} s.", fitted->plans, seconds)
@@ -406,8 +406,8 @@ ExitCode ProgramWaterfall(const Context& context, const Options& options,
   if (!options.run.preset.empty() || !options.run.model.empty() || !options.run.config.empty() ||
       !options.run.sets.empty() || !options.baseline.empty() || !options.order.empty()) {
     NoteError(
-        i18n::Text("waterfall takes either RUN or -- PROGRAM, not both; the bars of a program are "
-                   "its --toggle options in their order"));
+        i18n::Text("waterfall takes either RUN or -- PROGRAM, not both; for a program, each "
+                   "--toggle is a bar, in the given order"));
     return kUsage;
   }
   if (options.json && options.output == "-") {
@@ -430,8 +430,8 @@ void DeclareWaterfall(CLI::App* command, Context& context) {
   AddProgramOptions(*command, *of_program, true);
   command
       ->add_option("--baseline", options->baseline,
-                   "a setting of the baseline, from which the bars start (repeatable); batch and "
-                   "sequence are those of the run")
+                   "a setting of the baseline, where the bars start (repeatable); batch and "
+                   "sequence are the same as in the run")
       ->type_name("KEY=VALUE");
   command
       ->add_option("--order", options->order,

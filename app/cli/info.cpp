@@ -479,11 +479,12 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   if (imported) {
     const size_t streams = CountStreams(trace);
     line(TEXT_MARK("recorded"),
-         i18n::Format(
-             "{} entries, {} stream{}, {} different stacks; {} older", Count(CountEntries(trace)),
-             streams, streams == 1 ? "" : "s", Count(trace.stacks.size() - 1),
-             CountOlder(trace) == 1 ? i18n::Text("1 block is")
-                                    : i18n::Format("{} blocks are", Count(CountOlder(trace)))));
+         i18n::Format("{} entries, {} stream{}, {} different stacks; {} older than the recording",
+                      Count(CountEntries(trace)), streams, streams == 1 ? "" : "s",
+                      Count(trace.stacks.size() - 1),
+                      CountOlder(trace) == 1
+                          ? i18n::Text("1 block is")
+                          : i18n::Format("{} blocks are", Count(CountOlder(trace)))));
   }
   if (trace.activities.size() > 0) line(TEXT_MARK("work"), WorkText(trace));
   const analysis::HostMemory host = analysis::HostMemoryOf(trace);

@@ -154,7 +154,7 @@ absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64
 
 CLI::Option* AddEvent(CLI::App& command, int64_t& number) {
   return command
-      .add_option("--event", number, "a time by the number of an event, in place of --at")
+      .add_option("--event", number, "show the memory at this event; an alternative to --at")
       ->check(CLI::Range(int64_t{0}, int64_t{trace::kNoEvent}).description(""))
       ->type_name("N");
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "profiler/base/i18n.h"
+#include "profiler/base/output_language.h"
 #include "profiler/trace/output_file.h"
 
 namespace vramscope::cli {

@@ -9,6 +9,7 @@
 #include "profiler/base/i18n.h"
 
 #ifdef VRAMSCOPE_WITH_WINDOW
+#include "profiler/base/output_language.h"
 #include "ui/language/language.h"
 #endif
 

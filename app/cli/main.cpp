@@ -25,7 +25,7 @@ namespace {
 void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("FILE", window.files, "traces to open in the window");
   app.add_flag("--in-open-window", window.in_open_window,
-               "use the window that is already open, if there is one");
+               "open the files in the window that is already open, if there is one");
   app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, and exit")
       ->type_name("OUT.png");
   app.add_option("--page", window.page,
@@ -43,7 +43,8 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
                  "scale of the window and of --screenshot: pixels per point")
       ->check(NumberBetween(0.5, 4), "FLOAT in [0.5 - 4]")
       ->type_name("N");
-  app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, and exit")
+  app.add_option("--dump-state", window.dump_state,
+                 "write the contents of the window to this file as JSON, and exit")
       ->type_name("OUT.json");
 }
 

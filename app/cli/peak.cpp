@@ -138,9 +138,9 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   }
   text += table.Text() + "\n";
   for (const ModelledBytes& each : ModelledOf(trace, live)) {
-    text += Prose(i18n::Format("{} in {} blocks is modelled: {} ({})", run::FormatBytes(each.bytes),
-                               Count(each.count), i18n::Shown(each.evidence.text),
-                               i18n::Shown(each.evidence.source)));
+    text += Prose(i18n::Format("Modelled, not recorded: {} in {} blocks. Source: {} ({})",
+                               run::FormatBytes(each.bytes), Count(each.count),
+                               i18n::Shown(each.evidence.text), i18n::Shown(each.evidence.source)));
   }
   Table largest({{i18n::Text("Largest"), Table::kRight},
                  {i18n::Text("Category")},
@@ -204,7 +204,9 @@ void DeclarePeak(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   CLI::Option* at =
-      command->add_option("--at", options->at, "a time instead of the peak: 12.5ms, 1.2s, 350us")
+      command
+          ->add_option("--at", options->at,
+                       "show the memory at this time (12.5ms, 1.2s, 350us) instead of at the peak")
           ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
   command

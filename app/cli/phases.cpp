@@ -71,10 +71,10 @@ ExitCode Execute(const Options& options) {
                       {"outside_steps", OutsideJson(trace, outside)}});
   }
   if (steps.empty() && outside.empty())
-    return PrintText(i18n::Text("this file has no known steps\n"));
+    return PrintText(i18n::Text("no steps were found in this file\n"));
   const trace::TraceInfo& info = trace.info;
   std::string text =
-      steps.empty() ? i18n::Text("this file has no known steps\n") : StepsTable(trace, steps);
+      steps.empty() ? i18n::Text("no steps were found in this file\n") : StepsTable(trace, steps);
   if (const std::string table = OutsideTable(trace, outside); !table.empty()) text += "\n" + table;
   return PrintText(text + (!info.has_times ? i18n::Text("\n  The file has no times.\n")
                            : info.measured ? ""

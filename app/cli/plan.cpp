@@ -91,9 +91,9 @@ void DeclarePlan(CLI::App* command, Context& context) {
                     "the changes; --json prints one object per line");
   command
       ->add_option("--with", options->with,
-                   "with -- PROGRAM: plan it under each of these versions of a package, such as "
-                   "transformers==4.46.0,4.51.0, and print the changes between them; the "
-                   "environments are made by pip and kept")
+                   "with -- PROGRAM: plan it with each of these versions of a package "
+                   "(transformers==4.46.0,4.51.0), and print the changes between versions; pip "
+                   "makes an environment for each version, which is kept")
       ->type_name("PACKAGE==VERSIONS");
   command->callback([options, &context, command] {
     if (!context.has_program && !options->program.from.empty()) {
@@ -163,7 +163,7 @@ CommandEntry DeclareCommand_plan() {
   return {.place = 10,
           .name = "plan",
           .help =
-              "plan a training run of a built-in model, or with -- PROGRAM ARGS... of any program, "
+              "plan a training run of a built-in model, or of any program with -- PROGRAM ARGS..., "
               "without computing anything",
           .example = "plan --preset gpt2 --set batch=8 --set precision=amp-bf16 -o gpt2.trace",
           .takes_program = true,

@@ -381,20 +381,20 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
         ->check(CLI::Range(1u, 64u))
         ->type_name("N");
     command.add_flag("--no-skip-init", options.no_skip_init,
-                     "with -- PROGRAM: let it initialize its parameters (on the CPU, slow), which "
-                     "is otherwise skipped");
-    CLI::Option* mode =
-        command
-            .add_option_function<std::string>(
-                "--isolation",
-                [&options](const std::string& name) {
-                  for (const auto known : {kAuto, kOverlay, kCopy, kNone})
-                    if (NameOf(known) == name) options.isolation = known;
-                },
-                "with -- PROGRAM: how its changes to files are isolated: overlay (a mount "
-                "namespace), copy (libc's functions), none, or auto: the first that works")
-            ->check(CLI::IsMember(modes).description(""))
-            ->type_name("MODE");
+                     "with -- PROGRAM: let it initialize its parameters on the CPU, which is slow "
+                     "and skipped by default");
+    CLI::Option* mode = command
+                            .add_option_function<std::string>(
+                                "--isolation",
+                                [&options](const std::string& name) {
+                                  for (const auto known : {kAuto, kOverlay, kCopy, kNone})
+                                    if (NameOf(known) == name) options.isolation = known;
+                                },
+                                "with -- PROGRAM: how its changes to files are isolated: overlay "
+                                "(a mount namespace), copy (replaced functions of libc), none, or "
+                                "auto (the first that works)")
+                            ->check(CLI::IsMember(modes).description(""))
+                            ->type_name("MODE");
     command
         .add_flag("--no-isolation", options.no_isolation,
                   "with -- PROGRAM: let it really write, rename and delete files")
@@ -425,7 +425,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
             ->type_name("USER@HOST");
     command
         .add_option("--remote-folder", options.remote.folder,
-                    "with --host: working directory on the host (default: that of the login)")
+                    "with --host: working directory on the host (default: the login directory)")
         ->needs(host)
         ->type_name("FOLDER");
     command

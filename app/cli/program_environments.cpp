@@ -224,8 +224,8 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
   all.python_ = PythonOf(command.front());
   if (all.python_.empty())
     return absl::InvalidArgumentError(
-        i18n::Format("--with: '{}' is neither a Python nor a script that names one in its first "
-                     "line; for example: -- python -m torch.distributed.run train.py",
+        i18n::Format("--with: '{}' is neither a Python interpreter nor a script whose first line "
+                     "names one; for example: -- python -m torch.distributed.run train.py",
                      command.front()));
   if (OnPath(all.python_).empty())
     return absl::InvalidArgumentError(i18n::Format("--with: '{}' is not on the PATH", all.python_));

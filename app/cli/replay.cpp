@@ -411,8 +411,8 @@ void DeclareReplay(CLI::App* command, Context& context) {
   AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
-      "Exit status: 1 if a decision differs; with other settings, if the run still runs out\nof "
-      "memory.");
+      "Exit status: 1 if a decision differs, or, with other settings, if the run still\nruns out "
+      "of memory.");
   command->callback([options, conf, &context] {
     options->has_alloc_conf = conf->count() > 0;
     context.exit_code = Execute(*options);

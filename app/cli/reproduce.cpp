@@ -350,7 +350,7 @@ void DeclareReproduce(CLI::App* command, Context& context) {
   command
       ->add_option("--device", options->device,
                    "use this GPU instead of the publications': a name in `vramscope devices`, a "
-                   "MIG slice, a file or figures; figures are then not judged")
+                   "MIG slice, a file or figures; published figures are then not judged")
       ->type_name("GPU");
   command->add_option("--gpu-memory", options->gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");

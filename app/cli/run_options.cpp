@@ -46,7 +46,7 @@ const char* const kDeviceHelp = TEXT_MARK(
     "the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) "
     "or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)");
 const char* const kGpuMemoryHelp =
-    TEXT_MARK("memory of the GPU, in place of the value in the device table, such as 8GiB");
+    TEXT_MARK("memory of the GPU, such as 8GiB; replaces the value in the device table");
 
 void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices) {
   CLI::Option* preset =

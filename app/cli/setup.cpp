@@ -275,7 +275,7 @@ void DeclareSetup(CLI::App* command, Context& context) {
       "delete everything that was downloaded, and the environments of plan --with");
   CLI::Option* status = command
                             ->add_flag("--status", options->status,
-                                       "print where LibTorch is; exit status 1: it is missing")
+                                       "print where LibTorch is; exit with 1 if it is missing")
                             ->excludes(remove);
   command
       ->add_flag("--environments", options->environments,

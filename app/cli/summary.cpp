@@ -62,9 +62,9 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
                                 : static_cast<uint64_t>(summary.headroom_bytes);
   // `explain` prints what NVML reported for memory outside the allocator.
   if (trace.info.measured)
-    return i18n::Format("Ran on {}: reserved at most {} of its {}, without the CUDA context.",
-                        device.name, FormatBytes(summary.peak.reserved),
-                        FormatBytes(device.memory_bytes));
+    return i18n::Format(
+        "Ran on {}: at most {} of its {} were reserved, not counting the CUDA context.",
+        device.name, FormatBytes(summary.peak.reserved), FormatBytes(device.memory_bytes));
   const std::string parts =
       i18n::Format("{} + {} CUDA context, of {}", UseText(summary.most_used),
                    FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
@@ -366,10 +366,10 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   if (!at_once) memory.Row({i18n::Text("most reserved"), "", FormatBytes(summary.peak.reserved)});
   text += memory.Text();
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
-    text +=
-        Prose(i18n::Format("Allocated means active, including blocks whose free waits for another "
-                           "stream. torch.cuda.max_memory_allocated() does not include those: {}.",
-                           FormatBytes(counted)));
+    text += Prose(
+        i18n::Format("Allocated bytes include blocks whose free waits for another stream (active "
+                     "bytes). torch.cuda.max_memory_allocated() does not include these blocks: {}.",
+                     FormatBytes(counted)));
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   text += "\n";
 

@@ -72,11 +72,12 @@ int vramscope_emulated_host_runs(int runs) {
   static std::atomic<bool> said{false};
   if (runs == static_cast<int>(HostThread::kPython) && !said.exchange(true)) {
     const auto us = [](int64_t ns) { return std::to_string(ns / 1000); };
-    Assume("the host takes as long as the one recorded with an H200, recorder included: " +
-               us(kPythonLaunchNs) + " us per launch and " + us(kModuleNs) +
-               " us per module in Python, " + us(kEngineLaunchNs) +
-               " us per launch in backward; this computer is not measured",
-           "host times", 0);
+    Assume(
+        "the host's times were recorded on another computer (with an H200), and include the "
+        "recorder: " +
+            us(kPythonLaunchNs) + " us per launch and " + us(kModuleNs) +
+            " us per module in Python, " + us(kEngineLaunchNs) + " us per launch in backward",
+        "host times", 0);
   }
   const bool known = runs >= static_cast<int>(HostThread::kUnsaid) &&
                      runs <= static_cast<int>(HostThread::kOptimizer);

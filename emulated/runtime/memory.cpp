@@ -223,8 +223,9 @@ Error cudaMallocFromPoolAsync(void** address, size_t bytes, void* pool, void* st
   CaptureFacts capture;
   platform.streams.CaptureOf(stream, &capture);
   if (capture.capturing) {
-    Assume("an allocation in a graph is made during its capture, not by its launches",
-           "cudaMallocAsync", bytes);
+    Assume(
+        "allocations in a CUDA graph are made when the graph is captured, not when it is launched",
+        "cudaMallocAsync", bytes);
   }
   const int64_t begin = Now();
   const Result result = platform.pools.Allocate(pool, bytes, address);

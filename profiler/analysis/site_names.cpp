@@ -304,7 +304,7 @@ std::string ShownName(std::string_view name) {
   // Placeholders for missing names. All other names come from the program.
   static constexpr std::string_view kUnnamed[] = {
       TEXT_MARK("(before the recording)"),
-      TEXT_MARK("(made before the profiler, not freed while it ran)"),
+      TEXT_MARK("(allocated before profiling began, not freed during it)"),
       TEXT_MARK("(unattributed)"),
       TEXT_MARK("(no module)"),
       TEXT_MARK("(no op)"),

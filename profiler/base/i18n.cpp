@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/base/output_language.h"
+
 namespace vramscope::i18n {
 namespace {
 

@@ -41,20 +41,6 @@ class InEnglish {
   InEnglish& operator=(const InEnglish&) = delete;
 };
 
-// From now on, all threads get English texts, for a process whose results programs read and whose
-// messages a person reads. false ends this.
-void KeepEnglish(bool keep);
-// While an InLanguage object exists, its thread gets translations in spite of KeepEnglish(), and
-// Shown() translates what the process has formatted.
-class InLanguage {
- public:
-  InLanguage();
-  ~InLanguage();
-  InLanguage(const InLanguage&) = delete;
-  InLanguage& operator=(const InLanguage&) = delete;
-};
-bool KeepsEnglish();
-
 // Returns the translation of the text. The reference is valid until the process ends.
 const std::string& Text(std::string_view english);
 

@@ -189,8 +189,8 @@ Section Activations(const Settings& s, const run::ModelConfig& m) {
   stored.emplace_back("e", s.e);
   section.lines.push_back(Made("logits", stored));
   section.lines.push_back(Made("loss-backward", logits));
-  section.note =
-      TEXT_MARK("Valid if all parameters are trained; a frozen linear layer keeps no input.");
+  section.note = TEXT_MARK(
+      "Valid only if all parameters are trained, because a frozen linear layer keeps no input.");
   return section;
 }
 

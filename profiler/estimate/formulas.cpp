@@ -65,8 +65,8 @@ constexpr Symbol kSymbols[] = {
 constexpr std::string_view kStored = TEXT_MARK("parameters x bytes of a parameter");
 constexpr std::string_view kAdamStates =
     TEXT_MARK("torch.optim: states have the weight's dtype and exist from the first step on");
-constexpr std::string_view kKept =
-    TEXT_MARK("what autograd saves, operator by operator; equal to PyTorch's own requests");
+constexpr std::string_view kKept = TEXT_MARK(
+    "the sum of what each operator saves for autograd; equals the bytes that PyTorch requests");
 
 struct Row {
   std::string_view id, title, text, source;
@@ -104,7 +104,7 @@ constexpr Row kRows[] = {
      TEXT_MARK(
          "one compressed vector and one rotary key per token and layer, for any number of heads")},
     {"prefix-trained", TEXT_MARK("Trained by prefix tuning"), "t * 2 * L * g * d",
-     TEXT_MARK("keys and values of each layer for each trained token")},
+     TEXT_MARK("each trained token has keys and values in each layer")},
     {"prompt-trained", TEXT_MARK("Trained by prompt tuning"), "t * h",
      TEXT_MARK("an embedding for each trained token")},
     {"state-galore", TEXT_MARK("Optimizer state, GaLore, one h x f matrix"),
@@ -118,8 +118,8 @@ constexpr Row kRows[] = {
     {"tensor-parallel-layer",
      TEXT_MARK("Formula only, not planned: activations that a layer keeps, tensor parallel"),
      "b*s*h*e/2*(10 + 24/n) + b*a*s*s*(2*e + 1)/n",
-     TEXT_MARK("every GPU has the whole inputs and outputs of the split parts; the tensors between "
-               "them are divided (tensor parallelism without sequence parallelism)")},
+     TEXT_MARK("every GPU has the complete inputs and outputs of the split parts, and a share of "
+               "the tensors inside these parts (tensor parallelism without sequence parallelism)")},
     {"sequence-parallel-layer",
      TEXT_MARK(
          "Formula only, not planned: activations that a layer keeps, tensor and sequence parallel"),

@@ -34,7 +34,7 @@ std::string Libraries(const std::map<std::string, uint64_t>& by_library, bool co
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
                           library.empty() ? i18n::Text("an unknown library") : library,
                           FormatBytes(bytes));
-  return i18n::Text("memory that CUPTI saw allocated outside the caching allocator: ") + text;
+  return i18n::Text("memory outside the caching allocator, as recorded by CUPTI: ") + text;
 }
 
 }  // namespace

@@ -427,11 +427,12 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
     if (a.step[row] == step) FindingFacts::Put(pile, {row}, a.bytes_rounded[row]);
   }
   if (!f.HasPhase(Phase::kBackward)) return std::nullopt;
-  return OfBlocks(f, pile, 0,
-                  i18n::Format("checkpointing is on, but nothing is recomputed: no input of the "
-                               "wrapped modules requires a gradient, so the modules' weights get "
-                               "no gradients ({} allocated in one step)",
-                               FormatBytes(pile.bytes)));
+  return OfBlocks(
+      f, pile, 0,
+      i18n::Format(
+          "checkpointing is on, but nothing is recomputed: no input of the checkpointed modules "
+          "requires a gradient, so their weights get no gradients ({} allocated in one step)",
+          FormatBytes(pile.bytes)));
 }
 
 MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {

@@ -33,13 +33,14 @@ constexpr Row kRows[] = {
       ""},
      Leaking},
     {{"retained-graph",
-      TEXT_MARK("at the peak, eight or more activations of an earlier step or micro-batch"),
-      TEXT_MARK("del loss, outputs after backward(); no retain_graph=True; detach() the tensors "
-                "that are kept"),
+      TEXT_MARK("at the peak, at least eight activations of an earlier step or micro-batch"),
+      TEXT_MARK("del loss, outputs after backward(), do not pass retain_graph=True, and detach() "
+                "the tensors that are kept"),
       ""},
      RetainedGraph},
     {{"made-in-first-step",
-      TEXT_MARK("at the peak, results of the first step that also outlive the peak's step"),
+      TEXT_MARK(
+          "at the peak, results of the first step that are still live after the step of the peak"),
       TEXT_MARK("del tensors that only the first step needs, or keep them on the CPU"), ""},
      MadeInFirstStep},
     {{"kept-from-before",
@@ -63,7 +64,8 @@ constexpr Row kRows[] = {
      OutputsHeld,
      false},
     {{"second-weights",
-      TEXT_MARK("blocks from before the first step whose sizes match at least 80 % of the weights"),
+      TEXT_MARK(
+          "blocks from before the first step that match at least 80 % of the weights in size"),
       TEXT_MARK("load checkpoints with map_location=\"cpu\" and del them; keep weight averages on "
                 "the CPU"),
       ""},
@@ -107,10 +109,11 @@ constexpr Row kRows[] = {
       "weights"},
      AutocastWeights},
     {{"dtype-copies",
-      TEXT_MARK("casts in the forward pass, except autocast's, whose results take at least 5 % of "
-                "the peak"),
-      TEXT_MARK("use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype "
-                "of the weights (autocast_adapter_dtype=False), no .float() on activations"),
+      TEXT_MARK("in the forward pass, casts that autocast did not make and whose results take at "
+                "least 5 % of the peak"),
+      TEXT_MARK("use one dtype in the whole model: call model.to(torch.bfloat16), create adapters "
+                "in the dtype of the weights (autocast_adapter_dtype=False), and do not call "
+                ".float() on activations"),
       "weights"},
      DtypeCopies},
     {{"optimizer-temporaries",
@@ -118,7 +121,7 @@ constexpr Row kRows[] = {
       TEXT_MARK("pass fused=True or foreach=False to the optimizer"), "optimizer-impl"},
      OptimizerTemporaries},
     {{"gradient-copies",
-      TEXT_MARK("at the peak, temporaries whose sizes match at least 80 % of the gradients"),
+      TEXT_MARK("at the peak, temporaries that match at least 80 % of the gradients in size"),
       TEXT_MARK("modify gradients in place: torch.nn.utils.clip_grad_norm_(foreach=False)"), ""},
      GradientCopies},
     {{"attention-scores", TEXT_MARK("at the peak, results of softmax in attention modules"),

@@ -310,10 +310,10 @@ class Assembler {
     const uint64_t older = before - std::min(before, totals.older_freed);
     if (older == 0 || totals.least_reserved == INT64_MAX) return 0;
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
-    recording_.warnings.push_back(i18n::English(
-        "device {}: {} bytes that were allocated before the first event, and never freed, are not "
-        "shown: at some event, fewer bytes are reserved",
-        device, older));
+    recording_.warnings.push_back(
+        i18n::English("device {}: {} bytes that were allocated before the first event and never "
+                      "freed are not shown, because fewer bytes are reserved at some event",
+                      device, older));
     return 0;
   }
 

@@ -83,7 +83,7 @@ class Reader {
     if (!json_.status().ok()) return json_.status();
     if (rows_ > 0) return Broken(i18n::Text("a row is not a list of four numbers"));
     return absl::InvalidArgumentError(i18n::Text(
-        "a memory timeline of sums by category only; export allocations with "
+        "a memory timeline that contains only sums by category; export allocations with "
         "export_memory_timeline(\"timeline.raw.json.gz\"), or record a memory snapshot"));
   }
 
@@ -208,8 +208,8 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
     r.lost = i18n::English("the file is truncated or damaged: {}", std::string(status.message()));
   SetTimes(r);
   r.warnings.push_back(
-      TEXT_MARK("the file has no addresses: each free is assigned to the latest block of its size "
-                "and category. Sums and categories are right nevertheless"));
+      TEXT_MARK("the file has no addresses: each free is assigned to the latest block with the "
+                "same size and category, which does not change sums and categories"));
   if (reader.unusable() > 0)
     r.warnings.push_back(
         reader.unusable() == 1

@@ -71,7 +71,7 @@ class Finisher {
                                Entries(parts_.max_entries))
                : TEXT_MARK("the recording's buffer was full: its oldest entries are lost"));
     if (parts_.entries_without_time > 0 && parts_.has_times)
-      Warn(i18n::English("{} without a time: shown one microsecond after the entry before",
+      Warn(i18n::English("{} without a time: shown one microsecond after the previous entry",
                          Entries(parts_.entries_without_time)));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(i18n::English(
@@ -169,7 +169,7 @@ class Finisher {
   void WarnMoved(uint64_t entries) {
     if (entries > 0)
       Warn(i18n::English(
-          "{} with an earlier time than the entry before: shown at the time of the entry before",
+          "{} with a time before the previous entry's: shown at the time of the previous entry",
           Entries(entries)));
   }
 
@@ -330,11 +330,11 @@ class Finisher {
     } else {
       recording_.lost = recording_.has_segments
                             ? i18n::English(
-                                  "{}; read before that: {}; later entries are lost, and blocks "
+                                  "{}; read before that: {}. Later entries are lost, and blocks "
                                   "without entries are taken from the final segments",
                                   parts_.cut, Entries(total_))
                             : i18n::English(
-                                  "{}; read before that: {}; later entries and the segments are "
+                                  "{}; read before that: {}. Later entries and the segments are "
                                   "lost, so blocks without entries are missing",
                                   parts_.cut, Entries(total_));
       // With a range, CutAlready() calls EndAtLastEntry later, when all entries are available.

@@ -187,10 +187,10 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
     if (made.ok()) return isolation;
     why += (why.empty() ? "" : "; ") + std::string(made.message());
   }
-  return absl::FailedPreconditionError(
-      i18n::Format("the program's changes to files cannot be isolated here ({}). Run it where user "
-                   "namespaces are allowed, or use --no-isolation: then it changes real files",
-                   why));
+  return absl::FailedPreconditionError(i18n::Format(
+      "the program's changes to files cannot be isolated here ({}). Run it where user namespaces "
+      "are allowed. With --no-isolation, it runs here and changes real files",
+      why));
 }
 
 absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
@@ -264,11 +264,10 @@ std::string Isolation::Description() const {
     return i18n::Text("No isolation: the program changes real files.");
   std::vector<std::string> sentences = {
       mode_ == IsolationMode::kCopy
-          ? i18n::Text(
-                "The program's changes to files stay in a temporary layer: other programs do "
-                "not see them, and they are deleted afterwards. Your files are not changed. "
-                "Isolation: copy on write in libc's functions, and a filter of system calls "
-                "(limits, such as static programs: docs/security.md).")
+          ? i18n::Text("The program's changes to files stay in a temporary layer: other programs "
+                       "do not see them, and they are deleted afterwards. Your files are not "
+                       "changed. Isolation: copy on write in libc's functions, and a filter of "
+                       "system calls (docs/security.md lists its limits, such as static programs).")
           : i18n::Text(
                 "The program's changes to files stay in a temporary layer: other programs do "
                 "not see them, and they are deleted afterwards. Your files are not changed. "

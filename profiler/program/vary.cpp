@@ -30,7 +30,8 @@ absl::StatusOr<Variation> ParseVariation(std::string_view text) {
                                   last = run::ParseInteger(values.substr(dots + 2));
     if (!first.ok() || !last.ok() || *first < 1 || *last < *first || *last > INT64_MAX / 4)
       return Refused(
-          text, i18n::Text("expected a range of whole numbers of at least 1, the smaller first"));
+          text,
+          i18n::Text("expected a range of whole numbers from 1 up, with the smaller number first"));
     variation.is_range = true;
     for (int64_t value = *first; value < *last; value *= 2)
       variation.values.push_back(std::to_string(value));

@@ -27,11 +27,11 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
                      "interpreter in which PyTorch is installed",
                      end)
                : i18n::Format(
-                     "{}it never imported torch, its import failed (its output says why), or it "
-                     "was started without this environment (env -i, sudo, python -I and -E remove "
-                     "the variables that vramscope needs). vramscope watches Python programs that "
-                     "train with PyTorch. Run them with the interpreter in which PyTorch is "
-                     "installed",
+                     "{}it never imported torch, importing torch failed (the program's output says "
+                     "why), or it was started without this environment (env -i, sudo, python -I "
+                     "and -E remove the variables that vramscope needs). vramscope watches Python "
+                     "programs that train with PyTorch. Run them with the interpreter in which "
+                     "PyTorch is installed",
                      end);
   const About& about = seen.processes.front();
   if (!about.hip.empty())

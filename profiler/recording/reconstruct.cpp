@@ -401,8 +401,8 @@ absl::StatusOr<History> Reconstruct(const Recording& recording) {
         i18n::Format("the recording's columns have different lengths ({} entries)", n));
   const auto place = [](const OlderAlloc& o) { return std::pair(o.device, o.address); };
   if (!std::ranges::is_sorted(recording.older, {}, place))
-    return absl::InvalidArgumentError(
-        i18n::Text("the older allocations are not sorted by device and address"));
+    return absl::InvalidArgumentError(i18n::Text(
+        "the allocations from before the recording are not sorted by device and address"));
   std::vector<std::string> warnings;
   absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(recording.alloc_conf);
   if (!conf.ok()) {

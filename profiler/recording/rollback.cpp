@@ -286,17 +286,17 @@ std::vector<std::string> Oddities::Texts() const {
       TEXT_MARK("segment_free entries of memory that exists later, left out: {}"),
       TEXT_MARK("segment_map entries of memory that is not mapped later, left out: {}"),
       TEXT_MARK("segment_unmap entries of memory that is mapped later, left out: {}"),
-      TEXT_MARK("allocations that no longer exist at the end, although no entry frees them (freed "
-                "after the last entry, or the entry is missing); shown until the end, or until "
-                "another allocation reuses their memory: {}"),
+      TEXT_MARK("allocations that no entry frees, but that no longer exist at the end (they were "
+                "freed after the last entry, or an entry is missing). They are shown until the "
+                "end, or until another allocation reuses their memory: {}"),
       TEXT_MARK("allocations without a free entry; treated as freed just before another allocation "
                 "reused their memory: {}"),
       TEXT_MARK("allocations that overlap a block not yet freed (entries are missing): {}"),
       TEXT_MARK("allocations outside the segments in the file: {}"),
       TEXT_MARK("blocks larger than the file's settings allow; their size is derived from the next "
                 "block: {}"),
-      TEXT_MARK("blocks whose size at the end differs from that in their alloc entry; the size in "
-                "the entry is used: {}"),
+      TEXT_MARK("blocks whose size at the end differs from the size in their alloc entry; the size "
+                "in the entry is used: {}"),
   };
   i18n::Know(kTexts);
   std::vector<std::string> texts;

@@ -52,7 +52,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     settings_.grant_over_limit = plan_;
     if (conf.memory_fraction > 0 && conf.memory_fraction < 1 && !plan_) {
       settings_.conf.memory_fraction = 0;
-      out_.warnings.push_back(
+      out_.warnings.emplace_back(
           TEXT_MARK("the memory fraction is ignored: the file does not state the total memory"));
     }
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
@@ -64,7 +64,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const RecordedState start = StateBefore(trace_, begin_, conf_);
     if (start.blocks_left_out > 0) {
       out_.warnings.push_back(i18n::English(
-          "left out: {} of the start state, outside all segments or overlapping others",
+          "left out of the start state: {} outside all segments or overlapping other blocks",
           start.blocks_left_out == 1 ? i18n::English("{} block", start.blocks_left_out)
                                      : i18n::English("{} blocks", start.blocks_left_out)));
     }

@@ -393,7 +393,7 @@ class Finder {
     if (less_than_ != kNothing) capacity.less_than = std::max(less_than_, capacity.bytes + 1);
     if (capacity.source == Capacity::Source::kOutOfMemory && had_ > 0) {
       capacity.evidence =
-          i18n::Format("inferred: when memory ran out, reserved and free memory were {} together",
+          i18n::Format("inferred: when memory ran out, the sum of reserved and free memory was {}",
                        FormatBytes(had_));
     } else if (capacity.source != Capacity::Source::kUnknown) {
       const std::string seen =

@@ -214,7 +214,7 @@ std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Va
     RunOutcome outcome{.name = run.name, .status = absl::OkStatus(), .quantities = {}};
     if (!Resolved(run)) {
       outcome.status = absl::FailedPreconditionError(
-          i18n::Text("a value that the publication does not state could not be found"));
+          i18n::Text("no value was found for a setting that the publication does not state"));
       for (const Solved& solved : solved_) {
         if (!solved.status.ok()) outcome.status = solved.status;
       }

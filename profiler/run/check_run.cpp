@@ -291,8 +291,8 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   } else if (device.key.find("context=") != std::string::npos) {
     takes = i18n::English("what was given for {}", device.name);
   } else {
-    takes =
-        i18n::English("as much as on the GPU that {} takes its missing values from", device.name);
+    takes = i18n::English("as much as on the GPU from which the missing values of {} are taken",
+                          device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);
   const bool shared = all.ok() && all->integrated;

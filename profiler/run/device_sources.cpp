@@ -35,8 +35,8 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("{}, in a log whose address was not kept"),
     TEXT_MARK("{} (whole MiB)"),
     TEXT_MARK("{}, ECC on"),
-    TEXT_MARK("{}; no measurement of this card"),
-    TEXT_MARK("{}; no measurement of this compute capability"),
+    TEXT_MARK("{}; this card was not measured"),
+    TEXT_MARK("{}; this compute capability was not measured"),
     TEXT_MARK("total_memory that Ultralytics YOLO printed, {}"),
     TEXT_MARK("total_memory that {} printed"),
     TEXT_MARK("total_memory that {} printed, driver {}"),
@@ -59,18 +59,16 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("total that a public note states, driver {} (CUDA {}, whole MiB)"),
     TEXT_MARK("driver for CUDA {}"),
     TEXT_MARK("deviceQuery, driver for CUDA {}"),
-    TEXT_MARK(
-        "a process's memory less PyTorch's pool, in out-of-memory messages of PyTorch 2.x whose "
-        "addresses were not kept: {}"),
+    TEXT_MARK("memory of a process minus PyTorch's pool, from out-of-memory messages of PyTorch "
+              "2.x whose addresses were not kept: {}"),
     TEXT_MARK("{}; a bare context {} MiB"),
     TEXT_MARK("{} (one reading)"),
     TEXT_MARK("{} (one reading, a card of {})"),
     TEXT_MARK("{} (one reading; other cards of 24 GB up to {})"),
     TEXT_MARK(
-        "60 MiB and 2.9 MiB an SM, fitted to the measured cards of compute capability 8.6 and "
-        "8.9"),
-    TEXT_MARK("120 MiB and 3.1 MiB an SM, fitted to the measured cards of compute capability 12.0"),
-    TEXT_MARK("5.1 MiB an SM, as the measured H100"),
+        "60 MiB plus 2.9 MiB per SM, fitted to measured cards of compute capability 8.6 and 8.9"),
+    TEXT_MARK("120 MiB plus 3.1 MiB per SM, fitted to measured cards of compute capability 12.0"),
+    TEXT_MARK("5.1 MiB per SM, as on the measured H100"),
     TEXT_MARK("between 420 MiB of a bare context and 500 MiB on an A100, less for half the SMs"),
     TEXT_MARK("as the {}"),
     TEXT_MARK("as the H100 SXM5, at this GPU's clock"),

@@ -443,9 +443,9 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
   for (const std::string_view needed : {"memory", "compute_capability", "multiprocessors"}) {
     if (!based && !given.contains(needed))
       return Bad(
-          i18n::Format("{} is missing; give memory, compute_capability and multiprocessors, such "
-                       "as memory=24GiB,compute_capability=8.6,multiprocessors=28, or a GPU to "
-                       "start from, such as rtx-4090,memory=12GiB",
+          i18n::Format("{} is missing. Give memory, compute_capability and multiprocessors "
+                       "(memory=24GiB,compute_capability=8.6,multiprocessors=28), or a GPU to "
+                       "start from (rtx-4090,memory=12GiB)",
                        needed));
   }
   const ComputeCapability& chip = *FindComputeCapability(d.compute_capability);

@@ -121,15 +121,15 @@ std::vector<KeySpec> DeviceSpecs() {
            "GPU to plan for: a name of the device table, a MIG slice (\"a100-80gb:1g.10gb\"), "
            "a file or figures"),
        .kind = ValueKind::kText,
-       .expected =
-           TEXT_MARK("expected a name of the device table (`vramscope devices`), or figures"),
+       .expected = TEXT_MARK(
+           "expected a GPU of the device table (`vramscope devices` lists them), or its figures"),
        .apply = [](RunConfig& c, std::string_view v) { c.device = FindDevice(v).value().key; },
        .text = [](const RunConfig& c) { return c.device; },
        .check = [](std::string_view v) { return FindDevice(v).status(); },
        .check_names_key = true});
   specs.push_back(
       {.key = "custom_device.memory",
-       .help = TEXT_MARK("memory of the GPU, replacing the table's (\"24GiB\")"),
+       .help = TEXT_MARK("memory of the GPU (\"24GiB\"); replaces the value in the device table"),
        .kind = ValueKind::kBytes,
        .low = 1 << 20,
        .apply = [](RunConfig& c,
@@ -141,8 +141,8 @@ std::vector<KeySpec> DeviceSpecs() {
            }});
   specs.push_back(
       {.key = "custom_device.bandwidth",
-       .help =
-           TEXT_MARK("memory bandwidth in bytes per second, replacing the table's (\"1008e9\")"),
+       .help = TEXT_MARK("memory bandwidth in bytes per second (\"1008e9\"); replaces the value in "
+                         "the device table"),
        .kind = ValueKind::kNumber,
        .low = 1e6,
        .high = 1e18,
@@ -153,8 +153,8 @@ std::vector<KeySpec> DeviceSpecs() {
        .text = [](const RunConfig& c) { return OrEmpty(c.custom_device.bandwidth_bytes_per_s); }});
   specs.push_back(
       {.key = "custom_device.flops",
-       .help =
-           TEXT_MARK("dense operations per second at the run's precision, replacing the table's"),
+       .help = TEXT_MARK("dense operations per second at the run's precision; replaces the value "
+                         "in the device table"),
        .kind = ValueKind::kNumber,
        .low = 1e6,
        .high = 1e21,
@@ -178,15 +178,16 @@ std::vector<KeySpec> MakeSpecs() {
   seq.expected = ExpectedSeq();
   seq.is_list = seq.numbers_in_list = true;
   s.push_back(std::move(seq));
-  s.push_back(Integer(
-      "micro_batches",
-      TEXT_MARK("forward and backward passes into which a batch is split, for one optimizer step"),
-      1, 4096, [](RunConfig& c) -> int& { return c.micro_batches; }));
+  s.push_back(Integer("micro_batches",
+                      TEXT_MARK("number of micro-batches into which the batch of an optimizer step "
+                                "is split; each has its own forward and backward pass"),
+                      1, 4096, [](RunConfig& c) -> int& { return c.micro_batches; }));
   s.push_back(Integer("steps", TEXT_MARK("training steps"), 1, 1000,
                       [](RunConfig& c) -> int& { return c.steps; }));
   for (KeySpec& spec : DeviceSpecs()) s.push_back(std::move(spec));
   s.push_back({.key = "alloc_conf",
-               .help = TEXT_MARK("settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF"),
+               .help = TEXT_MARK(
+                   "settings of the caching allocator, written as in PYTORCH_CUDA_ALLOC_CONF"),
                .kind = ValueKind::kText,
                .expected = TEXT_MARK("expected text, such as \"max_split_size_mb:128\""),
                .apply = [](RunConfig& c, std::string_view v) { c.alloc_conf = v; },

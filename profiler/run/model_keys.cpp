@@ -139,8 +139,8 @@ struct Ignored {
 };
 constexpr Ignored kIgnored[] = {
     {"gradient_checkpointing", TEXT_MARK("the run's checkpointing.mode determines checkpointing")},
-    {"output_attentions", TEXT_MARK("no layer keeps its attention weights as an output")},
-    {"output_hidden_states", TEXT_MARK("no layer keeps its hidden states as an output")},
+    {"output_attentions", TEXT_MARK("attention weights cannot be kept as outputs of layers")},
+    {"output_hidden_states", TEXT_MARK("hidden states cannot be kept as outputs of layers")},
 };
 
 }  // namespace

@@ -48,8 +48,8 @@ absl::Status UnknownPreset(std::string_view name) {
   for (std::string_view each : names) list += fmt::format("{}{}", list.empty() ? "" : ", ", each);
   if (name.find('/') != std::string_view::npos || name.ends_with(".json"))
     return absl::InvalidArgumentError(
-        i18n::Format("model: {} is the name of a file; give a model's config.json as --model FILE, "
-                     "or open it in the window; presets are: {}",
+        i18n::Format("model: {} is the name of a file. Give a model's config.json as --model FILE, "
+                     "or open it in the window. Presets: {}",
                      Quoted(name), list));
   return absl::InvalidArgumentError(i18n::Format(
       "model: no preset {}{}; choose from: {}", Quoted(name),

@@ -116,7 +116,7 @@ absl::Status CheckTorch(const std::string& packages) {
   if (version != TorchVersion() || found.build != program::TorchBuild::kCuda ||
       !found.cuda.starts_with(kCudaMajor)) {
     return absl::FailedPreconditionError(i18n::Format(
-        "{}{} in {}: the embedded loop needs torch {} built for CUDA 13", program::TorchText(found),
+        "{}{} in {}: built-in models need torch {} built for CUDA 13", program::TorchText(found),
         found.cuda.empty() ? "" : i18n::Format(" for CUDA {}", found.cuda), packages,
         TorchVersion()));
   }

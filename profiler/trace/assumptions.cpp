@@ -14,16 +14,16 @@ constexpr std::string_view kFormats[] = {
     kLaunchesKnown,
     kLaunchesPartlyKnown,
     kNotEmulated,
-    TEXT_MARK("the host takes as long as the one recorded with an H200, recorder included: {} us "
-              "per launch and {} us per module in Python, {} us per launch in backward; this "
-              "computer is not measured"),
+    TEXT_MARK(
+        "the host's times were recorded on another computer (with an H200), and include the "
+        "recorder: {} us per launch and {} us per module in Python, {} us per launch in backward"),
     TEXT_MARK("NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {} depending "
               "on channels and algorithms; the maximum is used"),
     TEXT_MARK("the driver is assumed to support the program's CUDA {}"),
     TEXT_MARK("CUDA {} is unknown: versions and results are those of CUDA {}"),
     TEXT_MARK("of {}(), only the first {} readings are recorded"),
     TEXT_MARK("hooks are missing with this {}: {}"),
-    TEXT_MARK("hooks are missing with this {}: its uploads may not be skipped"),
+    TEXT_MARK("hooks are missing with this {}: its uploads are possibly not skipped"),
     TEXT_MARK("not recorded: {}"),
     TEXT_MARK("calls of modules"),
     TEXT_MARK("backward passes"),
@@ -49,8 +49,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("{} writes only shapes to a stream"),
     TEXT_MARK("all computed classes are assumed to be equally frequent (tokens go to experts "
               "evenly)"),
-    TEXT_MARK(
-        "as many of a detector's samples as its sampler allows are assumed to contain objects"),
+    TEXT_MARK("a detector's sampler is assumed to choose as many samples with objects as it may"),
     TEXT_MARK("PyTorch's allocator keeps no history without its cache, so the cache is on and "
               "reserves memory differently"),
     TEXT_MARK("cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it and "
@@ -77,7 +76,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("driver allocations"),
     TEXT_MARK("CUPTI's error {}"),
     TEXT_MARK("{} lacks functions of the activity interface"),
-    TEXT_MARK("{} has version {}, older than that of CUDA 11.7 ({})"),
+    TEXT_MARK("{} has version {}, which is older than CUDA 11.7's version ({})"),
     TEXT_MARK("CUPTI's buffers were too small for {} records"),
     TEXT_MARK("kernels and memcpys are missing"),
     TEXT_MARK("{} of CUPTI's records are invalid"),

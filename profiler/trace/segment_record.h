@@ -21,7 +21,7 @@ inline constexpr uint64_t kReservedTotalAddress = uint64_t{1} << 60;
 // A block whose stack is a single frame with this name represents all memory that was allocated
 // before a Kineto trace began.
 inline constexpr std::string_view kBeforeProfiler =
-    "(made before the profiler, not freed while it ran)";
+    "(allocated before profiling began, not freed during it)";
 
 enum class SegmentRecord : uint8_t {
   kEach,       // every segment, with its address

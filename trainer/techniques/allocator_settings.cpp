@@ -33,9 +33,9 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
           {.id = "allocator-settings",
            .group = "Allocator",
            .title = "Allocator settings",
-           .explanation = "Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, sizes "
-                          "rounded and cached segments released. The requested sizes stay the "
-                          "same, but the reserved memory changes.",
+           .explanation = "Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, how sizes "
+                          "are rounded, and when cached segments are released. The requested sizes "
+                          "stay the same, but the reserved memory changes.",
            .settings =
                {Setting("max_split_size_mb",
                         "blocks of at least this size are not split, in MiB; empty: all are split",
@@ -47,11 +47,11 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
                         "sizes are rounded up to a fraction of their power of two: \"4\", or by "
                         "size \"[256:1,512:2,>:8]\"; empty: to 512 bytes",
                         "divisions"),
-                Setting(
-                    "garbage_collection_threshold",
-                    "fraction of the allowed memory above which cached segments that were unused "
-                    "for long are released (needs per_process_memory_fraction); empty: never",
-                    "from"),
+                Setting("garbage_collection_threshold",
+                        "if more than this fraction of the allowed memory is used, cached segments "
+                        "that were unused for long are released (needs "
+                        "per_process_memory_fraction); empty: never",
+                        "from"),
                 Setting("per_process_memory_fraction",
                         "fraction of the GPU's memory that may be used; empty: all", "part")},
            .toggles = {Row("split-limit", "Do not split large blocks",

@@ -34,9 +34,9 @@ TechniqueEntry DeclareTechnique_cast_cache() {
                       .title = "Autocast's cache",
                       .explanation =
                           "Autocast keeps the 16-bit copy of each weight until the end of forward, "
-                          "in case it is used again. Where no graph keeps the copies anyway "
-                          "(evaluation, re-entrant checkpoints), the cache holds all of them at "
-                          "once. Without the cache, each copy is freed after its product.",
+                          "in case it is used again. In evaluation and re-entrant checkpoints, no "
+                          "graph keeps the copies, but the cache holds all of them at once. "
+                          "Without the cache, each copy is freed after its product.",
                       .settings = {{.key = "cast_cache",
                                     .help = "autocast keeps its casts of weights until the end of "
                                             "forward (torch.autocast's cache_enabled)",

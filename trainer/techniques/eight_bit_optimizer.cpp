@@ -131,7 +131,7 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                          .default_value = "32",
                          .choices = {{"32", "like the weights"}, {"16", ""}, {"8", ""}, {"4", ""}}},
                         {.key = "optimizer.paged",
-                         .help = "8-bit moments of large tensors in managed memory, as "
+                         .help = "keep 8-bit moments of large tensors in managed memory, like "
                                  "bitsandbytes' paged optimizers",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
@@ -173,8 +173,8 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                  .instead = {{"optimizer.bits", "32"}}}},
            .assumes = {{.when = {{"optimizer.paged", true, {"true"}}},
                         .what = "paged moments are not in the peak, because PyTorch's allocator "
-                                "does not see managed memory. The GPU keeps them where it has "
-                                "room; the step's time assumes that it does"},
+                                "does not see managed memory. The GPU keeps them while it has "
+                                "room, and the time of a step assumes that it has"},
                        {.when = {{"optimizer.bits", true, {"8"}},
                                  {"optimizer.library", true, {"bitsandbytes"}}},
                         .what = "bitsandbytes' 8-bit kernel is modelled: one for each tensor, in "

@@ -311,31 +311,32 @@ TechniqueEntry DeclareTechnique_generation() {
                "cache for every token, one token longer. static allocates space for all tokens at "
                "the beginning and masks unused positions. sliding keeps only a window. none "
                "recomputes the whole sequence for each token.",
-           .settings = {{.key = "generate.tokens",
-                         .help = "number of tokens that generate() produces after training and "
-                                 "evaluation, or instead of them (mode=generate); 0: no generation",
-                         .kind = ValueKind::kInteger,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 1 << 20,
-                         .label = "tokens"},
-                        {.key = "generate.cache",
-                         .help = "what is kept of the previous tokens",
-                         .kind = ValueKind::kChoice,
-                         .default_value = "dynamic",
-                         .choices = {{"dynamic", "DynamicCache, grows"},
-                                     {"static", "StaticCache, all at once"},
-                                     {"sliding", "SlidingWindowCache"},
-                                     {"none", "nothing (use_cache=False)"}},
-                         .label = "cache"},
-                        {.key = "generate.lengths",
-                         .help = "number of new tokens of each sequence up to its end token, such "
-                                 "as \"40,120\" in turn, or a range, whose maximum is used; "
-                                 "generation ends with the longest sequence; empty: no end token",
-                         .kind = ValueKind::kText,
-                         .default_value = "",
-                         .format = "lengths",
-                         .label = "end after"}},
+           .settings =
+               {{.key = "generate.tokens",
+                 .help = "number of tokens that generate() produces after training and "
+                         "evaluation, or instead of them (mode=generate); 0: no generation",
+                 .kind = ValueKind::kInteger,
+                 .default_value = "0",
+                 .low = 0,
+                 .high = 1 << 20,
+                 .label = "tokens"},
+                {.key = "generate.cache",
+                 .help = "what is kept of the previous tokens",
+                 .kind = ValueKind::kChoice,
+                 .default_value = "dynamic",
+                 .choices = {{"dynamic", "DynamicCache, grows"},
+                             {"static", "StaticCache, all at once"},
+                             {"sliding", "SlidingWindowCache"},
+                             {"none", "nothing (use_cache=False)"}},
+                 .label = "cache"},
+                {.key = "generate.lengths",
+                 .help = "number of new tokens after which a sequence gets its end token, as a "
+                         "list for the sequences in turn (\"40,120\") or as a range, whose maximum "
+                         "is used. Generation ends with the longest sequence. Empty: no end token",
+                 .kind = ValueKind::kText,
+                 .default_value = "",
+                 .format = "lengths",
+                 .label = "end after"}},
            .toggles = {{.id = "generate",
                         .title = "Generate only",
                         .explanation = "no training: a prompt, and tokens with a cache of keys and "
@@ -378,8 +379,8 @@ TechniqueEntry DeclareTechnique_generation() {
                         "generate.tokens=64",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {{"generate.lengths", false, {""}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "generate.lengths: where values are computed, the tokens determine the end "
-                        "of a sequence; use backend=plan",
+                 .why = "generate.lengths: a backend that computes values ends a sequence at its "
+                        "computed end token; use backend=plan",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {on, {"shard.strategy", false, {"none"}}},
                  .why = "generate.tokens is only supported on one GPU: set shard.strategy=none",

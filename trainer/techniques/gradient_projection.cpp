@@ -230,10 +230,11 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
                          .high = 1e6,
                          .label = "steps"},
                         {.key = "galore.targets",
-                         .help = "the projected linear layers: layers (all in the model's layers, "
-                                 "like transformers' optim_target_modules=[\"attn\", \"mlp\"] for "
-                                 "Llama and similar models), parts of their paths, or all-linear "
-                                 "(including the output layer if it is not tied to the embedding)",
+                         .help =
+                             "linear layers that are projected: layers (all within the model's "
+                             "layers, like transformers' optim_target_modules=[\"attn\", \"mlp\"] "
+                             "for Llama and similar models), all-linear (also the output layer if "
+                             "it is not tied to the embedding), or parts of their paths",
                          .kind = run::ValueKind::kText,
                          .default_value = "layers",
                          .format = "names",

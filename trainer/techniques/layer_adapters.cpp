@@ -124,9 +124,9 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
            .group = "Parameters",
            .title = "Adapters for whole layers",
            .explanation =
-               "One adapter for each whole layer instead of its linear modules. With an adapter "
-               "inside each layer, the frozen trunk still needs a backward for its inputs. A tower "
-               "passes nothing back to the layers, so the trunk keeps no activations.",
+               "Each whole layer gets one adapter, instead of one for each linear module. With an "
+               "adapter inside each layer, the frozen trunk still needs a backward for its inputs. "
+               "A tower passes nothing back to the layers, so the trunk keeps no activations.",
            .settings = {{.key = "lora.placement",
                          .help = "where the adapters of lora.rank are: on selected linear layers "
                                  "(weight), in each layer of the model, or in a separate tower",
@@ -162,8 +162,8 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                         "lora.placement=tower",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "lora.trunk=cached can only be planned, because the data of a second epoch "
-                        "differ here from those of the first; use backend=plan",
+                 .why = "lora.trunk=cached can only be planned, because here the data of a second "
+                        "epoch differ from the data of the first; use backend=plan",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"micro_batches", false, {"1"}}},
                  .why = "lora.trunk=cached is only supported without micro-batches: set "

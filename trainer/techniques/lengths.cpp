@@ -163,8 +163,9 @@ TechniqueEntry DeclareTechnique_lengths() {
                       .instead = {{"attention", "efficient"}}}},
            .assumes =
                {{.when = {file, {"samples.batches", true, {"packed"}}},
-                 .what = "attention of a packed row allocates as for one sequence of its length; "
-                         "the start positions of samples (a few bytes) are not allocated"}}},
+                 .what =
+                     "attention of a packed row allocates as much as for one sequence of the row's "
+                     "length; the start positions of samples (a few bytes) are not allocated"}}},
       .order = 70,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Get("samples.file").empty()) return std::make_unique<Samples>(config);

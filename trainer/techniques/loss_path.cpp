@@ -25,10 +25,10 @@ TechniqueEntry DeclareTechnique_loss_path() {
            .group = "Activations",
            .title = "Loss by the version of transformers",
            .explanation = "From 4.49 on, a decoder's labels are shifted by one and all its logits "
-                          "are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last "
-                          "token, which needs another batch x seq x vocabulary x 4 bytes while the "
-                          "loss is computed. Before 4.46 the model itself converts its logits to "
-                          "fp32, so no 16-bit copy remains. The loss is the same.",
+                          "are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without "
+                          "the last token, which needs another batch x seq x vocabulary x 4 bytes "
+                          "while the loss is computed. Before 4.46, the model itself converts its "
+                          "logits to fp32, so no 16-bit copy remains. The loss is the same.",
            .settings = {{.key = "loss_path",
                          .help = "how the loss is computed from logits and labels: as in "
                                  "transformers 4.49 and later (labels-shifted), 4.46 to 4.48 "

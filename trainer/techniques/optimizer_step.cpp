@@ -93,10 +93,10 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
           {.id = "optimizer",
            .group = "Optimizer",
            .title = "Optimizer",
-           .explanation =
-               "The state exists from the first step on: two tensors as large as the trained "
-               "parameters for Adam, none for SGD. foreach makes temporaries as large as all "
-               "trained parameters, loop as large as the largest one, fused none.",
+           .explanation = "The state exists from the first step on: two tensors as large as the "
+                          "trained parameters for Adam, none for SGD. foreach makes temporaries as "
+                          "large as all trained parameters, loop makes temporaries as large as the "
+                          "largest parameter, and fused makes none.",
            .settings = {{.key = "optimizer.name",
                          .help = "the optimizer that updates the weights",
                          .kind = ValueKind::kChoice,

@@ -162,12 +162,13 @@ TechniqueEntry DeclareTechnique_prefix() {
                              "generation from a prefix is not supported: set generate.tokens=0",
                              {{"generate.tokens", "0"}, {"mode", "train"}}),
                      NotWith({"lengths", false, {""}},
-                             "needs batches of equal length: leave the setting \"lengths\" empty",
+                             "only batches of equal length are supported: leave the setting "
+                             "\"lengths\" empty",
                              {{"lengths", ""}}),
-                     NotWith(
-                         {"samples.file", false, {""}},
-                         "needs batches of equal length: leave the setting \"samples.file\" empty",
-                         {{"samples.file", ""}})}},
+                     NotWith({"samples.file", false, {""}},
+                             "only batches of equal length are supported: leave the setting "
+                             "\"samples.file\" empty",
+                             {{"samples.file", ""}})}},
       .order = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("prefix.tokens") == 0) return nullptr;

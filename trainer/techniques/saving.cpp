@@ -63,8 +63,8 @@ TechniqueEntry DeclareTechnique_saving() {
                         .ways = {{{"save", "step"}}}}},
            .rules = {{.when = {{"save", true, {"step"}},
                                {"shard.strategy", true, {"zero2", "zero3", "tensor"}}},
-                      .why = "save=step is only supported for complete state dicts, not for those "
-                             "of sharded runs: set save=none",
+                      .why = "save=step is only supported for complete state dicts, not for the "
+                             "state dicts of sharded runs: set save=none",
                       .instead = {{"shard.strategy", "none"}}},
                      {.when = {{"save", true, {"step"}}, {"offload.parameters", true, {"cpu"}}},
                       .why = "save=step is only supported for weights on the GPU: set save=none",

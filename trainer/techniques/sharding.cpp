@@ -206,8 +206,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .label = "buckets"},
                 {.key = "shard.find_unused",
                  .help =
-                     "ddp: find parameters that a forward does not use (find_unused_parameters), "
-                     "which models with unused parts need; the model's outputs are copied",
+                     "ddp: find parameters that a forward does not use (find_unused_parameters). "
+                     "Models with unused parts need this. The model's outputs are then copied",
                  .kind = ValueKind::kChoice,
                  .default_value = "false",
                  .choices = {{"false", ""}, {"true", ""}},
@@ -220,8 +220,9 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .high = 65536,
                  .label = "MiB per bucket"},
                 {.key = "shard.vocabulary",
-                 .help = "tensor: embedding and output layer are complete on every GPU, split with "
-                         "gathered logits, or split with a loss over the parts (loss_parallel)",
+                 .help = "tensor: embedding and output layer are complete on every GPU (whole), "
+                         "are split and the logits gathered (parts), or are split with a loss over "
+                         "the parts (loss_parallel)",
                  .kind = ValueKind::kChoice,
                  .default_value = "whole",
                  .choices = {{"whole", ""},
@@ -425,8 +426,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "shard.strategy=ddp",
                  .instead = none}},
            .implies =
-               {"one process represents one rank of shard.ranks; batch is that of one GPU (with "
-                "shard.strategy=tensor, all GPUs have the same batch)",
+               {"one process represents one rank of shard.ranks; batch is the batch of one GPU "
+                "(with shard.strategy=tensor, all GPUs have the same batch)",
                 "FSDP and tensor parallelism can't be combined: shard.strategy is one of them"},
            .assumes = {{.when = {any},
                         .what =

@@ -51,8 +51,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
       {},
       tr("Align all allocations and frees of a step in both runs, and show where they first "
          "differ"),
-      tr("Compare count and duration of each kernel in a step, for example of a plan with a "
-         "recording")};
+      tr("Compare the number and duration of each kernel in a step, for example between a plan and "
+         "a recording")};
   for (int i = 0; i < kCompareBys; ++i) {
     by_buttons_[i] = QuietButton(names[i], tips[i]);
     by_buttons_[i]->setCheckable(true);
@@ -74,7 +74,7 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
     Compute();
   });
   rows_line_->addWidget(steps_);
-  changes_ = QuietButton(tr("Changes only"), tr("Hide rows that are the same in both"));
+  changes_ = QuietButton(tr("Changes only"), tr("Hide rows that are the same in both runs"));
   changes_->setObjectName(QStringLiteral("compareChanges"));
   changes_->setCheckable(true);
   changes_->setChecked(true);

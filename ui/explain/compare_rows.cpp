@@ -316,7 +316,8 @@ std::string KernelsHeadline(const explain::Prediction& p) {
   if (p.kernels.empty()) return i18n::Text("Neither run has kernels.");
   const auto ms = [](int64_t ns) { return FormatMs(static_cast<double>(ns) / 1e6); };
   return i18n::Format(
-      "Baseline: {} kernels in {}; current run: {} in {}. Kernels of both runs take {} and {}.",
+      "Baseline: {} kernels in {}; current run: {} in {}. Kernels that are in both runs take {} "
+      "and {}.",
       timeline::FormatCount(p.total.planned_count), ms(p.total.planned_ns),
       timeline::FormatCount(p.total.measured_count), ms(p.total.measured_ns), ms(p.both.planned_ns),
       ms(p.both.measured_ns));

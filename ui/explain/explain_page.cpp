@@ -182,7 +182,7 @@ void ExplainPage::UpdateStale() {
   if (context_.digest == nullptr || (wantsEvents() && context_.trace()->events.size() == 0)) {
     if (changes & kTheme) Refresh(kTheme);
     jobs_.cancel();
-    Head(context_.opening ? tr("Still loading: this page needs the whole file.")
+    Head(context_.opening ? tr("This page needs the whole file, which is still loading.")
          : context_.digest != nullptr
              ? tr("This trace contains no memory events. Run or record it again.")
              : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));

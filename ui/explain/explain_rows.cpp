@@ -226,8 +226,8 @@ Table WhatIfTable(const WhatIf& w) {
   if (w.base != nullptr) {
     add(i18n::Text("replay, recorded settings"), w.base->own, w.recorded_peak_reserved);
     if (w.base->anew)
-      add(i18n::Text("the same, with older blocks allocated anew"), *w.base->anew,
-          w.recorded_peak_reserved);
+      add(i18n::Text("the same, with blocks older than the recording allocated anew"),
+          *w.base->anew, w.recorded_peak_reserved);
   }
   if (w.under != nullptr) {
     add(i18n::Text("replay, these settings"), *w.under,
@@ -433,7 +433,7 @@ const std::vector<ConfKey>& ConfKeys() {
       {"expandable_segments:True", TEXT_MARK("segments that grow: fewer holes")},
       {"max_split_size_mb:128", TEXT_MARK("larger blocks are never split")},
       {"garbage_collection_threshold:0.8",
-       TEXT_MARK("free old cached segments while more memory than this share is used")},
+       TEXT_MARK("free old cached segments when more than this fraction of the memory is used")},
       {"roundup_power2_divisions:8", TEXT_MARK("round sizes up, so that blocks are reused")},
       {"large_segment_size_mb:64", TEXT_MARK("size of the segments that large blocks share")},
       {"max_non_split_rounding_mb:64",

@@ -157,7 +157,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
 }
 
 void OutOfMemoryPageView::Cancelled() {
-  Head(tr("Cancelled: the replayed results are missing."));
+  Head(tr("Cancelled: the results of replays are missing."));
   Compute(false);
 }
 

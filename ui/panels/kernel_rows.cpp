@@ -91,7 +91,7 @@ Table FoundTable(const query::SearchResult& found, const trace::Trace& trace) {
                    {i18n::Text("Name"), false, 320},
                    {i18n::Text("Count"), true, 80},
                    {i18n::Text("Duration"), true, 100, false,
-                    i18n::Text("Sum of durations; for blocks, of lifetimes")},
+                    i18n::Text("Sum of durations; for blocks: sum of lifetimes")},
                    {i18n::Text("Size"), true, 100, false,
                     i18n::Text("Total bytes of blocks, memcpys and memsets")}};
   const size_t shown = std::min(found.groups.size(), kMostFoundGroups);

@@ -100,7 +100,7 @@ void ProgramPanel::BuildForm() {
   edited(script_);
   connect(script_, &QLineEdit::editingFinished, this, &ProgramPanel::FindInterpreters);
   AddRow(tr("Script"), Beside(script_, choose_script_),
-         tr("The training script; or -m and the name of a module"));
+         tr("The training script, or -m and the name of a module"));
 
   interpreter_ = MakeComboBox();
   interpreter_->setObjectName(QStringLiteral("programInterpreter"));

@@ -52,9 +52,9 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   head->addStretch();
   QLabel* effect = MakeLabel(tr("memory needed"), LabelRole::kFaint);
   effect->setToolTip(
-      tr("Each technique was planned without the others. The figures are the memory that the "
-         "program needs with it minus the memory needed without techniques, and the time of a step "
-         "with it divided by the time without. Several together may save less than the sum."));
+      tr("Each technique was planned without the others. The first figure is the change of the "
+         "memory that the program needs. The second is the factor by which the time of a step "
+         "changes. Several techniques together may save less than the sum."));
   head->addWidget(effect);
   column->addLayout(head);
   empty_ = new WrappedLabel(LabelRole::kDim);

@@ -113,8 +113,8 @@ void MainWindow::AddFileActions() {
                 .shortcuts = Keys({"Ctrl+Shift+E"}),
                 .run = [this] { ExportReportDialog(); },
                 .enabled = have,
-                .tip = tr("One HTML page that can be read without vramscope; a comparison if a "
-                          "baseline is pinned"),
+                .tip = tr("One HTML page that can be read without vramscope. If a baseline is "
+                          "pinned, the page compares both runs"),
                 .words = {tr("html"), tr("share")}});
   actions_.Add({.id = "file.export.picture",
                 .menu = menu,
@@ -240,7 +240,7 @@ void MainWindow::AddViewActions() {
                 .menu = menu,
                 .text = tr("Show all tracks"),
                 .run = [this] { timeline_->showAllLanes(); },
-                .tip = tr("Including hidden ones; right-click a track's title to hide it"),
+                .tip = tr("Also shows hidden tracks; right-click a track's title to hide it"),
                 .separator_before = true,
                 .words = {tr("hidden"), tr("rows"), tr("tracks")}});
   actions_.Add({.id = "view.lanes.reset",
@@ -358,7 +358,7 @@ void MainWindow::AddRunActions() {
        .run = [this] { showProgram(); },
        .enabled =
            [this] { return program_id_ != doc().id() && documents_.Find(program_id_) != nullptr; },
-       .tip = tr("The program in the background, running or ended"),
+       .tip = tr("Shows the program that runs in the background, or that has ended there"),
        .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.setup",
                 .menu = menu,
@@ -420,8 +420,8 @@ void MainWindow::AddRunActions() {
                       openPage(QStringLiteral("vary"));
                       vary_->setFocus(Qt::ShortcutFocusReason);
                     },
-                .tip = tr("A chart of the memory that the program needs with other values; each "
-                          "point opens its plan"),
+                .tip = tr("A chart of the memory that the program needs for each value of an "
+                          "argument; each point opens its plan"),
                 .words = {tr("batch"), tr("sequence"), tr("sweep")}});
   actions_.Add(
       {.id = "run.experiments",

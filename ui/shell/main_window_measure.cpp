@@ -20,17 +20,17 @@ void MainWindow::ConnectMarks() {
 
 void MainWindow::AddMeasureActions() {
   const auto add = [this](const char* id, const QString& text, const char* key, size_t mark) {
-    actions_.Add(
-        {.id = QString::fromLatin1(id),
-         .menu = tr("Edit"),
-         .text = text,
-         .shortcuts = {QKeySequence(QString::fromLatin1(key))},
-         .run = [this, mark] { SetMark(mark); },
-         .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-         .tip = tr("At the cursor or else at the selection; A and B together select a range"),
-         .why_not = tr("A snapshot without a history has no timeline"),
-         .separator_before = mark == 0,
-         .words = {tr("measure"), tr("range")}});
+    actions_.Add({.id = QString::fromLatin1(id),
+                  .menu = tr("Edit"),
+                  .text = text,
+                  .shortcuts = {QKeySequence(QString::fromLatin1(key))},
+                  .run = [this, mark] { SetMark(mark); },
+                  .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
+                  .tip = tr("At the cursor, or at the selection if there is no cursor. Marks A and "
+                            "B together select a range"),
+                  .why_not = tr("A snapshot without a history has no timeline"),
+                  .separator_before = mark == 0,
+                  .words = {tr("measure"), tr("range")}});
   };
   add("edit.mark-a", tr("Set mark A"), "Ctrl+[", 0);
   add("edit.mark-b", tr("Set mark B"), "Ctrl+]", 1);

@@ -248,7 +248,8 @@ void MainWindow::AddSessionActions() {
                                 QStringLiteral("json"), proposedName(QStringLiteral("run.json")));
              if (!path.isEmpty()) saveSettings(path);
            },
-       .tip = tr("As a run.json, which “Open config.json” and `vramscope plan --config` read"),
+       .tip =
+           tr("Writes a run.json, which “Open config.json” and `vramscope plan --config` can read"),
        .words = {tr("run.json"), tr("config"), tr("export")}});
 }
 

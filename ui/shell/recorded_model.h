@@ -13,7 +13,7 @@ namespace vramscope::ui {
 
 struct ModelGuess {
   run::RunConfig config;  // batch and sequence come from `now` or the preset: they are not recorded
-  std::string why;        // "Its parameters (474.700 MiB) are as large as those of gpt2 in fp32"
+  std::string why;        // "The recorded parameters (474.700 MiB) have the size of ..."
 };
 
 // Returns the preset whose weights in fp32 or bf16 have the size of the parameters at the

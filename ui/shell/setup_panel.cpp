@@ -108,7 +108,7 @@ void SetupPanel::ShowIdle() {
   QString text;
   if (missing_.samples)
     text = tr("%1. The runs shown here were planned in advance. Only toggles that lead to another "
-              "one of them can be switched.")
+              "of these runs can be switched.")
                .arg(missing_.why);
   if (missing_.can_download)
     text += (text.isEmpty() ? QString() : QStringLiteral(" ")) +

@@ -30,7 +30,8 @@ FitPage::FitPage(const StudyPrograms& programs, QWidget* parent)
            .use_tip = tr("Plan and show this proposal; Ctrl+Z undoes it")},
           [this] { makeItFit(); }, [this](int proposal) { apply(proposal); })) {
   view_->setEmptyText(
-      tr("Combinations of techniques that make the run on the left fit; each one is planned."));
+      tr("Combinations of techniques with which the run on the left fits. Each combination is "
+         "planned."));
 }
 
 void FitPage::setConfig(const run::RunConfig& config) {

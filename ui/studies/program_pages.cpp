@@ -107,16 +107,16 @@ ProgramFitPage::ProgramFitPage(const StudyPrograms& programs, QWidget* parent)
           this, controls_,
           {.name = "programFitBudget",
            .budget_tip = tr("GPU memory that the program may use, such as 24GiB"),
-           .make_tip =
-               tr("Plan the program with techniques switched on from outside, as `vramscope "
-                  "fit -- PROGRAM` does; the search takes up to a minute"),
+           .make_tip = tr(
+               "Search for techniques with which the program fits, as `vramscope fit -- PROGRAM` "
+               "does. Techniques are switched on from outside. The search takes up to a minute"),
            .use = tr("Open %1"),
            .use_tip = tr("Plan this proposal in a tab of its own, compared with the program")},
           [this] { makeItFit(); }, [this](int proposal) { open(proposal); })) {
   fit_->setDefaultBudget(tr("the GPU's"));
   view_->setEmptyText(
-      tr("Techniques with which your program fits, with the lines to write; each combination is "
-         "planned. Enter a budget and press \"Make it fit\"."));
+      tr("Combinations of techniques with which your program fits, and the lines to write. Each "
+         "combination is planned. Enter a budget and press \"Make it fit\"."));
 }
 
 void ProgramFitPage::makeItFit() {
@@ -237,7 +237,7 @@ void ProgramWaterfallPage::ShowResult(const QJsonObject& result) {
           tr("now")),
       std::move(order));
   Found(tr(
-      "Each bar is the change of the peak when its technique is added to the techniques above."));
+      "Each bar shows how the peak changes when its technique is added to the techniques above."));
 }
 
 QJsonObject ProgramWaterfallPage::dumpState() const {

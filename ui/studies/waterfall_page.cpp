@@ -55,8 +55,8 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
   bars_->addButton(tr("Copy command"), {},
                    [this] { QApplication::clipboard()->setText(command()); });
   view_->setEmptyText(
-      tr("Each bar is the change of the peak when its technique is added, from the model's "
-         "defaults to the current run."));
+      tr("Each bar shows how the peak changes when its technique is added. The bars lead from the "
+         "model's defaults to the current run."));
 }
 
 void WaterfallPage::setConfig(const run::RunConfig& config) {
@@ -132,7 +132,7 @@ void WaterfallPage::Show(const QJsonObject& result) {
   bars_->show(std::move(read), std::move(order));
   found_ = bars_->order().empty()
                ? tr("The run on the left has the model's defaults: no technique is on.")
-               : tr("Each bar is the change of the peak when its technique is added to the "
+               : tr("Each bar shows how the peak changes when its technique is added to the "
                     "techniques above.");
   SayWhatItIs();
 }

@@ -177,7 +177,7 @@ Json PeakSchema() {
                    "that allocated), phase, file, size, age, annotation; or several, such as "
                    "\"module:*, category\" (module:* merges equal layers, module:2 takes the first "
                    "two components of a path, stack:3 adds callers)")},
-       {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
+       {"at", Text("show the memory at this time (12.5ms, 1.2s) instead of at the peak")},
        {"time", Text(kTime)},
        {"device", Number(kGpu, 0, 255)},
        {"top", Number(kTop, 1, 1000)}},
@@ -201,7 +201,7 @@ Json ExplainSchema() {
               "(findings), the blocks that keep free memory in segments, memory that settings "
               "would release, leaks, call sites, reasons for out of memory",
               {"findings", "fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})},
-       {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
+       {"at", Text("show the memory at this time (12.5ms, 1.2s) instead of at the peak")},
        {"alloc_conf", Text("settings to try by replay, in the syntax of PYTORCH_CUDA_ALLOC_CONF: "
                            "expandable_segments:True")},
        {"time", Text(kTime)},

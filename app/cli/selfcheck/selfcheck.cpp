@@ -140,7 +140,7 @@ void DeclareSelfcheck(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option(
       "FILE", options->file,
-      "a .trace file, CUDA memory snapshot or Kineto trace; without FILE, RUN is planned");
+      "a .trace file, CUDA memory snapshot or Kineto trace; if it is missing, the RUN is planned");
   AddRunOptions(*command, options->run);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(i18n::Text("Exit status: 1 if two figures differ.\n") + command->get_footer());

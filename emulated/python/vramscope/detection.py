@@ -6,7 +6,7 @@ import functools
 from vramscope import imports
 from vramscope.known import place
 
-TAKEN = "as many of a detector's samples as its sampler allows are assumed to contain objects"
+TAKEN = "a detector's sampler is assumed to choose as many samples with objects as it may"
 
 
 def install(process, values):

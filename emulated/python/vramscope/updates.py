@@ -100,8 +100,7 @@ class Updates:
         self.without += 1
         if not self.said:
             self.said = True
-            self.hooks.process.assume("no optimizer with a step was created: a step is over when gradients were cleared or weights changed since the "
-                                      "last backward pass")
+            self.hooks.process.assume("no optimizer with a step was created, so a step ends when gradients are cleared or weights change after a backward pass")
         return left[:3]
 
     def _leaf(self):

@@ -151,7 +151,7 @@ class Values(Following):
         assumes that none does. For example, (pixels == 0).sum(-1) == pixels.size(-1) searches for
         rows of padding."""
         result = function(*args, **kwargs)
-        self.assume("computed numbers that are compared with a given number and counted per row are assumed to differ from it")
+        self.assume("if computed numbers are compared with a given number and counted per row, all are assumed to differ from it")
         if self.small(result):
             self.restore(result, self.torch.zeros(result.shape, dtype=result.dtype, device="cpu"))
         return result

@@ -5,6 +5,8 @@
 #include <string>
 #include <thread>
 
+#include "profiler/base/output_language.h"
+
 namespace vramscope::i18n {
 namespace {
 

@@ -210,7 +210,7 @@ TEST(Snapshot, MergesDevicesByTime) {
   EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 50'000, 250'000, 250'000, 250'000, 250'000));
   EXPECT_FALSE(r.has_segments);
   EXPECT_THAT(r.warnings,
-              ElementsAre(HasSubstr("1 entry with an earlier time than the entry before")));
+              ElementsAre(HasSubstr("1 entry with a time before the previous entry's")));
 
   SnapshotOptions options;
   options.device = 2;

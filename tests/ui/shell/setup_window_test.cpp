@@ -167,7 +167,7 @@ TEST_F(SetupWindow, ReportsMissingLibTorchWithoutSamples) {
 }
 
 TEST_F(SetupWindow, NamesPyTorchOfAnotherVersion) {
-  others_ = {"torch 2.6.0+cu124 in /opt/x: the embedded loop needs torch 2.11.0"};
+  others_ = {"torch 2.6.0+cu124 in /opt/x: built-in models need torch 2.11.0"};
   Open(true);
   EXPECT_THAT(Panel()["details"].toString().toStdString(), HasSubstr("torch 2.6.0+cu124"));
 }

@@ -145,7 +145,7 @@ def repeated_blocks(module):
 @toggle
 class Offload(Toggle):
     name, label, group, changes, slow = "offload", "Saved tensors in host memory", "activations", NOTHING, True
-    explains = "Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and they take as much host memory as they took on the GPU"
+    explains = "Tensors that autograd saves are moved to pinned host memory and back over the bus. This is slow, and takes as much host memory as it saves on the GPU"
     reduces = {"Activation": 0.9, "Autograd detail": 0.2}
     applies_to = "models that the program's own training loop calls"
 

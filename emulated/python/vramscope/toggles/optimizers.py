@@ -9,7 +9,7 @@ from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
 @toggle
 class Optimizer(Toggle):
     name, label, group, changes = "optimizer", "Optimizer with less state", "optimizer", TRAINING
-    explains = "Adam's state is two numbers per parameter; Adafactor's is a row and a column per matrix, SGD without momentum has none, and 8-bit AdamW's is a quarter of Adam's"
+    explains = "Adam keeps two numbers per parameter, Adafactor a row and a column per matrix, and SGD without momentum nothing. 8-bit AdamW keeps a quarter of Adam's bytes"
     values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
     excludes = ("step-in-backward",)
     reduces = {"Optimizer state": 1}
@@ -146,7 +146,7 @@ class StepInBackward(Toggle):
     explains = "Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time"
     excludes = ("optimizer", "free-gradients")
     reduces = {"Gradient": 0.9}
-    applies_to = "the program's own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients"
+    applies_to = "the program's own loop, if it uses an optimizer of torch.optim and does not clip, scale or accumulate gradients"
     text = ("own = {p: (type(optimizer)([{**group, \"params\": [p]}]), group) for group in optimizer.param_groups for p in group[\"params\"]}",
             "def step(p):",
             "    own[p][0].param_groups[0][\"lr\"] = own[p][1][\"lr\"]",
@@ -253,7 +253,7 @@ class ZeroGrad(_Cleared):
 @toggle
 class FreeGradients(_Cleared):
     name, label = "free-gradients", "Freeing of gradients right after the step"
-    explains = "A program that clears gradients between forward and backward keeps them in memory during the next forward pass without need"
+    explains = "If a program clears gradients between forward and backward, they stay in memory during the forward pass without need"
     excludes = ("step-in-backward",)
     reduces = {"Gradient": 0.9}
     applies_to = "the program's own loop, if it still has gradients in the next forward pass"

@@ -155,7 +155,7 @@ class Fp16(_Mixed):
         return []  # no plan is worth it where bfloat16 applies
 
     def absent(self):
-        return "the program has its own training loop, where float16 gradients must be scaled, which no switch can do; use bf16"
+        return "in the program's own training loop, no switch can add the scaling that float16 gradients need; use bf16"
 
 
 @toggle
