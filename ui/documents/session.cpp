@@ -43,7 +43,8 @@ std::vector<std::string> Session::sources() const {
 }
 
 void Session::Show(DigestPtr digest, bool partial) {
-  if (!partial_ && !partial && shown_ != nullptr) previous_ = shown_;
+  const bool again = shown_ != nullptr && digest != nullptr && shown_->trace == digest->trace;
+  if (!partial_ && !partial && shown_ != nullptr && !again) previous_ = shown_;
   shown_ = std::move(digest);
   partial_ = partial;
   if (partial) return;

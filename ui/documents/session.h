@@ -39,7 +39,8 @@ class Session {
   void ShowRun();
   void ShowFile(std::string path);
   void SavedAs(std::string path) { file_ = std::move(path); }
-  // Shows `digest`. If both traces are complete, the trace shown before becomes the previous run.
+  // Shows `digest`. If both traces are complete, the trace shown before becomes the previous run,
+  // unless it is the same trace.
   void Show(DigestPtr digest, bool partial);
   // Frees the shown trace and the previous run, but not the baseline. The shown trace must be one
   // that can be computed or read again.

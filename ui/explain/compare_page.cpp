@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QJsonArray>
 #include <QLineEdit>
+#include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -32,9 +33,15 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
          "file.compare");
 
   controls_ = new QWidget;
-  auto* line = new QHBoxLayout(controls_);
-  line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(8);
+  lines_ = new QBoxLayout(QBoxLayout::LeftToRight, controls_);
+  lines_->setContentsMargins(0, 0, 0, 0);
+  by_line_ = new QHBoxLayout;
+  rows_line_ = new QHBoxLayout;
+  for (QBoxLayout* line :
+       {lines_, static_cast<QBoxLayout*>(by_line_), static_cast<QBoxLayout*>(rows_line_)})
+    line->setSpacing(8);
+  lines_->addLayout(by_line_);
+  lines_->addLayout(rows_line_, 1);
   const QString names[kCompareBys] = {tr("Call site"), tr("Category"), tr("Phase"),
                                       tr("Step"),      tr("Requests"), tr("Kernels")};
   const QString tips[kCompareBys] = {
@@ -53,8 +60,9 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
     by_buttons_[i]->setObjectName(QStringLiteral("compareBy%1").arg(i));
     connect(by_buttons_[i], &QToolButton::clicked, this,
             [this, i] { Show(static_cast<CompareBy>(i)); });
-    line->addWidget(by_buttons_[i]);
+    by_line_->addWidget(by_buttons_[i]);
   }
+  by_line_->addStretch();
   by_buttons_[0]->setChecked(true);
   steps_ = MakeComboBox();
   steps_->setObjectName(QStringLiteral("compareStep"));
@@ -65,17 +73,17 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
     step_ = step.isValid() ? std::optional<int32_t>(step.toInt()) : std::nullopt;
     Compute();
   });
-  line->addWidget(steps_);
+  rows_line_->addWidget(steps_);
   changes_ = QuietButton(tr("Changes only"), tr("Hide rows that are the same in both runs"));
   changes_->setObjectName(QStringLiteral("compareChanges"));
   changes_->setCheckable(true);
   changes_->setChecked(true);
   connect(changes_, &QToolButton::toggled, this, [this] { Fill(); });
-  line->addWidget(changes_);
+  rows_line_->addWidget(changes_);
   filter_ = FilterEdit(tr("Filter"), "compareFilter");
   connect(filter_, &QLineEdit::textChanged, this, [this] { Fill(); });
-  line->addWidget(filter_, 1);
-  line->addStretch();
+  rows_line_->addWidget(filter_, 1);
+  rows_line_->addStretch();
   column_->addWidget(controls_);
 
   table_ = new TableModel(this);
@@ -148,6 +156,21 @@ void ComparePage::ListSteps() {
   for (const explain::TraceDiff::Step& s : found_->diff.steps)
     if (s.in_a && s.in_b && s.step >= 0) steps_->addItem(tr("in step %1").arg(s.step), s.step);
   steps_->setEnabled(steps_->count() > 1);
+  FitControls();
+}
+
+void ComparePage::resizeEvent(QResizeEvent* event) {
+  ExplainPage::resizeEvent(event);
+  FitControls();
+}
+
+void ComparePage::FitControls() {
+  const QMargins margins = column_->contentsMargins();
+  const int room =
+      width() - margins.left() - margins.right() - style()->pixelMetric(QStyle::PM_ScrollBarExtent);
+  const bool narrow =
+      by_line_->sizeHint().width() + lines_->spacing() + rows_line_->sizeHint().width() > room;
+  lines_->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void ComparePage::Show(CompareBy by) {

@@ -8,7 +8,9 @@
 #include "ui/explain/compare_rows.h"
 #include "ui/explain/explain_page.h"
 
+class QBoxLayout;
 class QComboBox;
+class QHBoxLayout;
 class QLineEdit;
 class QToolButton;
 
@@ -27,6 +29,7 @@ class ComparePage : public ExplainPage {
   int cares() const override { return kDocument | kAgainst | kTheme; }
   void Refresh(int changes) override;
   void Clear() override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void Compute();
@@ -34,6 +37,7 @@ class ComparePage : public ExplainPage {
   void ShowHead();
   void Fill();
   void ListSteps();
+  void FitControls();  // places the controls in two lines if they do not fit in one
 
   std::optional<Comparison> found_;
   CompareBy by_ = CompareBy::kSite;
@@ -46,6 +50,9 @@ class ComparePage : public ExplainPage {
   QToolButton* pin_ = nullptr;
   QToolButton* swap_ = nullptr;
   QWidget* controls_ = nullptr;
+  QBoxLayout* lines_ = nullptr;
+  QHBoxLayout* by_line_ = nullptr;    // what is compared
+  QHBoxLayout* rows_line_ = nullptr;  // which rows are shown
   TableModel* table_ = nullptr;
   TableView* view_ = nullptr;
 };

@@ -3,6 +3,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
+#include <QScrollArea>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -18,6 +19,30 @@ namespace {
 constexpr int kCellPadding = 11;
 constexpr int kHeadLeast = 300;  // about 40 letters
 constexpr int kProgressWidth = 140, kProgressHeight = 6;
+
+// The contents of a page. A scroll area gives its widget heightForWidth(), but a page needs only
+// the least height of its contents: its table then takes the rest, and nothing scrolls.
+class PageBody : public QWidget {
+ public:
+  int heightForWidth(int width) const override {
+    return layout()->totalMinimumHeightForWidth(width);
+  }
+};
+
+// Lets a page scroll if it is too low for its contents, so that its lines do not overlap.
+QWidget* AddBody(QWidget* page) {
+  auto* area = new QScrollArea;
+  area->setObjectName(QStringLiteral("pageScroll"));
+  area->setFrameShape(QFrame::NoFrame);
+  area->setFocusPolicy(Qt::NoFocus);
+  area->setWidgetResizable(true);
+  auto* body = new PageBody;
+  area->setWidget(body);
+  auto* whole = new QVBoxLayout(page);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->addWidget(area);
+  return body;
+}
 
 }  // namespace
 
@@ -54,7 +79,7 @@ trace::EventIndex ExplainContext::shownEvent() const {
 
 ExplainPage::ExplainPage(const ExplainContext* context, QWidget* parent)
     : QWidget(parent), context_(*context) {
-  column_ = new QVBoxLayout(this);
+  column_ = new QVBoxLayout(AddBody(this));
   column_->setContentsMargins(15, 7, 15, 4);
   column_->setSpacing(6);
   head_row_ = new QBoxLayout(QBoxLayout::LeftToRight);

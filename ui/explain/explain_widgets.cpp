@@ -10,6 +10,11 @@
 #include "ui/panels/qt_theme.h"
 
 namespace vramscope::ui {
+namespace {
+
+constexpr int kTablesLeast = 96;  // the tabs, the header and a row
+
+}  // namespace
 
 QToolButton* QuietButton(const QString& text, const QString& tip) {
   auto* button = new QToolButton;
@@ -45,7 +50,7 @@ void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& f
 
 void KeepFiguresApart(QWidget* figures, QTabWidget* below) {
   figures->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  below->setMinimumHeight(1);
+  below->setMinimumHeight(kTablesLeast);
 }
 
 void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page) {

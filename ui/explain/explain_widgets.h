@@ -21,8 +21,8 @@ TableView* MakeTable(TableModel* model, const char* name);
 // If the pair does not fit, the label is elided, but not the figure. Both have the tool tip `tip`.
 void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& figure,
                const QString& tip = {});
-// If the page is too low, shrinks the tables below the figures, so that the lines of figures do not
-// overlap.
+// Keeps the height of the figures if the page is too low, and a row of the tables below them. The
+// page then scrolls.
 void KeepFiguresApart(QWidget* figures, QTabWidget* below);
 // When a row of the table becomes current or is clicked, selects in the timeline what the row
 // names: its time, its blocks or its allocation.

@@ -94,7 +94,7 @@ NotesPage::NotesPage(QWidget* parent) : QWidget(parent) {
   edit_->setMaxLength(static_cast<int>(kMostNoteText) / 4);  // a character has at most 4 bytes
   edit_->setMaximumWidth(kLineWidth);
   edit_->installEventFilter(this);
-  line->addWidget(edit_, 2);
+  line->addWidget(edit_, 1);
   remove_ = new QToolButton;
   remove_->setObjectName(QStringLiteral("noteDelete"));
   remove_->setProperty("role", "quiet");
@@ -104,7 +104,7 @@ NotesPage::NotesPage(QWidget* parent) : QWidget(parent) {
   line->addWidget(remove_);
   of_ = new ElidedLabel(LabelRole::kDim, Qt::ElideMiddle);
   of_->setObjectName(QStringLiteral("noteOf"));
-  line->addWidget(of_, 3);
+  line->addWidget(of_, 1);
   column->addLayout(line);
   model_ = new TableModel(this);
   view_ = new TableView;

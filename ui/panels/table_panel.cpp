@@ -258,8 +258,11 @@ void TableView::paintEvent(QPaintEvent* event) {
   QPainter painter(viewport());
   painter.setFont(PanelFont(timeline::Font::kBody));
   painter.setPen(palette().color(QPalette::PlaceholderText));
-  painter.drawText(viewport()->rect().adjusted(11, 12, -11, 0),
-                   Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap, empty_text_);
+  constexpr int kFlags = Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap;
+  QRect room = viewport()->rect().adjusted(11, 12, -11, 0);
+  const int height = painter.boundingRect(room, kFlags, empty_text_).height();
+  if (height > room.height()) room.setTop(std::max(0, room.bottom() + 1 - height));
+  painter.drawText(room, kFlags, empty_text_);
 }
 
 void TableView::resizeEvent(QResizeEvent* event) {

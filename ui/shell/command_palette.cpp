@@ -123,12 +123,14 @@ CommandPalette::CommandPalette(const ActionRegistry& registry, QWidget* parent)
   input_->setFocus();
 }
 
-int CommandPalette::shown() const { return list_->count(); }
+int CommandPalette::shown() const { return static_cast<int>(ids().size()); }
 
 QStringList CommandPalette::ids() const {
   QStringList out;
-  for (int row = 0; row < list_->count(); ++row)
-    out << list_->item(row)->data(Qt::UserRole).toString();
+  for (int row = 0; row < list_->count(); ++row) {
+    const QString id = list_->item(row)->data(Qt::UserRole).toString();
+    if (!id.isEmpty()) out << id;
+  }
   return out;
 }
 
@@ -160,6 +162,10 @@ void CommandPalette::Filter(const QString& text) {
     auto* item = new QListWidgetItem(line, list_);
     item->setData(Qt::UserRole, hit.entry->spec.id);
     if (!hit.entry->action->isEnabled()) item->setFlags(item->flags() & ~Qt::ItemIsEnabled);
+  }
+  if (hits.empty()) {
+    auto* none = new QListWidgetItem(tr("No command matches."), list_);
+    none->setFlags(Qt::NoItemFlags);
   }
   list_->setCurrentRow(0);
 }

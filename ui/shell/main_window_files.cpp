@@ -464,6 +464,12 @@ void MainWindow::openModelConfig(const QString& path) {
       !object.contains(QLatin1String("architectures")) &&
       (object.contains(QLatin1String("model")) || object.contains(QLatin1String("batch")) ||
        object.contains(QLatin1String("precision")));
+  const auto has = [&](const char* key) { return object.contains(QLatin1String(key)); };
+  if (!is_run && !object.isEmpty() && !has("model_type") && !has("architectures") &&
+      !has("hidden_size") && !has("n_embd")) {
+    refuse(tr("It is not a recording, and not a config.json, because it has no \"model_type\""));
+    return;
+  }
   const QFileInfo info(path);
   QString name = info.completeBaseName();
   if (name == QLatin1String("config") && !info.dir().dirName().isEmpty())

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <ostream>
 #include <streambuf>
+#include <utility>
 
 #include "profiler/base/i18n.h"
 #include "profiler/exporters/chrome.h"
@@ -240,8 +241,10 @@ void MainWindow::ShowProgress() {
     if (since_digest_.elapsed() < kBarMs) return;
     show(-1);
     status_->setText(tr("Computing memory use … · Ctrl+. cancels"));
+    computing_said_ = true;
     return;
   }
+  if (std::exchange(computing_said_, false)) status_->setText(said_);
   if (writing_.empty()) {
     write_poll_.stop();
     progress_->hide();

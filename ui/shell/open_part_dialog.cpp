@@ -19,6 +19,7 @@
 namespace vramscope::ui {
 namespace {
 
+constexpr int kFieldPadding = 26;  // the frame and the room beside a field's text
 constexpr int kDevices = 16;
 
 }  // namespace
@@ -49,6 +50,7 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
     auto* edit = new QLineEdit;
     edit->setObjectName(QString::fromLatin1(name));
     edit->setPlaceholderText(hint);
+    edit->setMinimumWidth(edit->fontMetrics().horizontalAdvance(hint) + kFieldPadding);
     connect(edit, &QLineEdit::textChanged, this, &OpenPartDialog::Check);
     return edit;
   };

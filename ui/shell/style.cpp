@@ -64,6 +64,7 @@ QToolButton[role="chip"]::menu-indicator { image: url(:/vramscope/chevron-@mode.
 QToolButton[role="quiet"] { background: transparent; color: @dim; border: none; padding: 4px 8px;
     border-radius: 4px; }
 QToolButton[role="quiet"]:hover { color: @text; background: @raised; }
+QToolButton[role="quiet"]:focus { color: @accent; background: @raised; }
 
 QScrollArea { border: none; background: @panel; }
 QScrollArea > QWidget > QWidget { background: @panel; }
@@ -107,6 +108,7 @@ QTabBar::tab { background: transparent; color: @dim; padding: 8px 2px 6px 2px; m
     border: none; border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; font-weight: 600; border-bottom: 2px solid @accent; }
+QTabBar::tab:selected:focus { color: @accent; background: @raised; }
 
 QWidget#documentTabs { background: @panel; border-bottom: 1px solid @line; }
 QTabBar#documentBar::tab { padding: 5px 4px 4px 12px; margin: 0; max-width: 210px;

@@ -3,6 +3,12 @@
 #include <utility>
 
 namespace vramscope::ui::timeline {
+
+void AddMenuTitle(QMenu* menu, const QString& title) {
+  menu->addAction(title)->setEnabled(false);
+  menu->addSeparator();
+}
+
 LaneMenu::LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()> changed,
                    QWidget* parent)
     : QMenu(parent), model_(model), changed_(std::move(changed)) {
@@ -12,7 +18,7 @@ LaneMenu::LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()>
   if (lane != nullptr && !s.layout[lane->key()].title.empty()) {
     const LanePlace& place = s.layout[lane->key()];
     const std::string key(lane->key());
-    addSection(QString::fromStdString(lane->Name(s)));
+    AddMenuTitle(this, QString::fromStdString(lane->Name(s)));
     Add(this, place.folded ? tr("Unfold") : tr("Fold"), LaneAction::kFold, key, tr("C"));
     Add(this, place.pinned ? tr("Unpin") : tr("Pin to the top"), LaneAction::kPin, key, tr("T"));
     Add(this, tr("Hide"), LaneAction::kHide, key, tr("H"));

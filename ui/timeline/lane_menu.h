@@ -14,6 +14,10 @@
 
 namespace vramscope::ui::timeline {
 
+// Adds a title as a disabled item. A section would be a line without text, because style sheets do
+// not draw its text.
+void AddMenuTitle(QMenu* menu, const QString& title);
+
 class LaneMenu : public QMenu {
   Q_OBJECT
  public:

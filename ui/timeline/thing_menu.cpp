@@ -36,7 +36,7 @@ ThingMenu::ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane
       facts_(FactsOfThing(*data_, thing)),
       asked_(std::move(asked)) {
   setObjectName(QStringLiteral("thing_menu"));
-  addSection(MenuText(facts_.title));
+  AddMenuTitle(this, MenuText(facts_.title));
   const bool timeline = model_->state().shows_lanes();  // false for a snapshot without a history
   addAction(tr("Zoom to it"), this, [this] {
     model_->ZoomToThing(thing_, asked_.now());

@@ -34,6 +34,18 @@ TEST(SessionTest, ComparesWithPreviousRunOfTheSameModel) {
   EXPECT_EQ(second.use_count(), 1);
 }
 
+// Regression test: after undo and redo in two documents, a run was compared with itself.
+TEST(SessionTest, RunShownAgainIsNotItsOwnPreviousRun) {
+  Session session;
+  const auto first = RunOf("a"), second = RunOf("a");
+  session.Show(first, false);
+  session.Show(second, false);
+  session.Show(second, false);
+  EXPECT_EQ(session.Against(), first);
+  session.Show(MakeDigest(second->trace), false);
+  EXPECT_EQ(session.Against(), first);
+}
+
 TEST(SessionTest, PartialTracesDoNotReplaceThePreviousRun) {
   Session session;
   const auto before = RunOf("a"), whole = RunOf("a");

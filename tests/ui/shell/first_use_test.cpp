@@ -7,6 +7,7 @@
 #include <QDockWidget>
 #include <QJsonArray>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QSpinBox>
@@ -227,9 +228,18 @@ TEST_F(FirstUseTest, CommandPaletteRanksBestMatchFirst) {
   EXPECT_NE(find("baseline").value(0), "run.unpin");
   // Every command must have a row, except places for recent files that are not used yet.
   for (const QString& id : find("")) EXPECT_FALSE(id.startsWith(QLatin1String("file.recent")));
+  EXPECT_TRUE(find("qqqq").isEmpty());
   auto* palette = new CommandPalette(*window_->actionRegistry(), window_.get());
   palette->show();
   auto* input = palette->findChild<QLineEdit*>();
+  input->setText(QStringLiteral("qqqq"));
+  EXPECT_EQ(palette->shown(), 0);
+  const auto* list = palette->findChild<QListWidget*>();
+  ASSERT_EQ(list->count(), 1) << "an empty list is explained";
+  EXPECT_EQ(list->item(0)->text(), "No command matches.");
+  QTest::keyClick(input, Qt::Key_Return);
+  EXPECT_TRUE(palette->isVisible());
+  input->clear();
   QTest::keyClicks(input, QStringLiteral("fit"));
   if (const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES"); !folder.isEmpty())
     palette->grab().save(folder + QStringLiteral("/palette-fit.png"));

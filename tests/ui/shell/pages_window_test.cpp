@@ -365,6 +365,9 @@ TEST_F(PagesWindowTest, MenuOfARowZoomsToItsThingThoughARangeIsSelected) {
   const std::unique_ptr<QMenu> menu(
       canvas->linkMenu({timeline::Link::To::kAllocation, row}, window_.get()));
   ASSERT_NE(menu, nullptr);
+  EXPECT_FALSE(menu->actions().front()->text().isEmpty()) << "the title is visible";
+  EXPECT_FALSE(menu->actions().front()->isSeparator());
+  EXPECT_FALSE(menu->actions().front()->isEnabled());
   EXPECT_EQ(canvas->linkMenu({timeline::Link::To::kAllocation, a.size()}, nullptr), nullptr);
   const auto choose = [&](const char* text) {
     for (QAction* action : menu->actions())

@@ -130,6 +130,44 @@ TEST_F(PanelsWindowTest, SmallWindowDoesNotCutCategoryNames) {
   }
 }
 
+// Regression test: in a low window, the lines of these pages were drawn over each other, and the
+// buttons of the compare page were cut off.
+TEST_F(PanelsWindowTest, LowPagesScrollInsteadOfOverlapping) {
+  window_->resize(1024, 700);
+  OpenRecorded();
+  window_->compareWith(
+      Write("other.trace", *testing::MakeRecordedTrace({.layers = 4, .leak = false})));
+  ASSERT_TRUE(WaitFor([this] { return State()["baseline"].toBool(); }));
+  for (const char* page : {"compare", "fragmentation", "reclaim", "what-if", "state"}) {
+    window_->openPage(QLatin1String(page));
+    ASSERT_TRUE(Idle());
+    QTest::qWait(50);
+    const QScrollArea* shown = nullptr;
+    for (const auto* area : window_->findChildren<QScrollArea*>(QStringLiteral("pageScroll")))
+      if (area->isVisible()) shown = area;
+    ASSERT_NE(shown, nullptr) << page;
+    int seen = 0;
+    for (const QWidget* part : shown->widget()->findChildren<QWidget*>()) {
+      const auto* label = qobject_cast<const QLabel*>(part);
+      const bool button = qobject_cast<const QToolButton*>(part) != nullptr &&
+                          part->property("role") == QLatin1String("chip");
+      if (!part->isVisible() || (label == nullptr && !button)) continue;
+      ++seen;
+      const bool wrapped = label != nullptr && label->wordWrap();
+      EXPECT_GE(part->height(),
+                wrapped ? label->heightForWidth(label->width()) : part->minimumSizeHint().height())
+          << page << ": " << part->objectName().toStdString();
+      if (button) {
+        EXPECT_GE(part->width(), part->minimumSizeHint().width()) << page;
+      }
+    }
+    EXPECT_GT(seen, 2) << page;
+    if (QLatin1String(page) == QLatin1String("compare")) {
+      EXPECT_LE(shown->widget()->width(), shown->viewport()->width());
+    }
+  }
+}
+
 TEST_F(PanelsWindowTest, OutOfMemoryFactsScrollWhenTheyDoNotFit) {
   window_->resize(1024, 700);
   OpenRecorded();

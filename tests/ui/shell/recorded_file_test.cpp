@@ -188,6 +188,30 @@ TEST_F(RecordedFileTest, SupersededPreviewDoesNotBlockLaterOnes) {
   EXPECT_FALSE(State()["partial"].toBool());
 }
 
+// Regression test: the status bar said "Computing memory use" until the next message.
+TEST_F(RecordedFileTest, StatusReturnsAfterASlowComputation) {
+  QSemaphore opening, go_on;
+  const TracePtr trace = testing::MakeRecordedTrace({.steps = 1});
+  Open([&](const std::string&, const importers::OpenOptions&) -> absl::StatusOr<TracePtr> {
+    opening.release();
+    go_on.acquire();
+    return trace;
+  });
+  const auto status = [this] { return State()["status"].toString(); };
+  window_->openFile(QStringLiteral("/nowhere/large.pickle"));
+  opening.acquire();
+  {
+    const testing::HeldThreadPool held;
+    go_on.release();
+    EXPECT_TRUE(
+        WaitFor([&] { return status().startsWith(QLatin1String("Computing memory use")); }));
+  }
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_TRUE(WaitFor([&] {
+    return status().startsWith(QLatin1String("Opened /nowhere/large.pickle"));
+  })) << status().toStdString();
+}
+
 TEST_F(RecordedFileTest, CancelRestoresThePreviousRun) {
   HeldOpen held;
   held.part = testing::MakeRecordedTrace({.steps = 1});

@@ -77,6 +77,20 @@ TEST_F(ShellWorkerTest, InvalidConfigurationIsRejected) {
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("not JSON"));
 }
 
+TEST_F(ShellWorkerTest, JsonWithoutAModelIsRejected) {
+  RunDefault();
+  const std::string model = window_->config().model;
+  QFile other(folder_.filePath(QStringLiteral("package.json")));
+  ASSERT_TRUE(other.open(QIODevice::WriteOnly));
+  other.write(R"({"name": "other"})");
+  other.close();
+  window_->openFile(other.fileName());
+  EXPECT_EQ(Banner("kind"), "bad-config");
+  EXPECT_THAT(Banner("title").toStdString(), ::testing::HasSubstr("package.json"));
+  EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("not a recording"));
+  EXPECT_EQ(window_->config().model, model);
+}
+
 TEST_F(ShellWorkerTest, ReportsHowMuchMemoryIsMissing) {
   run::RunConfig config = window_->config();
   config.batch = 16;
