@@ -150,7 +150,7 @@ class Finder {
     out_.push_back(std::move(t));
   }
   std::string AndOf(bool request) const {
-    return request ? i18n::Format(", and half of the request of {}", FormatBytes(oom_.asked)) : "";
+    return request ? i18n::Format(", and of the request of {}", FormatBytes(oom_.asked)) : "";
   }
 
   // Halves the batch. This halves activations, inputs and temporaries of a pass, but not copies of
