@@ -124,7 +124,7 @@ TEST_F(SettingsWindow, ReassigningAKeyRemovesItFromTheOtherCommand) {
   page->choose(QStringLiteral("go.largest"));
   edit->setFocus();
   QTest::keyClick(edit, Qt::Key_W);
-  EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("a key of the timeline"));
+  EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("The timeline uses W now"));
   // Removes the key.
   page->choose(QStringLiteral("go.largest"));
   QTest::mouseClick(In<QPushButton>(page, "keyRemove"), Qt::LeftButton);
