@@ -267,7 +267,7 @@ program::ActivityFacts Facts() {
   if (const uint64_t early = TheFile().left_out(); early > 0)
     facts.problems.push_back(
         {std::to_string(early) + " records from before the first use of a GPU were dropped",
-         "API calls of the program's start are missing"});
+         "API calls from the start of the program are missing"});
   const ClientCounts counts = Client::The().counts();
   facts.dropped = counts.dropped;
   facts.left_out = counts.consumed.cut + counts.consumed.untimed;

@@ -119,7 +119,8 @@ Finding Memory() {
 Finding Gpu(const nvml::GpuProbe& probe) {
   if (!probe.initialised)
     return {State::kSkip, "gpu",
-            i18n::Format("{}; the backends plan and cpu need no GPU", i18n::Shown(probe.error))};
+            i18n::Format("{}. A GPU is not needed for the backends plan and cpu",
+                         i18n::Shown(probe.error))};
   return {State::kPass, "gpu",
           i18n::Format("{}, {}, driver for CUDA {}.{}", probe.name,
                        run::FormatBytes(probe.memory_bytes), probe.driver_version / 1000,

@@ -223,10 +223,10 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
   ProgramEnvironments all;
   all.python_ = PythonOf(command.front());
   if (all.python_.empty())
-    return absl::InvalidArgumentError(
-        i18n::Format("--with: '{}' is neither a Python interpreter nor a script whose first line "
-                     "names one; for example: -- python -m torch.distributed.run train.py",
-                     command.front()));
+    return absl::InvalidArgumentError(i18n::Format(
+        "--with: '{}' is not a Python interpreter, and its first line does not name one. Begin the "
+        "command with the interpreter (example: -- python -m torch.distributed.run train.py)",
+        command.front()));
   if (OnPath(all.python_).empty())
     return absl::InvalidArgumentError(i18n::Format("--with: '{}' is not on the PATH", all.python_));
   all.parent_ = EnvironmentsFolder();

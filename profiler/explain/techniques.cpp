@@ -150,7 +150,7 @@ class Finder {
     out_.push_back(std::move(t));
   }
   std::string AndOf(bool request) const {
-    return request ? i18n::Format(", and of the {} requested", FormatBytes(oom_.asked)) : "";
+    return request ? i18n::Format(", and of the request of {}", FormatBytes(oom_.asked)) : "";
   }
 
   // Halves the batch. This halves activations, inputs and temporaries of a pass, but not copies of
@@ -175,10 +175,10 @@ class Finder {
     const uint64_t gradients = Of(Category::kGradient), all = AllGradients();
     const uint64_t extra = all - std::min(all, gradients);
     Add(i18n::Text("two micro-batches (gradient accumulation)"),
-        formula + (extra == 0
-                       ? ""
-                       : i18n::Format(", minus {} of gradients that the first micro-batch leaves",
-                                      FormatBytes(extra))),
+        formula + (extra == 0 ? ""
+                              : i18n::Format(", minus {} for the gradients of the first "
+                                             "micro-batch, which stay allocated during the second",
+                                             FormatBytes(extra))),
         half, request, extra);
   }
 
@@ -242,13 +242,14 @@ class Finder {
     const uint64_t weights = Of(Category::kParameter);
     const bool request_cast = batch_bound_ && Is16BitUnderAutocast(request_op_);
     if (sum_cast > 0 || request_cast) {
-      const std::string copies = weights == 0 ? ""
-                                              : i18n::Format(", minus {} for copies of the weights",
-                                                             FormatBytes(weights / 2));
+      const std::string copies = weights == 0
+                                     ? ""
+                                     : i18n::Format(", minus {} for 16-bit copies of the weights",
+                                                    FormatBytes(weights / 2));
       Add(
           i18n::Text("mixed precision (autocast to bf16)"),
-          i18n::Format("half of the live activations and temporaries that autocast keeps in 16 "
-                       "bits ({}), if they are fp32{}",
+          i18n::Format("half of the live activations and temporaries whose operators run in 16 "
+                       "bits under autocast ({}), if they are fp32 now{}",
                        FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
             return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];
@@ -329,7 +330,7 @@ class Finder {
     if (sum == 0 && !request) return;
     Add(
         i18n::Format("loss in {} chunks", kLossChunks),
-        sum == 0 ? i18n::Format("7/8 of the {} requested", FormatBytes(oom_.asked))
+        sum == 0 ? i18n::Format("7/8 of the request of {}", FormatBytes(oom_.asked))
                  : i18n::Format("7/8 of the {} that the loss has allocated{}", FormatBytes(sum),
                                 AndOf(request)),
         [&](uint32_t id, Category c) {

@@ -157,11 +157,12 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
     if (!way.request_passes && *r->first_out_of_memory < oom.event) {
       said = i18n::Text("an earlier request fails");
     }
-    way.how = i18n::Format("replayed with {} for the allocator: {} ({} reserved at the request)",
-                           FormatBytes(replays.limit()), said, FormatBytes(reserved));
+    way.how =
+        i18n::Format("replay with a limit of {} for the allocator: {} ({} reserved at the request)",
+                     FormatBytes(replays.limit()), said, FormatBytes(reserved));
     if (!reproduced) {
-      way.how +=
-          i18n::Text("; unreliable, because the replay also passes under the recorded settings");
+      way.how += i18n::Text(
+          "; this is unreliable, because the replay with the recorded settings also passes");
       way.passes = way.request_passes = false;
       way.run_passes.reset();
     }

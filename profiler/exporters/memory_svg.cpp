@@ -371,12 +371,13 @@ absl::Status ExportSvg(const ExportRequest& request, std::ostream& out) {
 }  // namespace
 
 ExporterEntry DeclareExporter_svg() {
-  return {.place = 70,
-          .name = "svg",
-          .help = TEXT_MARK("memory over time, or with --size the timeline"),
-          .one_device = true,
-          .uses_title = true,
-          .write = ExportSvg};
+  return {
+      .place = 70,
+      .name = "svg",
+      .help = TEXT_MARK("memory over time; if --size is given, a picture of the timeline instead"),
+      .one_device = true,
+      .uses_title = true,
+      .write = ExportSvg};
 }
 
 }  // namespace vramscope::exporters

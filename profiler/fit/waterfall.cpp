@@ -98,7 +98,8 @@ absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const r
     absl::StatusOr<run::RunConfig> config = With(sorted[i].settings, sorted[i - 1].config);
     if (!config.ok()) {
       return absl::InvalidArgumentError(
-          i18n::Format("{} cannot be step {}: {}; choose another order with --order",
+          i18n::Format("the change {} cannot come at place {} of the order: {}. Choose another "
+                       "order with --order",
                        sorted[i].name, i, std::string(config.status().message())));
     }
     sorted[i].config = *std::move(config);

@@ -291,8 +291,8 @@ class FilterParser {
     while (!value.empty() && value.back() == ' ') value.pop_back();
     if (value.empty()) return Error(at_, i18n::Format("{} is missing here", what));
     if (at_ < text_.size() && text_[at_] != ')' && (IsOfRelation(text_[at_]) || text_[at_] == '"'))
-      return Error(at_, i18n::Text("\"and\" or \"or\" is missing in front of this comparison; put "
-                                   "a text with such characters in quotes"));
+      return Error(at_, i18n::Text("\"and\" or \"or\" is missing in front of this comparison. If "
+                                   "this is part of a text, put the whole text in quotes"));
     return value;
   }
 

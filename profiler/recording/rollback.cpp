@@ -275,17 +275,19 @@ class RollingBack {
 
 std::vector<std::string> Oddities::Texts() const {
   static constexpr std::array<std::string_view, kOddities> kTexts = {
-      TEXT_MARK("entries with an impossible address or size, left out: {}"),
-      TEXT_MARK(
-          "segments that are empty or overlap another segment, left out with their blocks: {}"),
-      TEXT_MARK("blocks that overlap or lie outside their segment, left out: {}"),
-      TEXT_MARK("frees of unallocated addresses, ignored: {}"),
+      TEXT_MARK("entries left out because their address or size is impossible: {}"),
+      TEXT_MARK("segments left out with their blocks, because they are empty or overlap another "
+                "segment: {}"),
+      TEXT_MARK("blocks left out because they overlap or lie outside their segment: {}"),
+      TEXT_MARK("frees ignored because nothing was allocated at their addresses: {}"),
       TEXT_MARK("frees that were requested but never completed in the file; treated as completed "
                 "when requested: {}"),
-      TEXT_MARK("segment_alloc entries of segments that do not exist later, left out: {}"),
-      TEXT_MARK("segment_free entries of memory that exists later, left out: {}"),
-      TEXT_MARK("segment_map entries of memory that is not mapped later, left out: {}"),
-      TEXT_MARK("segment_unmap entries of memory that is mapped later, left out: {}"),
+      TEXT_MARK(
+          "segment_alloc entries left out because their segments do not exist afterwards: {}"),
+      TEXT_MARK("segment_free entries left out because their memory still exists afterwards: {}"),
+      TEXT_MARK("segment_map entries left out because their memory is not mapped afterwards: {}"),
+      TEXT_MARK(
+          "segment_unmap entries left out because their memory is still mapped afterwards: {}"),
       TEXT_MARK("allocations that no entry frees, but that no longer exist at the end (they were "
                 "freed after the last entry, or an entry is missing). They are shown until the "
                 "end, or until another allocation reuses their memory: {}"),

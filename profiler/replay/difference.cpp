@@ -55,9 +55,9 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
   const std::string need = i18n::Format("{} are needed", Bytes(size));
   if (c.recorded_asks_driver) {
     return i18n::Format(
-        "{}; the model has a cached block at {:#x}. The recording requests memory from the device: "
-        "there the block was still in use, is reserved for larger requests (max_split_size_mb), or "
-        "belongs to another pool",
+        "{}; the model takes a cached block at {:#x}, but the recorded allocator requested memory "
+        "from the device. In the recording, this block was still in use, was reserved for larger "
+        "requests (max_split_size_mb), or belonged to another pool",
         need, c.model.value_or(0));
   }
   const std::optional<Found> at = Find(model, c.recorded);
@@ -70,32 +70,35 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
           ? i18n::Format("the model's best fit is at {:#x}", *c.model)
           : i18n::Text("the model finds no cached block and requests memory from the device");
   if (at->segment.stream != c.stream || at->segment.mempool != c.mempool) {
-    return i18n::Format("{}; {}. The recorded block is in a segment of {}", need, asks,
-                        Text(at->segment));
+    return i18n::Format(
+        "{}; {}. In the model, the recorded address is in a segment of another stream or pool: {}",
+        need, asks, Text(at->segment));
   }
   if (at->block.live && !(c.model.has_value() && *c.model == b.address)) {
     return i18n::Format(
-        "{}; {}. At the recorded address the model has a block in use ({} at {:#x}): in the "
-        "recording, its free is missing or late, or the block is shorter",
+        "{}; {}. In the model, the recorded address is in a block in use ({} at {:#x}). The "
+        "recording may lack the free of this block or contain it too late, or the block may be "
+        "shorter",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
   // A live block here can be the new one, because CauseOf() runs after the model's allocation.
   if (at->block.live && b.address != c.recorded) {
     return i18n::Format(
-        "{}; {}. The recorded block begins {} after it, in the same free block of the model: a "
-        "block before it is missing in the recording, or has a tail that is not stated",
+        "{}; {}. The recorded block begins {} later in the same free block of the model. The "
+        "recording may lack the block before it, or that block may be larger than recorded",
         need, asks, Bytes(c.recorded - b.address));
   }
   if (b.address != c.recorded && !at->block.live) {
     return i18n::Format(
-        "{}; {}. The recorded block begins {} into a free block of the model ({} at {:#x}): a "
-        "block before it is missing in the recording, or has a tail that is not stated",
+        "{}; {}. The recorded block begins {} after the start of a free block of the model ({} at "
+        "{:#x}). The recording may lack the block before it, or that block may be larger than "
+        "recorded",
         need, asks, Bytes(c.recorded - b.address), Bytes(b.bytes_rounded), b.address);
   }
   if (!at->block.live && b.bytes_rounded < size) {
     return i18n::Format(
-        "{}; {}. Where the recorded block begins, the model has only {} free: in the recording, "
-        "the memory after it must have been free too",
+        "{}; {}. At the recorded address, the model has a free block of only {}. In the recording, "
+        "the memory after that block must have been free too",
         need, asks, Bytes(b.bytes_rounded));
   }
   if (!at->block.live && !at->block.mapped) {
@@ -104,14 +107,14 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
   }
   if (c.model.has_value()) {
     return i18n::Format(
-        "{}; {}, and the recording uses {} at {:#x}. In the recording, the smaller block was not "
-        "free (another stream still used it), or smaller than it seems (a tail that is not "
-        "stated), or other settings round the request differently",
+        "{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the model's "
+        "block may still have been in use by another stream, or may have been smaller. Other "
+        "settings may also have rounded the request differently",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
   return i18n::Format(
-      "{}; {}, although the recorded block has {} free: a setting forbids its use "
-      "(max_split_size_mb)",
+      "{}; {}, although {} are free at the recorded address. A setting (max_split_size_mb) forbids "
+      "their use",
       need, asks, Bytes(b.bytes_rounded));
 }
 
@@ -133,11 +136,12 @@ std::string CauseOfRetained(const CachingAllocator& model, uint64_t address, uin
   }
   if (!first.has_value()) {
     return i18n::Text(
-        "nothing is in use there in the model: the recording released it for another reason "
-        "(garbage collection, a released pool)");
+        "the model uses none of this memory. The recorded allocator released it for another reason "
+        "(garbage collection or a released pool)");
   }
-  return i18n::Format("in the model {} are in use there, the first at {:#x}", Bytes(used),
-                      first->address);
+  return i18n::Format(
+      "in the model, {} of this memory are still in use; the first such block is at {:#x}",
+      Bytes(used), first->address);
 }
 
 }  // namespace vramscope::replay

@@ -121,8 +121,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       Differ(next->event, i18n::Format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
              next->kind != EventKind::kSegmentAlloc ? i18n::Text("the recording maps pages instead")
              : s.bytes != wanted.bytes
-                 ? i18n::Text("another large_segment_size_mb or roundup_power2_divisions would "
-                              "request another size")
+                 ? i18n::Text("with another large_segment_size_mb or roundup_power2_divisions, the "
+                              "model would request another size")
                  : i18n::Text("the request belongs to another stream or pool"));
       return std::nullopt;
     }
@@ -427,8 +427,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     Differ(at_,
            i18n::Format("{} at {:#x} is released to the device in the model, not in the recording",
                         Bytes(bytes), address),
-           i18n::Format("it is free in the model ({}): in the recording it may still be in use, or "
-                        "the device was not full",
+           i18n::Format("the model uses none of this memory ({}). In the recording, it may still "
+                        "be in use, or the device was not full",
                         Text(s)));
   }
 

@@ -127,10 +127,11 @@ std::string SettingsText(const Settings& settings) {
 
 std::string SolvedText(const Solved& solved) {
   if (!solved.value.has_value())
-    return i18n::Format("{} ({}) could not be solved for: {}", solved.open->name,
+    return i18n::Format("no value could be computed for {} ({}): {}", solved.open->name,
                         i18n::Text(solved.open->what), std::string(solved.status.message()));
   return i18n::Format(
-      "{} = {} ({}): left open by the publication, computed from {} of {} and kept for all others",
+      "{} = {} ({}): the publication does not state this value. It was computed from {} of {}, and "
+      "is used for all other experiments",
       solved.open->name, *solved.value, i18n::Text(solved.open->what), solved.open->figure,
       solved.open->experiment);
 }

@@ -31,7 +31,7 @@ struct FigureSources {
   };
   struct Assumption {
     std::vector<std::string> figures;
-    std::string how;  // "as the RTX 3060 12GB, of the same size"
+    std::string how;  // "same as the RTX 3060 12GB (same nominal size)"
   };
   std::vector<Document> read;
   std::vector<Assumption> assumptions;

@@ -122,11 +122,12 @@ constexpr Refused kRefused[] = {
     {"vision_config", IsUsed, kParts},
     {"audio_config", IsUsed, kParts},
     {"is_encoder_decoder", IsUsed,
-     TEXT_MARK("this model family is only supported without an encoder")},
+     TEXT_MARK("this model family is supported only without an encoder")},
     {"pretraining_tp", IsMoreThanOne,
-     TEXT_MARK("projections in slices are not supported; set it to 1")},
+     TEXT_MARK("sliced projections are not supported; set pretraining_tp to 1")},
     {"partial_rotary_factor", IsNotOne,
-     TEXT_MARK("rotary positions on a part of a head are not supported here")},
+     TEXT_MARK(
+         "rotary positions on only a part of each head are not supported for this model family")},
     {"num_nextn_predict_layers", IsUsed,
      TEXT_MARK("layers for multi-token prediction are not supported")},
     {"attn_logit_softcapping", IsUsed, TEXT_MARK("capped attention scores are not supported")},
@@ -165,8 +166,8 @@ absl::Status TakeOtherKeys(const json& object, ModelConfig& config) {
       if (kind == "full_attention") continue;
       if (kind == "sliding_attention" && config.sliding_window > 0) continue;
       return absl::InvalidArgumentError(
-          i18n::Format("config.json: layer_types has {}; supported are full_attention, and "
-                       "sliding_attention with a sliding_window",
+          i18n::Format("config.json: layer_types contains {}, which is not supported; supported "
+                       "types are full_attention and, if sliding_window is set, sliding_attention",
                        Quoted(kind)));
     }
   }

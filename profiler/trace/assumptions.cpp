@@ -42,7 +42,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("a computed number is assumed to be {}, because comparing it would otherwise make "
               "the program fail"),
     TEXT_MARK("a computed number is assumed to be {}, because the program divides by it, takes its "
-              "logarithm or trains by it"),
+              "logarithm, or trains only if it is not 0"),
     TEXT_MARK("{} writes a real file with the plan's values: those that the GPU would compute are "
               "0"),
     TEXT_MARK("{} writes large tensors as zeros, which take no disk space (a sparse file)"),
@@ -50,10 +50,10 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("all computed classes are assumed to be equally frequent (tokens go to experts "
               "evenly)"),
     TEXT_MARK("a detector's sampler is assumed to choose as many samples with objects as it may"),
-    TEXT_MARK("PyTorch's allocator keeps no history without its cache, so the cache is on and "
-              "reserves memory differently"),
-    TEXT_MARK("cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it and "
-              "reserves memory differently"),
+    TEXT_MARK("PyTorch's allocator records a history only with its cache; the plan therefore uses "
+              "the cache, which reserves memory differently"),
+    TEXT_MARK("cudaMallocAsync records no history; the plan therefore uses PyTorch's own "
+              "allocator, which reserves memory differently"),
     TEXT_MARK("cuDNN workspace of a convolution"),
     TEXT_MARK("cuDNN workspace of a convolution's input gradient"),
     TEXT_MARK("cuDNN workspace of a convolution's filter gradient"),
@@ -66,7 +66,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("the kernels have more than 8 million operands"),
     TEXT_MARK("the blocks that later kernels access are unknown"),
     TEXT_MARK("{} records from before the first use of a GPU were dropped"),
-    TEXT_MARK("API calls of the program's start are missing"),
+    TEXT_MARK("API calls from the start of the program are missing"),
     TEXT_MARK("kernels, memcpys and calls are not shown"),
     TEXT_MARK("no activity kinds were requested"),
     TEXT_MARK("memcpys between devices"),

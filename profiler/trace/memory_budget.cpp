@@ -86,16 +86,17 @@ absl::Status MemoryBudget::Exceeded(std::string_view what, std::string_view reme
   const std::string behind = remedy.empty() ? std::string() : fmt::format("; {}", remedy);
   return absl::ResourceExhaustedError(
       limit_ == available_
-          ? i18n::Format("{} take more than {} of host memory, the amount that is available{}",
+          ? i18n::Format("{} take more than {} of host memory, which is all that is available{}",
                          what, limit, behind)
-      : fixed_ > 0 ? i18n::Format("{} take more than {} of host memory, the limit that was set{}",
-                                  what, limit, behind)
-      : packed_
-          ? i18n::Format(
-                "{} take more than {} of host memory, the limit for a compressed file of {}{}",
-                what, limit, file, behind)
-          : i18n::Format("{} take more than {} of host memory, the limit for a file of {}{}", what,
-                         limit, file, behind));
+      : fixed_ > 0
+          ? i18n::Format("{} take more than {} of host memory, which is the limit that was set{}",
+                         what, limit, behind)
+      : packed_ ? i18n::Format("{} take more than {} of host memory, which is the limit for a "
+                               "compressed file of {}{}",
+                               what, limit, file, behind)
+                : i18n::Format(
+                      "{} take more than {} of host memory, which is the limit for a file of {}{}",
+                      what, limit, file, behind));
 }
 
 }  // namespace vramscope::trace

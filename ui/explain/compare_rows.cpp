@@ -221,8 +221,9 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
   if (changed == 0) return text + i18n::Text("every call site has the same bytes.");
   const std::string sites = timeline::FormatCount(diff.sites.size());
   const std::string& by = diff.by_stack ? i18n::Text("stack") : i18n::Text("module and op");
-  text += changed == 1 ? i18n::Format("{} of {} call sites differs, matched by {}", 1, sites, by)
-                       : i18n::Format("{} of {} call sites differ, matched by {}",
+  text += changed == 1 ? i18n::Format("{} of {} call sites differs (call sites are matched by {})",
+                                      1, sites, by)
+                       : i18n::Format("{} of {} call sites differ (call sites are matched by {})",
                                       timeline::FormatCount(changed), sites, by);
   return text + ".";
 }

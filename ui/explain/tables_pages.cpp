@@ -97,9 +97,10 @@ void CallSitesPage::Fill() {
            ? by_ == SiteBy::kCallSite
                  ? (shown == 1 ? tr("%1 call site %2.") : tr("%1 call sites %2."))
                        .arg(count(shown), of_)
-                 : (shown == 1 ? tr("%1 group by %2, %3.") : tr("%1 groups by %2, %3."))
+                 : (shown == 1 ? tr("%1 group (grouped by %2) %3.")
+                               : tr("%1 groups (grouped by %2) %3."))
                        .arg(count(shown), ToQString(Name(by_)), of_)
-           : tr("%1 of %2 groups by %3, %4.")
+           : tr("Showing %1 of %2 groups (grouped by %3) %4.")
                  .arg(count(shown), count(all_.rows.size()), ToQString(Name(by_)), of_));
 }
 

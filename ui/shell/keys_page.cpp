@@ -225,10 +225,10 @@ void KeysPage::ShowChosen() {
   if (!bindings_->error().isEmpty()) return;
   const QString text = key.toString(QKeySequence::NativeText);
   if (!others.isEmpty()) {
-    said_->setText(tr("%1 is a key of “%2”, which will lose it").arg(text, NameOf(others.front())));
+    said_->setText(tr("“%2” uses %1 now and will lose this key").arg(text, NameOf(others.front())));
     SetTone(said_, "bad");
   } else if (!key.isEmpty() && IsOfCanvas(key)) {
-    said_->setText(tr("%1 is a key of the timeline, which will no longer receive it").arg(text));
+    said_->setText(tr("The timeline uses %1 now and will lose this key").arg(text));
     SetTone(said_, "bad");
   } else {
     said_->clear();

@@ -32,11 +32,11 @@ std::optional<std::string> Export(const Subject& s, const std::string& format) {
 void ComparePeaks(const Subject& s, const Json& info, bool reserved) {
   const Json& peaks = At(info, "peaks");
   if (!peaks.is_array() || peaks.size() != 1)
-    return s.report.Equal(TEXT_MARK("devices of the exported file"), peaks.size(), 1);
-  s.report.Equal(TEXT_MARK("peak allocated: read again, info"), At(peaks[0], "allocated"),
+    return s.report.Equal(TEXT_MARK("the exported file has one device"), peaks.size(), 1);
+  s.report.Equal(TEXT_MARK("peak allocated: exported file = `info`"), At(peaks[0], "allocated"),
                  At(s.of_device, "allocated"));
   if (reserved)
-    s.report.Equal(TEXT_MARK("peak reserved: read again, info"), At(peaks[0], "reserved"),
+    s.report.Equal(TEXT_MARK("peak reserved: exported file = `info`"), At(peaks[0], "reserved"),
                    At(s.of_device, "reserved"));
 }
 
@@ -46,7 +46,7 @@ Json Read(const Subject& s, const std::string& command, const std::string& path,
   arguments.insert(arguments.end(), options.begin(), options.end());
   const Answer answer = s.commands.Run(arguments);
   if (!answer.ok())
-    s.report.True(i18n::English("{} of the exported file", command), false, answer.error);
+    s.report.True(i18n::English("`{}` reads the exported file", command), false, answer.error);
   return answer.json;
 }
 
@@ -63,7 +63,7 @@ void CheckSnapshot(const Subject& s) {
                  s.device.empty() ? At(s.info, "out_of_memory") : At(info, "out_of_memory"));
   const Json before = s.Ask("peak", {"--top", "1"}).json, after = Read(s, "peak", *path);
   for (const char* key : {"allocated", "requested", "reserved", "peak_reserved", "by_category"})
-    s.report.Equal(i18n::English("at the peak, {}: read again, peak", key), At(after, key),
+    s.report.Equal(i18n::English("at the peak, {}: exported file = `peak`", key), At(after, key),
                    At(before, key));
 }
 
@@ -75,9 +75,9 @@ void CheckCounters(const Subject& s, const Json& events) {
     uint64_t& most = highest[At(event, "name").get<std::string>()];
     most = std::max(most, At(event, "args", "bytes").get<uint64_t>());
   }
-  s.report.Equal(TEXT_MARK("peak allocated: counter, info"), highest["allocated"],
+  s.report.Equal(TEXT_MARK("peak allocated: maximum of the counter = `info`"), highest["allocated"],
                  At(s.of_device, "allocated"));
-  s.report.Equal(TEXT_MARK("peak reserved: counter, info"), highest["reserved"],
+  s.report.Equal(TEXT_MARK("peak reserved: maximum of the counter = `info`"), highest["reserved"],
                  At(s.of_device, "reserved"));
 }
 
@@ -98,7 +98,8 @@ void CheckChrome(const Subject& s) {
   for (const char* key : {"kernels", "copies", "collectives", "out_of_memory"})
     // without activities, the exporter makes kernels from operators, so the counts differ
     if (s.trace->activities.size() > 0)
-      s.report.Equal(i18n::English("{}: read again, info", key), At(info, key), At(s.info, key));
+      s.report.Equal(i18n::English("{}: exported file = `info`", key), At(info, key),
+                     At(s.info, key));
 }
 
 // Splits one line into its fields, and removes the quotes around quoted fields.
@@ -150,10 +151,11 @@ void CheckCsv(const Subject& s) {
     requested_here += t.bytes[i];
     rounded_here += t.bytes_rounded[i];
   }
-  s.report.Equal(TEXT_MARK("allocations: csv, info"), rows, At(s.of_device, "allocations"));
-  s.report.Equal(TEXT_MARK("bytes requested: csv, rows"), requested, requested_here);
-  s.report.Equal(TEXT_MARK("bytes of blocks: csv, rows"), rounded, rounded_here);
-  s.report.Equal(TEXT_MARK("alive at the end: csv, rows"), alive,
+  s.report.Equal(TEXT_MARK("allocations: rows of the CSV = `info`"), rows,
+                 At(s.of_device, "allocations"));
+  s.report.Equal(TEXT_MARK("bytes requested: CSV = rows of the trace"), requested, requested_here);
+  s.report.Equal(TEXT_MARK("bytes of blocks: CSV = rows of the trace"), rounded, rounded_here);
+  s.report.Equal(TEXT_MARK("live at the end: CSV = rows of the trace"), alive,
                  static_cast<uint64_t>(std::ranges::count(t.free_event, trace::kNoEvent)));
 }
 
@@ -184,9 +186,10 @@ void CheckTimeline(const Subject& s) {
     if (action != 3) most = std::max(most, now);
     allocations += action == 1 || action == 2;
   }
-  s.report.True(TEXT_MARK("rows of four"), well_formed);
-  s.report.Equal(TEXT_MARK("peak allocated: timeline, info"), most, At(s.of_device, "allocated"));
-  s.report.Equal(TEXT_MARK("allocations: timeline, info"), allocations,
+  s.report.True(TEXT_MARK("each row has four values"), well_formed);
+  s.report.Equal(TEXT_MARK("peak allocated: timeline = `info`"), most,
+                 At(s.of_device, "allocated"));
+  s.report.Equal(TEXT_MARK("allocations: timeline = `info`"), allocations,
                  At(s.of_device, "allocations"));
   int64_t sum = 0;
   bool negative = false;
@@ -194,9 +197,9 @@ void CheckTimeline(const Subject& s) {
     sum += bytes;
     negative = negative || bytes < 0;
   }
-  s.report.True(TEXT_MARK("no category ends below zero"), !negative);
+  s.report.True(TEXT_MARK("each category >= 0 at the end"), !negative);
   s.report.Equal(
-      TEXT_MARK("allocated at the end: timeline, curve"), sum,
+      TEXT_MARK("allocated at the end: timeline = curve"), sum,
       s.curves.size() == 0 ? uint64_t{0} : uint64_t{s.curves.allocated[s.curves.size() - 1]});
 }
 
@@ -220,7 +223,8 @@ void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& who
     return s.report.Skip(TEXT_MARK("no folder for temporary files"));
   const absl::Status written = WriteTrace(*whole, path);
   if (!written.ok())
-    return s.report.True(TEXT_MARK("it can be written"), false, std::string(written.message()));
+    return s.report.True(TEXT_MARK("the .trace can be written"), false,
+                         std::string(written.message()));
   s.commands.Forget();
   const Json info = Read(s, "info", path);
   // A saved trace must have the same figures. Only the producer and the warnings of the reader may
@@ -228,17 +232,18 @@ void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& who
   for (const auto& [key, value] : s.info.items())
     if (key != "producer" && key != "warnings" && key != "config")
       s.report.Equal(
-          i18n::English("info's {}", key),
+          i18n::English("`info`, {}: saved file = original", key),
           value.is_null() && At(info, key.c_str()).is_null() ? Json("null") : At(info, key.c_str()),
           value.is_null() ? Json("null") : value);
   const Json outline = s.commands.Run({"info", "--outline", path, "--json"}).json;
   for (const char* key : {"events", "allocations", "slices", "time_span_ns"})
     if (!At(info, key).is_null())
-      s.report.Equal(i18n::English("{}: outline, info", key), At(outline, key), At(info, key));
+      s.report.Equal(i18n::English("{}: `info --outline` = `info`", key), At(outline, key),
+                     At(info, key));
   if (s.device.empty()) {
     for (const char* key : {"allocated", "reserved"})
-      s.report.Equal(i18n::English("peak {}: outline, info", key), At(outline, "peak", key),
-                     At(info, "peak", key));
+      s.report.Equal(i18n::English("peak {}: `info --outline` = `info`", key),
+                     At(outline, "peak", key), At(info, "peak", key));
   }
 }
 

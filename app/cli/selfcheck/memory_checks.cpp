@@ -49,22 +49,23 @@ void CheckFragmentation(const Subject& s, const std::string& at, const Json& f) 
   };
   s.report.Equal(at + TEXT_MARK("requested + rounding + tails = allocated"),
                  sum({"requested", "rounding", "tails"}), At(f, "allocated"));
-  s.report.Equal(
-      at + TEXT_MARK("allocated + holes + cached = reserved (and what is in no segment)"),
-      sum({"allocated", "holes", "cached"}), sum({"reserved", "outside"}));
+  s.report.Equal(at + TEXT_MARK("allocated + holes + cached = reserved + outside all segments"),
+                 sum({"allocated", "holes", "cached"}), sum({"reserved", "outside"}));
   const Json& pools = At(f, "pools");
-  s.report.Equal(at + TEXT_MARK("reserved: sum of the pools"), Sum(pools, "reserved"),
+  s.report.Equal(at + TEXT_MARK("reserved: sum of the pools = total"), Sum(pools, "reserved"),
                  At(f, "reserved"));
-  s.report.Equal(at + TEXT_MARK("holes: sum of the pools"), Sum(pools, "holes"), At(f, "holes"));
-  s.report.Equal(at + TEXT_MARK("cached: sum of the pools"), Sum(pools, "cached"), At(f, "cached"));
-  s.report.Equal(at + TEXT_MARK("segments: sum of the pools"), Sum(pools, "segments"),
-                 At(f, "segments"));
-  s.report.Equal(at + TEXT_MARK("live: sum of the pools"), Sum(pools, "live"),
-                 sum({"allocated"}) - sum({"outside"}));
-  s.report.Equal(at + TEXT_MARK("holes: sum of who pins them"), Sum(At(f, "pinned_by"), "bytes"),
+  s.report.Equal(at + TEXT_MARK("holes: sum of the pools = total"), Sum(pools, "holes"),
                  At(f, "holes"));
-  s.report.Equal(at + TEXT_MARK("allocated: sum of the evidence"), Sum(At(f, "evidence"), "bytes"),
-                 At(f, "allocated"));
+  s.report.Equal(at + TEXT_MARK("cached: sum of the pools = total"), Sum(pools, "cached"),
+                 At(f, "cached"));
+  s.report.Equal(at + TEXT_MARK("segments: sum of the pools = total"), Sum(pools, "segments"),
+                 At(f, "segments"));
+  s.report.Equal(at + TEXT_MARK("live: sum of the pools = allocated in segments"),
+                 Sum(pools, "live"), sum({"allocated"}) - sum({"outside"}));
+  s.report.Equal(at + TEXT_MARK("holes: sum of the call sites that pin them = total"),
+                 Sum(At(f, "pinned_by"), "bytes"), At(f, "holes"));
+  s.report.Equal(at + TEXT_MARK("allocated: sum over the kinds of evidence = total"),
+                 Sum(At(f, "evidence"), "bytes"), At(f, "allocated"));
 }
 
 void CheckSegments(const Subject& s, const std::string& at, const std::string& event,
@@ -72,10 +73,10 @@ void CheckSegments(const Subject& s, const std::string& at, const std::string& e
   const Answer answer = s.Ask("explain", {"--page", "segments", "--no-replay", "--event", event});
   const Json& segments = At(answer.json, "segments");
   if (!segments.is_array()) return;  // no segments at this event; the sums above are then zero
-  s.report.Equal(at + TEXT_MARK("reserved: segments, fragmentation"), Sum(segments, "bytes"),
+  s.report.Equal(at + TEXT_MARK("reserved: sum of the segments = total"), Sum(segments, "bytes"),
                  At(f, "reserved"));
-  s.report.Equal(at + TEXT_MARK("allocated: segments, fragmentation"), Sum(segments, "live"),
-                 Number(At(f, "allocated")) - Number(At(f, "outside")));
+  s.report.Equal(at + TEXT_MARK("live: sum of the segments = allocated in segments"),
+                 Sum(segments, "live"), Number(At(f, "allocated")) - Number(At(f, "outside")));
   uint64_t live = 0, free = 0, pending = 0;
   bool gapless = true;
   for (const Json& segment : segments) {
@@ -89,11 +90,11 @@ void CheckSegments(const Subject& s, const std::string& at, const std::string& e
                           : free) += use == "unmapped" ? 0 : Number(At(piece, "bytes"));
     }
   }
-  s.report.True(at + TEXT_MARK("pieces of a segment follow each other"), gapless);
-  s.report.Equal(at + TEXT_MARK("pending: pieces, fragmentation"), pending, At(f, "pending"));
-  s.report.Equal(at + TEXT_MARK("live and pending pieces: segments' live"), live + pending,
-                 Sum(segments, "live"));
-  s.report.Equal(at + TEXT_MARK("free pieces: holes + cached"), free,
+  s.report.True(at + TEXT_MARK("the pieces of each segment have no gaps between them"), gapless);
+  s.report.Equal(at + TEXT_MARK("pending: sum of the pieces = total"), pending, At(f, "pending"));
+  s.report.Equal(at + TEXT_MARK("live + pending pieces = live bytes of the segments"),
+                 live + pending, Sum(segments, "live"));
+  s.report.Equal(at + TEXT_MARK("free pieces = holes + cached"), free,
                  Number(At(f, "holes")) + Number(At(f, "cached")));
 }
 
@@ -122,24 +123,25 @@ void CheckMemory(const Subject& s) {
     const auto curve = [&point](const analysis::MemoryCurves::Bytes& bytes) {
       return point ? uint64_t{bytes[*point]} : uint64_t{0};
     };
-    s.report.Equal(at + TEXT_MARK("allocated: curve, peak"), curve(s.curves.allocated),
+    s.report.Equal(at + TEXT_MARK("allocated: curve = `peak`"), curve(s.curves.allocated),
                    At(peak.json, "allocated"));
-    s.report.Equal(at + TEXT_MARK("requested: curve, peak"), curve(s.curves.requested),
+    s.report.Equal(at + TEXT_MARK("requested: curve = `peak`"), curve(s.curves.requested),
                    At(peak.json, "requested"));
-    s.report.Equal(at + TEXT_MARK("reserved: curve, peak"), curve(s.curves.reserved),
+    s.report.Equal(at + TEXT_MARK("reserved: curve = `peak`"), curve(s.curves.reserved),
                    At(peak.json, "reserved"));
     for (const char* key : {"allocated", "requested", "reserved"})
-      s.report.Equal(at + i18n::English("{}: peak, explain", key), At(peak.json, key), At(f, key));
-    s.report.Equal(at + TEXT_MARK("context: peak, explain"), At(peak.json, "at"), At(f, "at"));
-    s.report.Equal(at + TEXT_MARK("allocated: sum of the categories"),
+      s.report.Equal(at + i18n::English("{}: `peak` = `explain`", key), At(peak.json, key),
+                     At(f, key));
+    s.report.Equal(at + TEXT_MARK("context: `peak` = `explain`"), At(peak.json, "at"), At(f, "at"));
+    s.report.Equal(at + TEXT_MARK("allocated: sum of the categories = total"),
                    Sum(At(peak.json, "by_category")), At(peak.json, "allocated"));
     const Json& memory = At(peak.json, "device_memory");
-    s.report.Equal(at + TEXT_MARK("used on the device: sum of its parts"),
+    s.report.Equal(at + TEXT_MARK("used on the device: sum of the parts = total"),
                    Sum(At(memory, "parts"), "bytes"), At(memory, "used"));
     // This part has two names. It is "blocks" if the file does not contain requested sizes.
     const uint64_t blocks =
         Number(PartOf(memory, "blocks, as requested")) + Number(PartOf(memory, "blocks"));
-    s.report.Equal(at + TEXT_MARK("requested: device_memory, peak"), blocks,
+    s.report.Equal(at + TEXT_MARK("requested: device_memory = `peak`"), blocks,
                    At(peak.json, "requested"));
     // If only the total of reserved memory was recorded, segments cannot be checked.
     if (trace::SegmentRecordOf(*s.trace) == trace::SegmentRecord::kTotalOnly) {
@@ -160,24 +162,24 @@ void CheckGroups(const Subject& s) {
     const Answer peak = s.Ask("peak", {"--by", by, "--top", kAll});
     const Json& json = peak.json;
     const std::string where = fmt::format("--by {}: ", by);
-    s.report.Equal(where + TEXT_MARK("bytes, allocated"), Sum(At(json, "groups"), "bytes"),
-                   At(json, "allocated"));
-    s.report.Equal(where + TEXT_MARK("allocated, info"), At(json, "allocated"),
+    s.report.Equal(where + TEXT_MARK("bytes of all groups = allocated"),
+                   Sum(At(json, "groups"), "bytes"), At(json, "allocated"));
+    s.report.Equal(where + TEXT_MARK("allocated: `peak` = `info`"), At(json, "allocated"),
                    At(s.of_device, "allocated"));
-    s.report.Equal(where + TEXT_MARK("reserved, info"), At(json, "peak_reserved"),
+    s.report.Equal(where + TEXT_MARK("peak reserved: `peak` = `info`"), At(json, "peak_reserved"),
                    At(s.of_device, "reserved"));
     const Json& largest = At(json, "largest");
-    s.report.Equal(where + TEXT_MARK("bytes_rounded of all blocks, allocated"),
+    s.report.Equal(where + TEXT_MARK("bytes_rounded of all blocks = allocated"),
                    Sum(largest, "bytes_rounded"), At(json, "allocated"));
-    s.report.Equal(where + TEXT_MARK("bytes_requested of all blocks, requested"),
+    s.report.Equal(where + TEXT_MARK("bytes_requested of all blocks = requested"),
                    Sum(largest, "bytes_requested"), At(json, "requested"));
-    s.report.Equal(where + TEXT_MARK("blocks of all groups, all blocks"),
+    s.report.Equal(where + TEXT_MARK("blocks of all groups = number of blocks"),
                    Sum(At(json, "groups"), "count"), largest.size());
     if (at.is_null()) {
       at = At(json, "at");
       count = Sum(At(json, "groups"), "count");
     }
-    s.report.Equal(where + TEXT_MARK("moment"), at, At(json, "at"));
+    s.report.Equal(where + TEXT_MARK("same moment for every --by"), at, At(json, "at"));
     s.report.Equal(where + TEXT_MARK("blocks"), count, Sum(At(json, "groups"), "count"));
     if (std::string_view(by) != "category") continue;
     for (const Json& group : At(json, "groups")) {
@@ -186,9 +188,10 @@ void CheckGroups(const Subject& s) {
         if (At(block, "category") == At(group, "name"))
           bytes += At(block, "bytes_rounded").get<uint64_t>();
       const std::string name = At(group, "name").get<std::string>();
-      s.report.Equal(where + name + ": " + TEXT_MARK("group, blocks"), At(group, "bytes"), bytes);
-      s.report.Equal(where + name + ": " + TEXT_MARK("group, by_category"), At(group, "bytes"),
-                     At(json, "by_category", name.c_str()));
+      s.report.Equal(where + name + ": " + TEXT_MARK("bytes of the group = sum of its blocks"),
+                     At(group, "bytes"), bytes);
+      s.report.Equal(where + name + ": " + TEXT_MARK("bytes of the group = by_category"),
+                     At(group, "bytes"), At(json, "by_category", name.c_str()));
     }
   }
 }

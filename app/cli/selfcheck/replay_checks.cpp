@@ -14,8 +14,8 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
   if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string()) {
     const std::string settings = agree.get<std::string>();
     return i18n::English(
-        "the file does not contain the allocator's settings; with {}, every decision is as "
-        "recorded",
+        "the file does not contain the allocator's settings; a replay with {} matches the "
+        "recording in every decision",
         settings.empty() ? "PyTorch's defaults" : settings);
   }
   uint64_t left_out = 0;
@@ -25,7 +25,7 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
   }
   if (left_out == 0) return "";
   return i18n::English(
-      "{} of unknown kinds or without a matching block, whose effects are unknown",
+      "the file has {} whose effects are unknown, because the kind is unknown or no block matches",
       left_out == 1 ? i18n::English("{} entry", left_out) : i18n::English("{} entries", left_out));
 }
 
@@ -38,19 +38,19 @@ void CheckReplay(const Subject& s) {
   const Json& r = exact.json;
   if (At(r, "differences") != 0)
     if (std::string why = WhyNotExact(s, r); !why.empty()) return s.report.Skip(std::move(why));
-  s.report.Equal(TEXT_MARK("exit status"), exact.exit_code, int{kDone});
-  s.report.Equal(TEXT_MARK("differences"), At(r, "differences"), 0);
-  s.report.Equal(TEXT_MARK("addresses: matched, total"), At(r, "addresses", "matched"),
+  s.report.Equal(TEXT_MARK("exit status 0"), exact.exit_code, int{kDone});
+  s.report.Equal(TEXT_MARK("number of differences = 0"), At(r, "differences"), 0);
+  s.report.Equal(TEXT_MARK("addresses: matched = all"), At(r, "addresses", "matched"),
                  At(r, "addresses", "total"));
-  s.report.Equal(TEXT_MARK("segments: matched, total"), At(r, "segments", "matched"),
+  s.report.Equal(TEXT_MARK("segments: matched = all"), At(r, "segments", "matched"),
                  At(r, "segments", "total"));
-  s.report.Equal(TEXT_MARK("segment frees: matched, total"), At(r, "segment_frees", "matched"),
+  s.report.Equal(TEXT_MARK("segment frees: matched = all"), At(r, "segment_frees", "matched"),
                  At(r, "segment_frees", "total"));
-  s.report.Equal(TEXT_MARK("state at the end is equal"), At(r, "end_state_equal"), true);
-  s.report.Equal(TEXT_MARK("reserved at most: replay, info"), At(r, "recorded", "reserved_peak"),
+  s.report.Equal(TEXT_MARK("state at the end: replay = recording"), At(r, "end_state_equal"), true);
+  s.report.Equal(TEXT_MARK("peak reserved: `replay` = `info`"), At(r, "recorded", "reserved_peak"),
                  At(s.of_device, "reserved"));
-  s.report.Equal(TEXT_MARK("allocated at most: replay, info"), At(r, "recorded", "allocated_peak"),
-                 At(s.of_device, "allocated"));
+  s.report.Equal(TEXT_MARK("peak allocated: `replay` = `info`"),
+                 At(r, "recorded", "allocated_peak"), At(s.of_device, "allocated"));
 
   // A replay with the recorded settings must change nothing.
   const Answer what_if =
@@ -59,10 +59,11 @@ void CheckReplay(const Subject& s) {
   for (const char* key :
        {"reserved_peak", "allocated_peak", "driver_calls", "retries", "out_of_memory"}) {
     const std::string name(key);
-    s.report.Equal(name + ": " + TEXT_MARK("what-if, own settings"),
-                   At(what_if.json, "what_if", key), At(what_if.json, "own_settings", key));
+    s.report.Equal(
+        name + ": " + TEXT_MARK("what-if with the recorded settings = recorded settings"),
+        At(what_if.json, "what_if", key), At(what_if.json, "own_settings", key));
   }
-  s.report.Equal(TEXT_MARK("reserved at most: own settings, info"),
+  s.report.Equal(TEXT_MARK("peak reserved with the recorded settings = `info`"),
                  At(what_if.json, "own_settings", "reserved_peak"), At(s.of_device, "reserved"));
 }
 

@@ -59,16 +59,16 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
   const std::shared_ptr<const trace::Trace> whole = *opened;
   const Answer info = commands.Run({"info", file, "--json"});
   report.Begin("info");
-  report.Equal(TEXT_MARK("exit status"), info.exit_code, int{kDone});
-  report.Equal(TEXT_MARK("events: info, rows"), selfcheck::At(info.json, "events"),
+  report.Equal(TEXT_MARK("exit status 0"), info.exit_code, int{kDone});
+  report.Equal(TEXT_MARK("events: `info` = rows of the trace"), selfcheck::At(info.json, "events"),
                whole->events.size());
-  report.Equal(TEXT_MARK("allocations: info, rows"), selfcheck::At(info.json, "allocations"),
-               whole->allocations.size());
+  report.Equal(TEXT_MARK("allocations: `info` = rows of the trace"),
+               selfcheck::At(info.json, "allocations"), whole->allocations.size());
   const Json& peaks = selfcheck::At(info.json, "peaks");
-  report.Equal(TEXT_MARK("allocations: info, sum of its devices"),
+  report.Equal(TEXT_MARK("allocations: sum of the devices = total"),
                selfcheck::Sum(peaks, "allocations"), selfcheck::At(info.json, "allocations"));
   const std::vector<uint8_t> devices = trace::DevicesOf(*whole);
-  report.Equal(TEXT_MARK("devices: info, rows"), peaks.size(), devices.size());
+  report.Equal(TEXT_MARK("devices: `info` = devices of the trace"), peaks.size(), devices.size());
   ProgressBar bar(true);
   for (size_t i = 0; i < devices.size(); ++i) {
     bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), i18n::Text("comparing"));

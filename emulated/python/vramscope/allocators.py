@@ -9,9 +9,9 @@ CACHELESS = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 def said(process, name):
     """Reports the settings that `inject/sitecustomize.py` removed from the environment because they
     select other allocators."""
-    what = "PyTorch's allocator keeps no history without its cache, so the cache is on" if name == CACHELESS else \
-        "cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it"
-    process.assume(what + " and reserves memory differently", name)
+    what = "PyTorch's allocator records a history only with its cache; the plan therefore uses the cache" if name == CACHELESS else \
+        "cudaMallocAsync records no history; the plan therefore uses PyTorch's own allocator"
+    process.assume(what + ", which reserves memory differently", name)
 
 
 def install(process, torch):

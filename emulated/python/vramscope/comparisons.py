@@ -50,7 +50,7 @@ def _number(filename, line, reader):
     if value is not None:
         return value, "because comparing it would otherwise make the program fail"
     if reader is None and branches.nonzero(filename, line):
-        return 1, "because the program divides by it, takes its logarithm or trains by it"
+        return 1, "because the program divides by it, takes its logarithm, or trains only if it is not 0"
     return 0, ""
 
 

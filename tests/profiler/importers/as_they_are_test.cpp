@@ -334,7 +334,7 @@ TEST_F(IncompleteRecordings, EveryReaderStopsAtTheMemoryLimit) {
       SCOPED_TRACE(bomb.substr(0, 60) + (bytes.size() == bomb.size() ? "" : " packed"));
       const absl::Status status = Error(bytes, options);
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-      EXPECT_THAT(std::string(status.message()), HasSubstr("of host memory, the limit"));
+      EXPECT_THAT(std::string(status.message()), HasSubstr("of host memory, which is the limit"));
       EXPECT_THAT(std::string(status.message()), HasSubstr("; "));  // followed by a remedy
     }
   // A range needs less memory than the file. If even that exceeds the limit, the error is the same.
