@@ -3419,10 +3419,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>{} / {}</translation>
     </message>
     <message>
-        <source>{} of {} call sites differ, matched by {}</source>
-        <translation>{1} 个调用点中有 {0} 个不同，按{2}匹配</translation>
-    </message>
-    <message>
         <source>{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly free.</source>
         <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 完全空闲。</translation>
     </message>
@@ -3523,20 +3519,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation> {0} 将预留峰值降低 {1}：{3}为 {2}，降到 {4}</translation>
     </message>
     <message>
-        <source>, and of the {} requested</source>
-        <translation>，以及所请求的 {}</translation>
-    </message>
-    <message>
         <source>, and the request is one of them</source>
         <translation>，所请求的也是其中之一</translation>
     </message>
     <message>
         <source>, and {} in holes, the largest of {}: enough in total, but fragmented.</source>
         <translation>，另有 {} 在空洞中，其中最大的为 {}：总量足够，但不连续。</translation>
-    </message>
-    <message>
-        <source>7/8 of the {} requested</source>
-        <translation>所请求的 {} 的 7/8</translation>
     </message>
     <message>
         <source>; sizes are those of blocks, requested sizes are not recorded</source>
@@ -4445,10 +4433,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>可选：{}</translation>
     </message>
     <message>
-        <source>config.json: layer_types has {}; supported are full_attention, and sliding_attention with a sliding_window</source>
-        <translation>config.json：layer_types 中有 {}；支持 full_attention，以及带 sliding_window 的 sliding_attention</translation>
-    </message>
-    <message>
         <source>config.json: no supported model family is called &quot;{}&quot;; supported: {}</source>
         <translation>config.json：没有名为“{}”的受支持模型系列；支持：{}</translation>
     </message>
@@ -4835,10 +4819,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>&quot;and&quot; or &quot;or&quot; is missing in front of this</source>
         <translation>此处之前缺少 &quot;and&quot; 或 &quot;or&quot;</translation>
-    </message>
-    <message>
-        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this comparison; put a text with such characters in quotes</source>
-        <translation>此比较之前缺少 &quot;and&quot; 或 &quot;or&quot;；含有此类字符的文本请加引号</translation>
     </message>
     <message>
         <source>&quot;{}&quot; is not a field; fields are {}</source>
@@ -5937,10 +5917,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>位于 {1:#x} 的 {0} 字节超出地址空间</translation>
     </message>
     <message>
-        <source>{} cannot be step {}: {}; choose another order with --order</source>
-        <translation>{} 不能作为第 {} 步：{}；请用 --order 选择其他次序</translation>
-    </message>
-    <message>
         <source>{} cannot have the stated size</source>
         <translation>{} 不可能有声明的大小</translation>
     </message>
@@ -5979,22 +5955,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} lies outside of the archive</source>
         <translation>{} 位于归档之外</translation>
-    </message>
-    <message>
-        <source>{} take more than {} of host memory, the amount that is available{}</source>
-        <translation>{}占用的主机内存超过可用的 {}{}</translation>
-    </message>
-    <message>
-        <source>{} take more than {} of host memory, the limit for a compressed file of {}{}</source>
-        <translation>{}占用的主机内存超过 {}，这是 {} 压缩文件的上限{}</translation>
-    </message>
-    <message>
-        <source>{} take more than {} of host memory, the limit for a file of {}{}</source>
-        <translation>{}占用的主机内存超过 {}，这是 {} 文件的上限{}</translation>
-    </message>
-    <message>
-        <source>{} take more than {} of host memory, the limit that was set{}</source>
-        <translation>{}占用的主机内存超过设定的上限 {}{}</translation>
     </message>
     <message>
         <source>{}: it has too many files</source>
@@ -6413,14 +6373,6 @@ most of it allocated by {}</source>
     <message>
         <source>, minus twice the largest parameter ({})</source>
         <translation>，减去最大参数的两倍（{}）</translation>
-    </message>
-    <message>
-        <source>, minus {} for copies of the weights</source>
-        <translation>，减去权重副本的 {}</translation>
-    </message>
-    <message>
-        <source>, minus {} of gradients that the first micro-batch leaves</source>
-        <translation>，减去第一个微批次留下的梯度 {}</translation>
     </message>
     <message>
         <source>--from reads an existing run; remove the program after --</source>
@@ -11147,10 +11099,6 @@ under {}{}{}
         <translation>；{}：规划 {}，实际 {}</translation>
     </message>
     <message>
-        <source>API calls of the program&apos;s start are missing</source>
-        <translation>缺少程序启动时的 API 调用</translation>
-    </message>
-    <message>
         <source>CUDA context and libraries take {}</source>
         <translation>CUDA 上下文和库占用的显存取{}</translation>
     </message>
@@ -11363,10 +11311,6 @@ under {}{}{}
         <translation>大于文件设置所允许的块，其大小由下一个块推得：{}</translation>
     </message>
     <message>
-        <source>blocks that overlap or lie outside their segment, left out: {}</source>
-        <translation>重叠或位于所属段之外、已略去的块：{}</translation>
-    </message>
-    <message>
         <source>busy</source>
         <translation>忙碌</translation>
     </message>
@@ -11495,16 +11439,8 @@ under {}{}{}
         <translation>已略去类型未知的条目：{}</translation>
     </message>
     <message>
-        <source>entries with an impossible address or size, left out: {}</source>
-        <translation>地址或大小不可能成立、已略去的条目：{}</translation>
-    </message>
-    <message>
         <source>entries {} to {} of {} are loaded, as requested</source>
         <translation>按要求加载条目 {} 到 {}（共 {} 个）</translation>
-    </message>
-    <message>
-        <source>frees of unallocated addresses, ignored: {}</source>
-        <translation>对未分配地址的释放，已忽略：{}</translation>
     </message>
     <message>
         <source>frees that were requested but never completed in the file; treated as completed when requested: {}</source>
@@ -11701,22 +11637,6 @@ under {}{}{}
     <message>
         <source>saving and loading are not recorded</source>
         <translation>不记录保存和加载</translation>
-    </message>
-    <message>
-        <source>segment_alloc entries of segments that do not exist later, left out: {}</source>
-        <translation>所指的段之后不存在、已略去的 segment_alloc 条目：{}</translation>
-    </message>
-    <message>
-        <source>segment_free entries of memory that exists later, left out: {}</source>
-        <translation>所指的显存之后仍存在、已略去的 segment_free 条目：{}</translation>
-    </message>
-    <message>
-        <source>segment_map entries of memory that is not mapped later, left out: {}</source>
-        <translation>所指的显存之后未映射、已略去的 segment_map 条目：{}</translation>
-    </message>
-    <message>
-        <source>segment_unmap entries of memory that is mapped later, left out: {}</source>
-        <translation>所指的显存之后仍映射、已略去的 segment_unmap 条目：{}</translation>
     </message>
     <message>
         <source>sharing memory between processes is refused</source>
@@ -12351,10 +12271,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>峰值：以下各项中最大的</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s allocator keeps no history without its cache, so the cache is on and reserves memory differently</source>
-        <translation>PyTorch 的分配器没有缓存就不保留历史，因此启用缓存，其预留显存的方式不同</translation>
-    </message>
-    <message>
         <source>This file does not record which memory a kernel used; the kernels above ran during these ops.
 </source>
         <translation>该文件未记录内核使用了哪些显存；以上内核在这些算子期间运行。
@@ -12383,10 +12299,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>a compressed checkpoint is not supported; remove this key to plan the model uncompressed</source>
         <translation>不支持压缩的检查点；去掉此键则按未压缩规划</translation>
-    </message>
-    <message>
-        <source>a computed number is assumed to be {}, because the program divides by it, takes its logarithm or trains by it</source>
-        <translation>假定计算出的数为 {}，因为程序用它作除数、取其对数或用它训练</translation>
     </message>
     <message>
         <source>a list of blocks is used twice</source>
@@ -12513,10 +12425,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不支持有上限的 logits</translation>
     </message>
     <message>
-        <source>cudaMallocAsync keeps no history, so PyTorch&apos;s own allocator replaces it and reserves memory differently</source>
-        <translation>cudaMallocAsync 不保留历史，因此由 PyTorch 自己的分配器代替，其预留显存的方式不同</translation>
-    </message>
-    <message>
         <source>device: {} has compute capability {}; LibTorch 2.11 (CUDA 13.0) has no kernels for it, only for {}. Choose another device, or plan a program whose PyTorch supports it: vramscope plan --device {} -- python train.py</source>
         <translation>device：{} 的计算能力为 {}；LibTorch 2.11（CUDA 13.0）没有适用于它的内核，只有适用于 {} 的。请选择其他设备，或规划一个 PyTorch 支持它的程序：vramscope plan --device {} -- python train.py</translation>
     </message>
@@ -12617,10 +12525,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>最后一次优化器步之前的梯度，按请求大小</translation>
     </message>
     <message>
-        <source>half of the live activations and temporaries that autocast keeps in 16 bits ({}), if they are fp32{}</source>
-        <translation>存活的激活值和临时张量中 autocast 以 16 位保存的部分（{}）的一半（若为 fp32）{}</translation>
-    </message>
-    <message>
         <source>half of the live activations, inputs and temporaries ({}){}</source>
         <translation>存活的激活值、输入和临时张量（{}）的一半{}</translation>
     </message>
@@ -12679,10 +12583,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>memoizes object {}, but the file is too short for so many</source>
         <translation>记忆对象 {}，但文件太短，容不下这么多对象</translation>
-    </message>
-    <message>
-        <source>memory over time, or with --size the timeline</source>
-        <translation>显存随时间的变化；给出 --size 时为时间线</translation>
     </message>
     <message>
         <source>memory used by all processes</source>
@@ -12765,10 +12665,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>针对 {} 而非论文中的 GPU 规划；发表的数值只显示，不作评判</translation>
     </message>
     <message>
-        <source>projections in slices are not supported; set it to 1</source>
-        <translation>不支持分片的投影；请设为 1</translation>
-    </message>
-    <message>
         <source>rank of the low-rank gradient</source>
         <translation>低秩梯度的秩</translation>
     </message>
@@ -12783,10 +12679,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>reserved memory not recorded</source>
         <translation>未记录预留显存</translation>
-    </message>
-    <message>
-        <source>rotary positions on a part of a head are not supported here</source>
-        <translation>此处不支持只用于头的一部分的旋转位置编码</translation>
     </message>
     <message>
         <source>rows + columns, summed over the trained matrices</source>
@@ -12965,10 +12857,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>这不是本机的文件</translation>
     </message>
     <message>
-        <source>this model family is only supported without an encoder</source>
-        <translation>此模型系列仅支持不带编码器的模型</translation>
-    </message>
-    <message>
         <source>this program used the GPU without Python. The amount of memory is known, but not what uses it, because the hooks need Python. There is no trace</source>
         <translation>该程序未通过 Python 使用 GPU。显存用量已知，但不知道由什么使用，因为钩子需要 Python。没有跟踪</translation>
     </message>
@@ -13145,10 +13033,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{}; a program&apos;s PyTorch may have its own libcupti</source>
         <translation>{}；程序的 PyTorch 可能自带 libcupti</translation>
-    </message>
-    <message>
-        <source>{}; the backends plan and cpu need no GPU</source>
-        <translation>{}；plan 和 cpu 不需要 GPU</translation>
     </message>
     <message>
         <source>{}it failed before it used CUDA: {}</source>
@@ -14643,10 +14527,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>滚动轨道</translation>
     </message>
     <message>
-        <source>segments that are empty or overlap another segment, left out with their blocks: {}</source>
-        <translation>为空或与其他段重叠、连同其块已略去的段：{}</translation>
-    </message>
-    <message>
         <source>select the time range of the selected block</source>
         <translation>选择所选块的时间区间</translation>
     </message>
@@ -14933,10 +14813,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{1} 个调用点中有 {0} 个不同。</translation>
     </message>
     <message>
-        <source>{} of {} call sites differs, matched by {}</source>
-        <translation>{1} 个调用点中有 {0} 个不同，按{2}匹配</translation>
-    </message>
-    <message>
         <source>{} of {} call sites differs.</source>
         <translation>{1} 个调用点中有 {0} 个不同。</translation>
     </message>
@@ -15101,40 +14977,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>，私有池 {}.{}</translation>
     </message>
     <message>
-        <source>--by stack: delta of a site</source>
-        <translation>--by stack：某个调用点的差值</translation>
-    </message>
-    <message>
-        <source>--by stack: equal</source>
-        <translation>--by stack：相等</translation>
-    </message>
-    <message>
-        <source>--by stack: exit status</source>
-        <translation>--by stack：退出状态</translation>
-    </message>
-    <message>
-        <source>--by stack: sum of the call sites, peak</source>
-        <translation>--by stack：各调用点之和、峰值</translation>
-    </message>
-    <message>
         <source>--folder: &apos;{}&apos; is not a folder</source>
         <translation>--folder：&apos;{}&apos; 不是文件夹</translation>
     </message>
     <message>
         <source>--requests, --prediction or --by stack</source>
         <translation>--requests、--prediction 或 --by stack</translation>
-    </message>
-    <message>
-        <source>--requests: equal, total</source>
-        <translation>--requests：相等、总数</translation>
-    </message>
-    <message>
-        <source>--requests: exit status</source>
-        <translation>--requests：退出状态</translation>
-    </message>
-    <message>
-        <source>--requests: peak</source>
-        <translation>--requests：峰值</translation>
     </message>
     <message>
         <source>1 PFLOP of fp4 with sparsity (NVIDIA DGX Spark data sheet, as it was quoted), an eighth of it; tf32 half of that; not read again</source>
@@ -15239,10 +15087,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>6.02 / 19.26; the lengths are not known</source>
         <translation>6.02 / 19.26；长度未知</translation>
-    </message>
-    <message>
-        <source>98 % of the size on the box, of the same size</source>
-        <translation>标称大小的 98 %，大小相同</translation>
     </message>
     <message>
         <source>98.9 % of the size in NVIDIA&apos;s MIG user guide (186 GB), as the B200</source>
@@ -15625,76 +15469,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>激活值，按文中的理解</translation>
     </message>
     <message>
-        <source>addresses: matched, total</source>
-        <translation>地址：一致、总数</translation>
-    </message>
-    <message>
-        <source>alive at the end: csv, rows</source>
-        <translation>结束时存活：csv、各行</translation>
-    </message>
-    <message>
         <source>alloc of {} on stream {}: recorded at {:#x}{}, model {}</source>
         <translation>分配 {}，流 {}：录制在 {:#x}{}，模型{}</translation>
-    </message>
-    <message>
-        <source>allocated + holes + cached = reserved (and what is in no segment)</source>
-        <translation>已分配 + 空洞 + 缓存 = 预留（及不在任何段中的内存）</translation>
-    </message>
-    <message>
-        <source>allocated at most: replay, info</source>
-        <translation>最多已分配：replay、info</translation>
-    </message>
-    <message>
-        <source>allocated at the end: timeline, curve</source>
-        <translation>结束时已分配：时间线、曲线</translation>
-    </message>
-    <message>
-        <source>allocated, info</source>
-        <translation>已分配、info</translation>
-    </message>
-    <message>
-        <source>allocated: curve, peak</source>
-        <translation>已分配：曲线、peak</translation>
-    </message>
-    <message>
-        <source>allocated: segments, fragmentation</source>
-        <translation>已分配：segments、fragmentation</translation>
-    </message>
-    <message>
-        <source>allocated: sum of the categories</source>
-        <translation>已分配：各类别之和</translation>
-    </message>
-    <message>
-        <source>allocated: sum of the evidence</source>
-        <translation>已分配：各依据之和</translation>
-    </message>
-    <message>
-        <source>allocations: call sites, info</source>
-        <translation>分配次数：调用点、info</translation>
-    </message>
-    <message>
-        <source>allocations: csv, info</source>
-        <translation>分配次数：csv、info</translation>
-    </message>
-    <message>
-        <source>allocations: info, rows</source>
-        <translation>分配次数：info、行数</translation>
-    </message>
-    <message>
-        <source>allocations: info, sum of its devices</source>
-        <translation>分配次数：info、各设备之和</translation>
-    </message>
-    <message>
-        <source>allocations: requests, info</source>
-        <translation>分配次数：requests、info</translation>
-    </message>
-    <message>
-        <source>allocations: timeline, info</source>
-        <translation>分配次数：时间线、info</translation>
-    </message>
-    <message>
-        <source>another large_segment_size_mb or roundup_power2_divisions would request another size</source>
-        <translation>其他的 large_segment_size_mb 或 roundup_power2_divisions 会请求不同的大小</translation>
     </message>
     <message>
         <source>as C2</source>
@@ -15729,48 +15505,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>同 RTX 6000 Ada，人们在其上用修改过的驱动实现（aikitoria/open-gpu-kernel-modules#38）</translation>
     </message>
     <message>
-        <source>as the other cards of the generation, {} % of the size on the box</source>
-        <translation>同该代的其他 GPU，为标称大小的 {} %</translation>
-    </message>
-    <message>
         <source>as the rates are to the B200&apos;s</source>
         <translation>按其速率与 B200 速率之比</translation>
     </message>
     <message>
         <source>as the {}</source>
         <translation>同 {}</translation>
-    </message>
-    <message>
-        <source>as the {}, of the same chip</source>
-        <translation>同 {}，芯片相同</translation>
-    </message>
-    <message>
-        <source>as the {}, of the same chip and size</source>
-        <translation>同 {}，芯片和大小相同</translation>
-    </message>
-    <message>
-        <source>as the {}, of the same generation</source>
-        <translation>同 {}，属于同一代</translation>
-    </message>
-    <message>
-        <source>as the {}, of the same memory</source>
-        <translation>同 {}，显存相同</translation>
-    </message>
-    <message>
-        <source>as the {}, of the same size</source>
-        <translation>同 {}，大小相同</translation>
-    </message>
-    <message>
-        <source>as the {}, the same chip</source>
-        <translation>同 {}，同一芯片</translation>
-    </message>
-    <message>
-        <source>as the {}, the same chip and size</source>
-        <translation>同 {}，芯片和大小均同</translation>
-    </message>
-    <message>
-        <source>as the {}, twice, of the same size</source>
-        <translation>同 {}（两次），大小相同</translation>
     </message>
     <message>
         <source>asks the program for a buffer</source>
@@ -15783,10 +15523,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>at most 8 / 30</source>
         <translation>最多 8 / 30</translation>
-    </message>
-    <message>
-        <source>at the peak, {}: read again, peak</source>
-        <translation>峰值处，{}：再读取、peak</translation>
     </message>
     <message>
         <source>at {:#x}</source>
@@ -15815,10 +15551,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>baseline</source>
         <translation>基线</translation>
-    </message>
-    <message>
-        <source>begins before it ends</source>
-        <translation>开始早于结束</translation>
     </message>
     <message>
         <source>below A4</source>
@@ -15869,10 +15601,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>块 + 未使用 = 预留</translation>
     </message>
     <message>
-        <source>blocks of all groups, all blocks</source>
-        <translation>各组的块、全部块</translation>
-    </message>
-    <message>
         <source>builds an object</source>
         <translation>构造对象</translation>
     </message>
@@ -15887,34 +15615,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>by multiprocessors and clock</source>
         <translation>由多处理器和频率得出</translation>
-    </message>
-    <message>
-        <source>bytes of blocks: csv, rows</source>
-        <translation>块的字节数：csv、各行</translation>
-    </message>
-    <message>
-        <source>bytes requested: csv, rows</source>
-        <translation>请求的字节数：csv、各行</translation>
-    </message>
-    <message>
-        <source>bytes, allocated</source>
-        <translation>字节数、已分配</translation>
-    </message>
-    <message>
-        <source>bytes_requested of all blocks, requested</source>
-        <translation>所有块的 bytes_requested、请求大小</translation>
-    </message>
-    <message>
-        <source>bytes_rounded of all blocks, allocated</source>
-        <translation>所有块的 bytes_rounded、已分配</translation>
-    </message>
-    <message>
-        <source>cached: sum of the pools</source>
-        <translation>缓存：各池之和</translation>
-    </message>
-    <message>
-        <source>call sites: count, list</source>
-        <translation>调用点：数量、列表</translation>
     </message>
     <message>
         <source>call stacks begin at frame {} and stack {} instead of frame {} and stack {}</source>
@@ -15933,22 +15633,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>正在取消</translation>
     </message>
     <message>
-        <source>categories: plan, peak</source>
-        <translation>类别：plan、peak</translation>
-    </message>
-    <message>
-        <source>check answers</source>
-        <translation>check 给出结果</translation>
-    </message>
-    <message>
-        <source>check passes at what is needed and fails below</source>
-        <translation>check 在所需显存下通过，低于它则不通过</translation>
-    </message>
-    <message>
-        <source>check says what is needed</source>
-        <translation>check 给出所需显存</translation>
-    </message>
-    <message>
         <source>commands agree</source>
         <translation>各命令一致</translation>
     </message>
@@ -15963,10 +15647,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>comparing</source>
         <translation>正在比较</translation>
-    </message>
-    <message>
-        <source>context: peak, explain</source>
-        <translation>上下文：peak、explain</translation>
     </message>
     <message>
         <source>count</source>
@@ -15993,32 +15673,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>cuda-kernels-from-scratch，T4 的设备查询（整 MiB）</translation>
     </message>
     <message>
-        <source>delta</source>
-        <translation>差值</translation>
-    </message>
-    <message>
-        <source>device memory: info, peak</source>
-        <translation>设备显存：info、peak</translation>
-    </message>
-    <message>
         <source>deviceQuery, driver for CUDA {}</source>
         <translation>deviceQuery，驱动用于 CUDA {}</translation>
     </message>
     <message>
-        <source>devices of the exported file</source>
-        <translation>导出文件的设备数</translation>
-    </message>
-    <message>
-        <source>devices: info, rows</source>
-        <translation>设备数：info、行数</translation>
-    </message>
-    <message>
         <source>diff with itself is zero</source>
         <translation>与自身的 diff 为零</translation>
-    </message>
-    <message>
-        <source>differences</source>
-        <translation>差异</translation>
     </message>
     <message>
         <source>driver allocations</source>
@@ -16049,10 +15709,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>环境变量</translation>
     </message>
     <message>
-        <source>equal</source>
-        <translation>相等</translation>
-    </message>
-    <message>
         <source>error: </source>
         <translation>错误：</translation>
     </message>
@@ -16065,28 +15721,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>事件 {}：{}</translation>
     </message>
     <message>
-        <source>events: info, rows</source>
-        <translation>事件数：info、行数</translation>
-    </message>
-    <message>
         <source>every seven layers</source>
         <translation>每七层</translation>
     </message>
     <message>
         <source>exact</source>
         <translation>精确</translation>
-    </message>
-    <message>
-        <source>exit status</source>
-        <translation>退出状态</translation>
-    </message>
-    <message>
-        <source>exit status with a byte less</source>
-        <translation>少一字节时的退出状态</translation>
-    </message>
-    <message>
-        <source>exit status with what is needed</source>
-        <translation>预算为所需显存时的退出状态</translation>
     </message>
     <message>
         <source>export --to chrome, read again</source>
@@ -16177,14 +15817,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>释放 {:#x}（{}）</translation>
     </message>
     <message>
-        <source>free pieces: holes + cached</source>
-        <translation>空闲的部分：空洞 + 缓存</translation>
-    </message>
-    <message>
-        <source>frees: requests, rows</source>
-        <translation>释放次数：requests、行数</translation>
-    </message>
-    <message>
         <source>further assumptions, which are not listed</source>
         <translation>其他未列出的假设</translation>
     </message>
@@ -16199,14 +15831,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>gpumap, tables of NVIDIA&apos;s data sheets and whitepapers</source>
         <translation>gpumap，NVIDIA 数据手册和白皮书的表格</translation>
-    </message>
-    <message>
-        <source>group, blocks</source>
-        <translation>组、块</translation>
-    </message>
-    <message>
-        <source>group, by_category</source>
-        <translation>组、by_category</translation>
     </message>
     <message>
         <source>groups of the peak add up</source>
@@ -16229,18 +15853,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一个类似 hashcat 的程序</translation>
     </message>
     <message>
-        <source>headroom: plan, device memory less what check needs</source>
-        <translation>余量：plan、设备显存减去 check 所需</translation>
-    </message>
-    <message>
-        <source>holes: sum of the pools</source>
-        <translation>空洞：各池之和</translation>
-    </message>
-    <message>
-        <source>holes: sum of who pins them</source>
-        <translation>空洞：占住它们的块之和</translation>
-    </message>
-    <message>
         <source>imports a registered object</source>
         <translation>导入已注册的对象</translation>
     </message>
@@ -16251,14 +15863,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>in proportion to its multiprocessors</source>
         <translation>与其多处理器数成正比</translation>
-    </message>
-    <message>
-        <source>in the model {} are in use there, the first at {:#x}</source>
-        <translation>模型在该处有 {} 正在使用，第一个位于 {:#x}</translation>
-    </message>
-    <message>
-        <source>info&apos;s {}</source>
-        <translation>info 的 {}</translation>
     </message>
     <message>
         <source>int8 a parameter</source>
@@ -16277,18 +15881,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>属于协议 0</translation>
     </message>
     <message>
-        <source>it can be written</source>
-        <translation>可以写入</translation>
-    </message>
-    <message>
-        <source>it is free in the model ({}): in the recording it may still be in use, or the device was not full</source>
-        <translation>它在模型中空闲（{}）：在录制中它可能仍在使用，或设备未满</translation>
-    </message>
-    <message>
-        <source>its phases take no longer than the step</source>
-        <translation>各阶段合计不长于该步</translation>
-    </message>
-    <message>
         <source>kept against full training</source>
         <translation>保留量，相对于全量训练</translation>
     </message>
@@ -16299,10 +15891,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>kept, in its range</source>
         <translation>保留量，在其范围内</translation>
-    </message>
-    <message>
-        <source>kernels and copies: kernels, info</source>
-        <translation>内核和拷贝：kernels、info</translation>
     </message>
     <message>
         <source>kernels and memcpys are missing</source>
@@ -16323,14 +15911,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>less than embedded</source>
         <translation>少于嵌入式</translation>
-    </message>
-    <message>
-        <source>live and pending pieces: segments&apos; live</source>
-        <translation>存活和待释放的部分：segments 的存活</translation>
-    </message>
-    <message>
-        <source>live: sum of the pools</source>
-        <translation>存活：各池之和</translation>
     </message>
     <message>
         <source>loading of data and state dicts</source>
@@ -16361,10 +15941,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>生成字节串</translation>
     </message>
     <message>
-        <source>measured: phases, info</source>
-        <translation>是否实测：phases、info</translation>
-    </message>
-    <message>
         <source>memcpys between devices</source>
         <translation>设备间的拷贝</translation>
     </message>
@@ -16381,16 +15957,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>mig-parted 议题 120：H200 的 nvidia-smi mig -lgip</translation>
     </message>
     <message>
-        <source>moment</source>
-        <translation>时刻</translation>
-    </message>
-    <message>
         <source>more requests</source>
         <translation>多出的请求</translation>
-    </message>
-    <message>
-        <source>most unused, {}: reclaim, fragmentation</source>
-        <translation>未使用最多时，{}：reclaim、fragmentation</translation>
     </message>
     <message>
         <source>much faster</source>
@@ -16417,24 +15985,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>命名区间</translation>
     </message>
     <message>
-        <source>needed: at least reserved and the context</source>
-        <translation>所需：至少为预留加上下文</translation>
-    </message>
-    <message>
         <source>no activity kinds were requested</source>
         <translation>没有请求任何活动种类</translation>
-    </message>
-    <message>
-        <source>no category ends below zero</source>
-        <translation>没有类别在结束时为负</translation>
-    </message>
-    <message>
-        <source>no phase has more allocated than the peak</source>
-        <translation>任何阶段的已分配都不超过峰值</translation>
-    </message>
-    <message>
-        <source>no phase has more reserved than the highest</source>
-        <translation>任何阶段的预留都不超过最大值</translation>
     </message>
     <message>
         <source>not applied: {}</source>
@@ -16455,14 +16007,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>not recorded: {}</source>
         <translation>未录制：{}</translation>
-    </message>
-    <message>
-        <source>nothing is in use there in the model: the recording released it for another reason (garbage collection, a released pool)</source>
-        <translation>模型在该处没有正在使用的内容：录制因其他原因将其归还（垃圾回收、池被释放）</translation>
-    </message>
-    <message>
-        <source>nothing is over a budget of petabytes</source>
-        <translation>没有任何项超过以 PB 计的预算</translation>
     </message>
     <message>
         <source>on the card of 24 GB</source>
@@ -16501,116 +16045,20 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>其他步骤依赖它</translation>
     </message>
     <message>
-        <source>out of memory at event {}, {}: explain, peak</source>
-        <translation>事件 {} 处内存不足，{}：explain、peak</translation>
-    </message>
-    <message>
         <source>out of memory at the step</source>
         <translation>优化器步中内存不足</translation>
-    </message>
-    <message>
-        <source>out of memory: explain, info</source>
-        <translation>内存不足：explain、info</translation>
     </message>
     <message>
         <source>out of tolerance</source>
         <translation>超出容差</translation>
     </message>
     <message>
-        <source>over with a byte less</source>
-        <translation>少一字节时的超出项</translation>
-    </message>
-    <message>
-        <source>over with what is needed</source>
-        <translation>预算为所需显存时的超出项</translation>
-    </message>
-    <message>
         <source>pages: recorded {} at {:#x}, model {} at {:#x}</source>
         <translation>页：录制为 {}，位于 {:#x}；模型为 {}，位于 {:#x}</translation>
     </message>
     <message>
-        <source>peak allocated: check, info</source>
-        <translation>已分配峰值：check、info</translation>
-    </message>
-    <message>
-        <source>peak allocated: counter, info</source>
-        <translation>已分配峰值：计数器、info</translation>
-    </message>
-    <message>
-        <source>peak allocated: diff, info</source>
-        <translation>已分配峰值：diff、info</translation>
-    </message>
-    <message>
-        <source>peak allocated: info, peak</source>
-        <translation>已分配峰值：info、peak</translation>
-    </message>
-    <message>
-        <source>peak allocated: library, peak</source>
-        <translation>已分配峰值：库、peak</translation>
-    </message>
-    <message>
-        <source>peak allocated: read again, info</source>
-        <translation>已分配峰值：再读取、info</translation>
-    </message>
-    <message>
-        <source>peak allocated: requests, info</source>
-        <translation>已分配峰值：requests、info</translation>
-    </message>
-    <message>
-        <source>peak allocated: timeline, info</source>
-        <translation>已分配峰值：时间线、info</translation>
-    </message>
-    <message>
-        <source>peak reserved: check, info</source>
-        <translation>预留峰值：check、info</translation>
-    </message>
-    <message>
-        <source>peak reserved: counter, info</source>
-        <translation>预留峰值：计数器、info</translation>
-    </message>
-    <message>
-        <source>peak reserved: diff, info</source>
-        <translation>预留峰值：diff、info</translation>
-    </message>
-    <message>
-        <source>peak reserved: info, peak</source>
-        <translation>预留峰值：info、peak</translation>
-    </message>
-    <message>
-        <source>peak reserved: read again, info</source>
-        <translation>预留峰值：再读取、info</translation>
-    </message>
-    <message>
-        <source>peak {}: outline, info</source>
-        <translation>峰值 {}：outline、info</translation>
-    </message>
-    <message>
-        <source>peak {}: plan, info</source>
-        <translation>峰值 {}：plan、info</translation>
-    </message>
-    <message>
-        <source>peak&apos;s {}: plan, peak</source>
-        <translation>峰值的 {}：plan、peak</translation>
-    </message>
-    <message>
-        <source>peak: phases, peak</source>
-        <translation>峰值：phases、peak</translation>
-    </message>
-    <message>
-        <source>pending: pieces, fragmentation</source>
-        <translation>待释放：各部分、fragmentation</translation>
-    </message>
-    <message>
-        <source>pieces of a segment follow each other</source>
-        <translation>段的各部分首尾相接</translation>
-    </message>
-    <message>
         <source>plan --json and its trace agree</source>
         <translation>plan --json 与其跟踪一致</translation>
-    </message>
-    <message>
-        <source>plan&apos;s {}</source>
-        <translation>plan 的 {}</translation>
     </message>
     <message>
         <source>printed by the document</source>
@@ -16641,48 +16089,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>请求大小 + 取整 + 块尾 = 已分配</translation>
     </message>
     <message>
-        <source>requested: curve, peak</source>
-        <translation>请求大小：曲线、peak</translation>
-    </message>
-    <message>
-        <source>requested: device_memory, peak</source>
-        <translation>请求大小：device_memory、peak</translation>
-    </message>
-    <message>
-        <source>requests: equal, total</source>
-        <translation>请求：相等、总数</translation>
-    </message>
-    <message>
-        <source>reserved at most: own settings, info</source>
-        <translation>最多预留：自身设置、info</translation>
-    </message>
-    <message>
-        <source>reserved at most: replay, info</source>
-        <translation>最多预留：replay、info</translation>
-    </message>
-    <message>
-        <source>reserved, info</source>
-        <translation>预留、info</translation>
-    </message>
-    <message>
-        <source>reserved: curve, peak</source>
-        <translation>预留：曲线、peak</translation>
-    </message>
-    <message>
-        <source>reserved: segments, fragmentation</source>
-        <translation>预留：segments、fragmentation</translation>
-    </message>
-    <message>
-        <source>reserved: sum of the pools</source>
-        <translation>预留：各池之和</translation>
-    </message>
-    <message>
         <source>row {}: a value is cut off or out of range</source>
         <translation>第 {} 行：有值被截断或超出范围</translation>
-    </message>
-    <message>
-        <source>rows of four</source>
-        <translation>每行四项</translation>
     </message>
     <message>
         <source>rtx6kpro, peer-to-peer bandwidth of RTX PRO 6000 cards over PCIe</source>
@@ -16703,18 +16111,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>saved as a .trace, read again</source>
         <translation>保存为 .trace，再读取</translation>
-    </message>
-    <message>
-        <source>segment frees: matched, total</source>
-        <translation>段的释放：一致、总数</translation>
-    </message>
-    <message>
-        <source>segments: matched, total</source>
-        <translation>段：一致、总数</translation>
-    </message>
-    <message>
-        <source>segments: sum of the pools</source>
-        <translation>段：各池之和</translation>
     </message>
     <message>
         <source>sets the state of an object</source>
@@ -16765,20 +16161,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>标准输出：{}</translation>
     </message>
     <message>
-        <source>state at the end is equal</source>
-        <translation>结束状态相同</translation>
-    </message>
-    <message>
         <source>step against decoupled</source>
         <translation>步，相对于解耦式</translation>
-    </message>
-    <message>
-        <source>steps: phases, info</source>
-        <translation>步：phases、info</translation>
-    </message>
-    <message>
-        <source>steps: plan, phases</source>
-        <translation>步：plan、phases</translation>
     </message>
     <message>
         <source>takes without no_grad</source>
@@ -16803,10 +16187,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the 16-bit attention kernels of mid-2023 kept more</source>
         <translation>2023 年中的 16 位注意力内核保留得更多</translation>
-    </message>
-    <message>
-        <source>the CSV of requests can be read again</source>
-        <translation>requests 的 CSV 可以再读取</translation>
     </message>
     <message>
         <source>the Python that vramscope is installed in</source>
@@ -16839,10 +16219,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the file can be read</source>
         <translation>文件可以读取</translation>
-    </message>
-    <message>
-        <source>the file does not contain the allocator&apos;s settings; with {}, every decision is as recorded</source>
-        <translation>文件不含分配器的设置；按 {}，每个决策都与录制一致</translation>
     </message>
     <message>
         <source>the file is JSON</source>
@@ -16929,10 +16305,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>时间，相对于批大小 16 的一个批</translation>
     </message>
     <message>
-        <source>time of the groups, of all</source>
-        <translation>时间：各组之和、全部</translation>
-    </message>
-    <message>
         <source>tokens of the longest micro-batch</source>
         <translation>最长微批次的词元数</translation>
     </message>
@@ -17001,10 +16373,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>unsloth-zoo 拉取请求 1053：total_memory 和 cudaMemGetInfo，PyTorch 2.10（CUDA 13.0）</translation>
     </message>
     <message>
-        <source>used on the device: sum of its parts</source>
-        <translation>设备上已用：各部分之和</translation>
-    </message>
-    <message>
         <source>weights by the document&apos;s reading</source>
         <translation>权重，按文中的理解</translation>
     </message>
@@ -17017,16 +16385,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>权重、梯度、两个矩</translation>
     </message>
     <message>
-        <source>what is held is not more than what is reserved at most</source>
-        <translation>占用的不超过预留的最大值</translation>
-    </message>
-    <message>
         <source>what the steps leave</source>
         <translation>各步遗留的内容</translation>
-    </message>
-    <message>
-        <source>what-if, own settings</source>
-        <translation>假设、自身设置</translation>
     </message>
     <message>
         <source>with max_split_size</source>
@@ -17039,10 +16399,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{:#04x}, which is no opcode of pickle</source>
         <translation>{:#04x}（不是 pickle 的操作码）</translation>
-    </message>
-    <message>
-        <source>{} % of the size on the box, as the {}</source>
-        <translation>标称大小的 {} %，同 {}</translation>
     </message>
     <message>
         <source>{} (one reading)</source>
@@ -17059,14 +16415,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} (whole MiB)</source>
         <translation>{}（整 MiB）</translation>
-    </message>
-    <message>
-        <source>{} ({}) could not be solved for: {}</source>
-        <translation>无法解出 {}（{}）：{}</translation>
-    </message>
-    <message>
-        <source>{} = {} ({}): left open by the publication, computed from {} of {} and kept for all others</source>
-        <translation>{0} = {1}（{2}）：发表时未给出，由 {4} 的 {3} 算出，并用于其他所有实验</translation>
     </message>
     <message>
         <source>{} and {} exclude each other</source>
@@ -17109,14 +16457,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{1} 年初的 {0}</translation>
     </message>
     <message>
-        <source>{} of the exported file</source>
-        <translation>导出文件的 {}</translation>
-    </message>
-    <message>
-        <source>{} of unknown kinds or without a matching block, whose effects are unknown</source>
-        <translation>{}种类未知或没有对应的块，其影响未知</translation>
-    </message>
-    <message>
         <source>{} that a public note states of such a system (rounded)</source>
         <translation>公开笔记中此类系统的 {}（取整）</translation>
     </message>
@@ -17157,22 +16497,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}，{}：{}。</translation>
     </message>
     <message>
-        <source>{}: outline, info</source>
-        <translation>{}：outline、info</translation>
-    </message>
-    <message>
-        <source>{}: peak, explain</source>
-        <translation>{}：peak、explain</translation>
-    </message>
-    <message>
-        <source>{}: plan, info</source>
-        <translation>{}：plan、info</translation>
-    </message>
-    <message>
-        <source>{}: read again, info</source>
-        <translation>{}：再读取、info</translation>
-    </message>
-    <message>
         <source>{}: {} is {}, {} {}{}. {}</source>
         <translation>{}：{}为 {}，{} {}{}。{}</translation>
     </message>
@@ -17189,44 +16513,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}；较新的驱动为 {} MiB</translation>
     </message>
     <message>
-        <source>{}; the model has a cached block at {:#x}. The recording requests memory from the device: there the block was still in use, is reserved for larger requests (max_split_size_mb), or belongs to another pool</source>
-        <translation>{}；模型在 {:#x} 处有一个缓存的块。而录制向设备请求了显存：在录制中该块仍在使用，或为更大的请求保留（max_split_size_mb），或属于另一个池</translation>
-    </message>
-    <message>
         <source>{}; the recorded address is in no segment of the model</source>
         <translation>{}；录制的地址不在模型的任何段中</translation>
     </message>
     <message>
-        <source>{}; {}, although the recorded block has {} free: a setting forbids its use (max_split_size_mb)</source>
-        <translation>{}；{}，尽管录制的块有 {} 空闲：某个设置禁止使用它（max_split_size_mb）</translation>
-    </message>
-    <message>
-        <source>{}; {}, and the recording uses {} at {:#x}. In the recording, the smaller block was not free (another stream still used it), or smaller than it seems (a tail that is not stated), or other settings round the request differently</source>
-        <translation>{}；{}，而录制使用 {}，位于 {:#x}。录制中较小的块并不空闲（另一个流仍在使用它），或比看上去更小（有未说明的块尾），或其他设置对请求的取整不同</translation>
-    </message>
-    <message>
-        <source>{}; {}. At the recorded address the model has a block in use ({} at {:#x}): in the recording, its free is missing or late, or the block is shorter</source>
-        <translation>{}；{}。在录制的地址处，模型有一个正在使用的块（{}，位于 {:#x}）：录制中缺少它的释放，或其释放较晚，或该块较短</translation>
-    </message>
-    <message>
         <source>{}; {}. In the model, no memory is mapped at the recorded address</source>
         <translation>{}；{}。在模型中，录制的地址处没有映射显存</translation>
-    </message>
-    <message>
-        <source>{}; {}. The recorded block begins {} after it, in the same free block of the model: a block before it is missing in the recording, or has a tail that is not stated</source>
-        <translation>{}；{}。录制的块从其后 {} 处开始，位于模型的同一空闲块中：录制中缺少它之前的一个块，或该块有未说明的块尾</translation>
-    </message>
-    <message>
-        <source>{}; {}. The recorded block begins {} into a free block of the model ({} at {:#x}): a block before it is missing in the recording, or has a tail that is not stated</source>
-        <translation>{}；{}。录制的块从模型的一个空闲块内 {} 处开始（{}，位于 {:#x}）：录制中缺少它之前的一个块，或该块有未说明的块尾</translation>
-    </message>
-    <message>
-        <source>{}; {}. The recorded block is in a segment of {}</source>
-        <translation>{}；{}。录制的块所在的段为 {}</translation>
-    </message>
-    <message>
-        <source>{}; {}. Where the recorded block begins, the model has only {} free: in the recording, the memory after it must have been free too</source>
-        <translation>{}；{}。在录制的块开始处，模型只有 {} 空闲：录制中其后的显存想必也是空闲的</translation>
     </message>
     <message>
         <source>(!) &quot;2/3 less in the model, 3/10 less in activations&quot; are the changes of allocated (-68.7 %) and reserved memory (-34.1 %), which contradicts the document&apos;s own definitions. 85 % of the rest are logits: see A11.</source>
@@ -17321,10 +16613,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>（在性能分析开始前分配，分析期间未释放）</translation>
     </message>
     <message>
-        <source>--with: &apos;{}&apos; is neither a Python interpreter nor a script whose first line names one; for example: -- python -m torch.distributed.run train.py</source>
-        <translation>--with：“{}”既不是 Python 解释器，也不是首行指定解释器的脚本；例如：-- python -m torch.distributed.run train.py</translation>
-    </message>
-    <message>
         <source>-o - is not possible, because the verdict is printed to standard output; name a file for the trace</source>
         <translation>不能使用 -o -，因为结论输出到标准输出；请为跟踪指定一个文件</translation>
     </message>
@@ -17387,10 +16675,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>98.5 % of the nominal size, as measured on similar cards</source>
         <translation>标称大小的 98.5 %，同类似卡的实测值</translation>
-    </message>
-    <message>
-        <source>; unreliable, because the replay also passes under the recorded settings</source>
-        <translation>；不可靠，因为在录制的设置下重放也能通过</translation>
     </message>
     <message>
         <source>A replay with other settings also allocates the blocks that are older than the recording. Its changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. empty_cache() is called in the unchanged recording.</source>
@@ -17981,10 +17265,6 @@ runs out of memory.</source>
         <translation>卡的四分之一（NVIDIA 的 MIG 用户指南），按与 A100 切片相同的方式减少</translation>
     </message>
     <message>
-        <source>replayed with {} for the allocator: {} ({} reserved at the request)</source>
-        <translation>以分配器可用 {} 重放：{}（请求时预留 {}）</translation>
-    </message>
-    <message>
         <source>sampling every second misses peaks that last less than a second</source>
         <translation>每秒采样会错过持续不到一秒的峰值</translation>
     </message>
@@ -18256,6 +17536,718 @@ runs out of memory.</source>
         <source>{}{} in {}: built-in models need torch {} built for CUDA 13</source>
         <translation>{}{}（位于 {}）：内置模型需要为 CUDA 13 构建的 torch {}</translation>
     </message>
+    <message>
+        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this comparison. If this is part of a text, put the whole text in quotes</source>
+        <translation>此比较前缺少 &quot;and&quot; 或 &quot;or&quot;。如果这是文本的一部分，请用引号括住整个文本</translation>
+    </message>
+    <message>
+        <source>&quot;equal&quot; is true</source>
+        <translation>&quot;equal&quot; 为 true</translation>
+    </message>
+    <message>
+        <source>, and of the request of {}</source>
+        <translation>，以及 {} 的请求的同一比例</translation>
+    </message>
+    <message>
+        <source>, minus {} for 16-bit copies of the weights</source>
+        <translation>，减去权重的 16 位副本 {}</translation>
+    </message>
+    <message>
+        <source>, minus {} for the gradients of the first micro-batch, which stay allocated during the second</source>
+        <translation>，减去第一个微批次的 {} 梯度，它们在第二个微批次期间保持分配</translation>
+    </message>
+    <message>
+        <source>--by stack: &quot;equal&quot; is true</source>
+        <translation>--by stack：&quot;equal&quot; 为 true</translation>
+    </message>
+    <message>
+        <source>--by stack: delta of a call site = 0</source>
+        <translation>--by stack：某个调用点的差值 = 0</translation>
+    </message>
+    <message>
+        <source>--by stack: exit status 0</source>
+        <translation>--by stack：退出状态为 0</translation>
+    </message>
+    <message>
+        <source>--by stack: sum of the call sites = peak allocated</source>
+        <translation>--by stack：各调用点之和 = 已分配峰值</translation>
+    </message>
+    <message>
+        <source>--requests: equal requests = all requests</source>
+        <translation>--requests：相同的请求数 = 请求总数</translation>
+    </message>
+    <message>
+        <source>--requests: exit status 0</source>
+        <translation>--requests：退出状态为 0</translation>
+    </message>
+    <message>
+        <source>--requests: peak of a = peak of b</source>
+        <translation>--requests：a 的峰值 = b 的峰值</translation>
+    </message>
+    <message>
+        <source>--with: &apos;{}&apos; is not a Python interpreter, and its first line does not name one. Begin the command with the interpreter (example: -- python -m torch.distributed.run train.py)</source>
+        <translation>--with：“{}”不是 Python 解释器，其首行也没有指明解释器。请以解释器开头（例如：-- python -m torch.distributed.run train.py）</translation>
+    </message>
+    <message>
+        <source>7/8 of the request of {}</source>
+        <translation>{} 的请求的 7/8</translation>
+    </message>
+    <message>
+        <source>98 % of the nominal size</source>
+        <translation>标称大小的 98 %</translation>
+    </message>
+    <message>
+        <source>; this is unreliable, because the replay with the recorded settings also passes</source>
+        <translation>；不可靠，因为在录制的设置下重放也能通过</translation>
+    </message>
+    <message>
+        <source>API calls from the start of the program are missing</source>
+        <translation>缺少程序开始时的 API 调用</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s allocator records a history only with its cache; the plan therefore uses the cache, which reserves memory differently</source>
+        <translation>PyTorch 的分配器只有在使用缓存时才记录历史；因此规划使用缓存，预留显存的方式有所不同</translation>
+    </message>
+    <message>
+        <source>`check` gives a result</source>
+        <translation>`check` 给出结果</translation>
+    </message>
+    <message>
+        <source>`check` reports the needed memory</source>
+        <translation>`check` 报告所需显存</translation>
+    </message>
+    <message>
+        <source>`info`, {}: saved file = original</source>
+        <translation>`info`，{}：保存的文件 = 原文件</translation>
+    </message>
+    <message>
+        <source>`{}` reads the exported file</source>
+        <translation>`{}` 读取导出的文件</translation>
+    </message>
+    <message>
+        <source>a computed number is assumed to be {}, because the program divides by it, takes its logarithm, or trains only if it is not 0</source>
+        <translation>假定计算得出的数为 {}，因为程序以它为除数、取其对数，或仅在它不为 0 时训练</translation>
+    </message>
+    <message>
+        <source>addresses: matched = all</source>
+        <translation>地址：匹配数 = 总数</translation>
+    </message>
+    <message>
+        <source>allocated + holes + cached = reserved + outside all segments</source>
+        <translation>已分配 + 空洞 + 缓存 = 预留 + 所有段之外</translation>
+    </message>
+    <message>
+        <source>allocated at the end: timeline = curve</source>
+        <translation>结束时已分配：时间线 = 曲线</translation>
+    </message>
+    <message>
+        <source>allocated in each phase &lt;= peak</source>
+        <translation>各阶段的已分配 &lt;= 峰值</translation>
+    </message>
+    <message>
+        <source>allocated: `peak` = `info`</source>
+        <translation>已分配：`peak` = `info`</translation>
+    </message>
+    <message>
+        <source>allocated: curve = `peak`</source>
+        <translation>已分配：曲线 = `peak`</translation>
+    </message>
+    <message>
+        <source>allocated: sum of the categories = total</source>
+        <translation>已分配：各类别之和 = 总数</translation>
+    </message>
+    <message>
+        <source>allocated: sum over the kinds of evidence = total</source>
+        <translation>已分配：各种依据之和 = 总数</translation>
+    </message>
+    <message>
+        <source>allocations: `info` = rows of the trace</source>
+        <translation>分配：`info` = 跟踪中的行数</translation>
+    </message>
+    <message>
+        <source>allocations: `requests` = `info`</source>
+        <translation>分配：`requests` = `info`</translation>
+    </message>
+    <message>
+        <source>allocations: rows of the CSV = `info`</source>
+        <translation>分配：CSV 的行数 = `info`</translation>
+    </message>
+    <message>
+        <source>allocations: sum of the call sites = `info`</source>
+        <translation>分配：各调用点之和 = `info`</translation>
+    </message>
+    <message>
+        <source>allocations: sum of the devices = total</source>
+        <translation>分配：各设备之和 = 总数</translation>
+    </message>
+    <message>
+        <source>allocations: timeline = `info`</source>
+        <translation>分配：时间线 = `info`</translation>
+    </message>
+    <message>
+        <source>at the peak, {}: exported file = `peak`</source>
+        <translation>峰值处的 {}：导出的文件 = `peak`</translation>
+    </message>
+    <message>
+        <source>begin &lt;= end</source>
+        <translation>开始 &lt;= 结束</translation>
+    </message>
+    <message>
+        <source>blocks left out because they overlap or lie outside their segment: {}</source>
+        <translation>因重叠或位于其段之外而忽略的块：{}</translation>
+    </message>
+    <message>
+        <source>blocks of all groups = number of blocks</source>
+        <translation>所有组的块数 = 块的总数</translation>
+    </message>
+    <message>
+        <source>budget of 1048575 TiB: 0 bytes too much</source>
+        <translation>预算 1048575 TiB：超出 0 字节</translation>
+    </message>
+    <message>
+        <source>budget of one byte less: 1 byte too much</source>
+        <translation>预算少一个字节：超出 1 字节</translation>
+    </message>
+    <message>
+        <source>budget of one byte less: exit status 1</source>
+        <translation>预算少一个字节：退出状态为 1</translation>
+    </message>
+    <message>
+        <source>budget of the needed memory: 0 bytes too much</source>
+        <translation>预算等于所需显存：超出 0 字节</translation>
+    </message>
+    <message>
+        <source>budget of the needed memory: exit status as expected</source>
+        <translation>预算等于所需显存：退出状态符合预期</translation>
+    </message>
+    <message>
+        <source>bytes of all groups = allocated</source>
+        <translation>所有组的字节 = 已分配</translation>
+    </message>
+    <message>
+        <source>bytes of blocks: CSV = rows of the trace</source>
+        <translation>块的字节：CSV = 跟踪中的行</translation>
+    </message>
+    <message>
+        <source>bytes of the group = by_category</source>
+        <translation>该组的字节 = by_category</translation>
+    </message>
+    <message>
+        <source>bytes of the group = sum of its blocks</source>
+        <translation>该组的字节 = 其中各块之和</translation>
+    </message>
+    <message>
+        <source>bytes requested: CSV = rows of the trace</source>
+        <translation>请求的字节：CSV = 跟踪中的行</translation>
+    </message>
+    <message>
+        <source>bytes_requested of all blocks = requested</source>
+        <translation>所有块的 bytes_requested = 请求</translation>
+    </message>
+    <message>
+        <source>bytes_rounded of all blocks = allocated</source>
+        <translation>所有块的 bytes_rounded = 已分配</translation>
+    </message>
+    <message>
+        <source>cached: sum of the pools = total</source>
+        <translation>缓存：各池之和 = 总数</translation>
+    </message>
+    <message>
+        <source>call sites: count = length of the list</source>
+        <translation>调用点：数量 = 列表长度</translation>
+    </message>
+    <message>
+        <source>categories: `plan` = `peak`</source>
+        <translation>类别：`plan` = `peak`</translation>
+    </message>
+    <message>
+        <source>check passes with the needed memory and fails with less</source>
+        <translation>check 在给出所需显存时通过，更少时失败</translation>
+    </message>
+    <message>
+        <source>config.json: layer_types contains {}, which is not supported; supported types are full_attention and, if sliding_window is set, sliding_attention</source>
+        <translation>config.json：layer_types 包含不支持的 {}；支持的类型为 full_attention，以及设置了 sliding_window 时的 sliding_attention</translation>
+    </message>
+    <message>
+        <source>context: `peak` = `explain`</source>
+        <translation>上下文：`peak` = `explain`</translation>
+    </message>
+    <message>
+        <source>cudaMallocAsync records no history; the plan therefore uses PyTorch&apos;s own allocator, which reserves memory differently</source>
+        <translation>cudaMallocAsync 不记录历史；因此规划使用 PyTorch 自己的分配器，预留显存的方式有所不同</translation>
+    </message>
+    <message>
+        <source>delta = 0</source>
+        <translation>差值 = 0</translation>
+    </message>
+    <message>
+        <source>device memory: `info` = `peak`</source>
+        <translation>设备显存：`info` = `peak`</translation>
+    </message>
+    <message>
+        <source>devices: `info` = devices of the trace</source>
+        <translation>设备：`info` = 跟踪中的设备</translation>
+    </message>
+    <message>
+        <source>each category &gt;= 0 at the end</source>
+        <translation>结束时各类别 &gt;= 0</translation>
+    </message>
+    <message>
+        <source>each row has four values</source>
+        <translation>每行有四个值</translation>
+    </message>
+    <message>
+        <source>entries left out because their address or size is impossible: {}</source>
+        <translation>因地址或大小不可能而忽略的条目：{}</translation>
+    </message>
+    <message>
+        <source>events: `info` = rows of the trace</source>
+        <translation>事件：`info` = 跟踪中的行数</translation>
+    </message>
+    <message>
+        <source>exit status 0</source>
+        <translation>退出状态为 0</translation>
+    </message>
+    <message>
+        <source>failed allocations: `explain` = `info`</source>
+        <translation>失败的分配：`explain` = `info`</translation>
+    </message>
+    <message>
+        <source>free pieces = holes + cached</source>
+        <translation>空闲部分 = 空洞 + 缓存</translation>
+    </message>
+    <message>
+        <source>frees ignored because nothing was allocated at their addresses: {}</source>
+        <translation>因其地址处没有分配而忽略的释放：{}</translation>
+    </message>
+    <message>
+        <source>frees: `requests` = rows of the trace</source>
+        <translation>释放：`requests` = 跟踪中的行数</translation>
+    </message>
+    <message>
+        <source>half of the live activations and temporaries whose operators run in 16 bits under autocast ({}), if they are fp32 now{}</source>
+        <translation>若现为 fp32，则为 autocast 下以 16 位运行的算子的存活激活与临时张量的一半（{}）{}</translation>
+    </message>
+    <message>
+        <source>headroom: `plan` = device memory - needed memory of `check`</source>
+        <translation>余量：`plan` = 设备显存 - `check` 的所需显存</translation>
+    </message>
+    <message>
+        <source>holes: sum of the call sites that pin them = total</source>
+        <translation>空洞：占住它们的各调用点之和 = 总数</translation>
+    </message>
+    <message>
+        <source>holes: sum of the pools = total</source>
+        <translation>空洞：各池之和 = 总数</translation>
+    </message>
+    <message>
+        <source>in the model, {} of this memory are still in use; the first such block is at {:#x}</source>
+        <translation>在模型中，这段显存有 {} 仍在使用；第一个这样的块位于 {:#x}</translation>
+    </message>
+    <message>
+        <source>kernels and copies: `kernels` = `info`</source>
+        <translation>内核与拷贝：`kernels` = `info`</translation>
+    </message>
+    <message>
+        <source>live + pending pieces = live bytes of the segments</source>
+        <translation>存活部分 + 待释放部分 = 各段的存活字节</translation>
+    </message>
+    <message>
+        <source>live at the end: CSV = rows of the trace</source>
+        <translation>结束时存活：CSV = 跟踪中的行</translation>
+    </message>
+    <message>
+        <source>live: sum of the pools = allocated in segments</source>
+        <translation>存活：各池之和 = 段中的已分配</translation>
+    </message>
+    <message>
+        <source>live: sum of the segments = allocated in segments</source>
+        <translation>存活：各段之和 = 段中的已分配</translation>
+    </message>
+    <message>
+        <source>measured: `phases` = `info`</source>
+        <translation>是否实测：`phases` = `info`</translation>
+    </message>
+    <message>
+        <source>memory over time; if --size is given, a picture of the timeline instead</source>
+        <translation>随时间变化的显存；给出 --size 时改为时间线的图片</translation>
+    </message>
+    <message>
+        <source>needed memory &gt;= peak reserved + context</source>
+        <translation>所需显存 &gt;= 预留峰值 + 上下文</translation>
+    </message>
+    <message>
+        <source>no value could be computed for {} ({}): {}</source>
+        <translation>无法计算 {}（{}）的值：{}</translation>
+    </message>
+    <message>
+        <source>number of differences = 0</source>
+        <translation>差异数 = 0</translation>
+    </message>
+    <message>
+        <source>out of memory at event {}, {}: `explain` = `peak`</source>
+        <translation>事件 {} 处显存不足，{}：`explain` = `peak`</translation>
+    </message>
+    <message>
+        <source>peak allocated: `check` = `info`</source>
+        <translation>已分配峰值：`check` = `info`</translation>
+    </message>
+    <message>
+        <source>peak allocated: `diff` = `info`</source>
+        <translation>已分配峰值：`diff` = `info`</translation>
+    </message>
+    <message>
+        <source>peak allocated: `info` = `peak`</source>
+        <translation>已分配峰值：`info` = `peak`</translation>
+    </message>
+    <message>
+        <source>peak allocated: `replay` = `info`</source>
+        <translation>已分配峰值：`replay` = `info`</translation>
+    </message>
+    <message>
+        <source>peak allocated: `requests` = `info`</source>
+        <translation>已分配峰值：`requests` = `info`</translation>
+    </message>
+    <message>
+        <source>peak allocated: exported file = `info`</source>
+        <translation>已分配峰值：导出的文件 = `info`</translation>
+    </message>
+    <message>
+        <source>peak allocated: library = `peak`</source>
+        <translation>已分配峰值：库 = `peak`</translation>
+    </message>
+    <message>
+        <source>peak allocated: maximum of the counter = `info`</source>
+        <translation>已分配峰值：计数器的最大值 = `info`</translation>
+    </message>
+    <message>
+        <source>peak allocated: timeline = `info`</source>
+        <translation>已分配峰值：时间线 = `info`</translation>
+    </message>
+    <message>
+        <source>peak reserved with the recorded settings = `info`</source>
+        <translation>录制的设置下的预留峰值 = `info`</translation>
+    </message>
+    <message>
+        <source>peak reserved: `check` = `info`</source>
+        <translation>预留峰值：`check` = `info`</translation>
+    </message>
+    <message>
+        <source>peak reserved: `diff` = `info`</source>
+        <translation>预留峰值：`diff` = `info`</translation>
+    </message>
+    <message>
+        <source>peak reserved: `info` = `peak`</source>
+        <translation>预留峰值：`info` = `peak`</translation>
+    </message>
+    <message>
+        <source>peak reserved: `peak` = `info`</source>
+        <translation>预留峰值：`peak` = `info`</translation>
+    </message>
+    <message>
+        <source>peak reserved: `replay` = `info`</source>
+        <translation>预留峰值：`replay` = `info`</translation>
+    </message>
+    <message>
+        <source>peak reserved: exported file = `info`</source>
+        <translation>预留峰值：导出的文件 = `info`</translation>
+    </message>
+    <message>
+        <source>peak reserved: maximum of the counter = `info`</source>
+        <translation>预留峰值：计数器的最大值 = `info`</translation>
+    </message>
+    <message>
+        <source>peak {}: `info --outline` = `info`</source>
+        <translation>峰值 {}：`info --outline` = `info`</translation>
+    </message>
+    <message>
+        <source>peak {}: `plan` = `info`</source>
+        <translation>峰值 {}：`plan` = `info`</translation>
+    </message>
+    <message>
+        <source>peak: `phases` = `peak`</source>
+        <translation>峰值：`phases` = `peak`</translation>
+    </message>
+    <message>
+        <source>pending: sum of the pieces = total</source>
+        <translation>待释放：各部分之和 = 总数</translation>
+    </message>
+    <message>
+        <source>replay with a limit of {} for the allocator: {} ({} reserved at the request)</source>
+        <translation>以分配器上限 {} 重放：{}（请求时预留 {}）</translation>
+    </message>
+    <message>
+        <source>requested: curve = `peak`</source>
+        <translation>请求：曲线 = `peak`</translation>
+    </message>
+    <message>
+        <source>requested: device_memory = `peak`</source>
+        <translation>请求：device_memory = `peak`</translation>
+    </message>
+    <message>
+        <source>requests: equal requests = all requests</source>
+        <translation>请求：相同的请求数 = 请求总数</translation>
+    </message>
+    <message>
+        <source>reserved in each phase &lt;= peak</source>
+        <translation>各阶段的预留 &lt;= 峰值</translation>
+    </message>
+    <message>
+        <source>reserved when the most memory is unused &lt;= peak reserved</source>
+        <translation>未使用显存最多时的预留 &lt;= 预留峰值</translation>
+    </message>
+    <message>
+        <source>reserved: curve = `peak`</source>
+        <translation>预留：曲线 = `peak`</translation>
+    </message>
+    <message>
+        <source>reserved: sum of the pools = total</source>
+        <translation>预留：各池之和 = 总数</translation>
+    </message>
+    <message>
+        <source>reserved: sum of the segments = total</source>
+        <translation>预留：各段之和 = 总数</translation>
+    </message>
+    <message>
+        <source>rotary positions on only a part of each head are not supported for this model family</source>
+        <translation>此模型系列不支持只对每个头的一部分使用旋转位置</translation>
+    </message>
+    <message>
+        <source>same as the {} (same chip and nominal size)</source>
+        <translation>与 {} 相同（芯片和标称大小相同）</translation>
+    </message>
+    <message>
+        <source>same as the {} (same chip)</source>
+        <translation>与 {} 相同（芯片相同）</translation>
+    </message>
+    <message>
+        <source>same as the {} (same generation)</source>
+        <translation>与 {} 相同（同代）</translation>
+    </message>
+    <message>
+        <source>same as the {} (same memory)</source>
+        <translation>与 {} 相同（显存相同）</translation>
+    </message>
+    <message>
+        <source>same as the {} (same nominal size)</source>
+        <translation>与 {} 相同（标称大小相同）</translation>
+    </message>
+    <message>
+        <source>same moment for every --by</source>
+        <translation>每个 --by 的时刻相同</translation>
+    </message>
+    <message>
+        <source>segment frees: matched = all</source>
+        <translation>段的释放：匹配数 = 总数</translation>
+    </message>
+    <message>
+        <source>segment_alloc entries left out because their segments do not exist afterwards: {}</source>
+        <translation>因其段之后不存在而忽略的 segment_alloc 条目：{}</translation>
+    </message>
+    <message>
+        <source>segment_free entries left out because their memory still exists afterwards: {}</source>
+        <translation>因其显存之后仍存在而忽略的 segment_free 条目：{}</translation>
+    </message>
+    <message>
+        <source>segment_map entries left out because their memory is not mapped afterwards: {}</source>
+        <translation>因其显存之后未映射而忽略的 segment_map 条目：{}</translation>
+    </message>
+    <message>
+        <source>segment_unmap entries left out because their memory is still mapped afterwards: {}</source>
+        <translation>因其显存之后仍被映射而忽略的 segment_unmap 条目：{}</translation>
+    </message>
+    <message>
+        <source>segments left out with their blocks, because they are empty or overlap another segment: {}</source>
+        <translation>因为空或与其他段重叠而连同其块一起忽略的段：{}</translation>
+    </message>
+    <message>
+        <source>segments: matched = all</source>
+        <translation>段：匹配数 = 总数</translation>
+    </message>
+    <message>
+        <source>segments: sum of the pools = total</source>
+        <translation>段：各池之和 = 总数</translation>
+    </message>
+    <message>
+        <source>sliced projections are not supported; set pretraining_tp to 1</source>
+        <translation>不支持切片的投影；请将 pretraining_tp 设为 1</translation>
+    </message>
+    <message>
+        <source>state at the end: replay = recording</source>
+        <translation>结束时的状态：重放 = 录制</translation>
+    </message>
+    <message>
+        <source>steps: `phases` = `info`</source>
+        <translation>步：`phases` = `info`</translation>
+    </message>
+    <message>
+        <source>steps: `plan` = `phases`</source>
+        <translation>步：`plan` = `phases`</translation>
+    </message>
+    <message>
+        <source>the .trace can be written</source>
+        <translation>可以写入 .trace</translation>
+    </message>
+    <message>
+        <source>the CSV of `requests` can be read</source>
+        <translation>`requests` 的 CSV 可以读取</translation>
+    </message>
+    <message>
+        <source>the change {} cannot come at place {} of the order: {}. Choose another order with --order</source>
+        <translation>更改 {} 不能排在顺序的第 {} 位：{}。请用 --order 选择其他顺序</translation>
+    </message>
+    <message>
+        <source>the exported file has one device</source>
+        <translation>导出的文件有一个设备</translation>
+    </message>
+    <message>
+        <source>the file does not contain the allocator&apos;s settings; a replay with {} matches the recording in every decision</source>
+        <translation>文件不含分配器的设置；按 {}，每个决策都与录制一致</translation>
+    </message>
+    <message>
+        <source>the file has {} whose effects are unknown, because the kind is unknown or no block matches</source>
+        <translation>文件中有 {} 的影响未知，因为种类未知或没有匹配的块</translation>
+    </message>
+    <message>
+        <source>the model uses none of this memory ({}). In the recording, it may still be in use, or the device was not full</source>
+        <translation>模型中这段显存未被使用（{}）。在录制中，它可能仍在使用，或者设备未满</translation>
+    </message>
+    <message>
+        <source>the model uses none of this memory. The recorded allocator released it for another reason (garbage collection or a released pool)</source>
+        <translation>模型中这段显存未被使用。录制的分配器因其他原因释放了它（垃圾回收或释放的池）</translation>
+    </message>
+    <message>
+        <source>the pieces of each segment have no gaps between them</source>
+        <translation>每个段的各部分之间没有间隙</translation>
+    </message>
+    <message>
+        <source>this model family is supported only without an encoder</source>
+        <translation>此模型系列仅支持不带编码器的模型</translation>
+    </message>
+    <message>
+        <source>time of the phases &lt;= time of the step</source>
+        <translation>各阶段的时间 &lt;= 步的时间</translation>
+    </message>
+    <message>
+        <source>time: sum of the groups = total</source>
+        <translation>时间：各组之和 = 总数</translation>
+    </message>
+    <message>
+        <source>twice that of the {}</source>
+        <translation>{} 的两倍</translation>
+    </message>
+    <message>
+        <source>used on the device: sum of the parts = total</source>
+        <translation>设备上已使用：各部分之和 = 总数</translation>
+    </message>
+    <message>
+        <source>what-if with the recorded settings = recorded settings</source>
+        <translation>以录制的设置做假设 = 录制的设置</translation>
+    </message>
+    <message>
+        <source>with another large_segment_size_mb or roundup_power2_divisions, the model would request another size</source>
+        <translation>若 large_segment_size_mb 或 roundup_power2_divisions 不同，模型会请求另一大小</translation>
+    </message>
+    <message>
+        <source>{} % of the nominal size, like the other cards of this generation</source>
+        <translation>标称大小的 {} %，与同代其他显卡相同</translation>
+    </message>
+    <message>
+        <source>{} % of the nominal size, like the {}</source>
+        <translation>标称大小的 {} %，与 {} 相同</translation>
+    </message>
+    <message>
+        <source>{} = {} ({}): the publication does not state this value. It was computed from {} of {}, and is used for all other experiments</source>
+        <translation>{} = {}（{}）：论文未给出此值。它由 {}（{}）计算得出，并用于所有其他实验</translation>
+    </message>
+    <message>
+        <source>{} of the peak: `plan` = `peak`</source>
+        <translation>峰值的 {}：`plan` = `peak`</translation>
+    </message>
+    <message>
+        <source>{} of {} call sites differ (call sites are matched by {})</source>
+        <translation>{1} 个调用点中有 {0} 个不同（按{2}匹配）</translation>
+    </message>
+    <message>
+        <source>{} of {} call sites differs (call sites are matched by {})</source>
+        <translation>{1} 个调用点中有 {0} 个不同（按{2}匹配）</translation>
+    </message>
+    <message>
+        <source>{} take more than {} of host memory, which is all that is available{}</source>
+        <translation>{} 占用超过 {} 的主机内存，而可用的只有这么多{}</translation>
+    </message>
+    <message>
+        <source>{} take more than {} of host memory, which is the limit for a compressed file of {}{}</source>
+        <translation>{}占用的主机内存超过 {}，这是 {} 压缩文件的上限{}</translation>
+    </message>
+    <message>
+        <source>{} take more than {} of host memory, which is the limit for a file of {}{}</source>
+        <translation>{}占用的主机内存超过 {}，这是 {} 文件的上限{}</translation>
+    </message>
+    <message>
+        <source>{} take more than {} of host memory, which is the limit that was set{}</source>
+        <translation>{} 占用超过 {} 的主机内存，这是设置的上限{}</translation>
+    </message>
+    <message>
+        <source>{} when the most memory is unused: page reclaim = page fragmentation</source>
+        <translation>未使用显存最多时的 {}：reclaim 页 = fragmentation 页</translation>
+    </message>
+    <message>
+        <source>{}. A GPU is not needed for the backends plan and cpu</source>
+        <translation>{}。后端 plan 和 cpu 不需要 GPU</translation>
+    </message>
+    <message>
+        <source>{}: `info --outline` = `info`</source>
+        <translation>{}：`info --outline` = `info`</translation>
+    </message>
+    <message>
+        <source>{}: `peak` = `explain`</source>
+        <translation>{}：`peak` = `explain`</translation>
+    </message>
+    <message>
+        <source>{}: `plan` = `info`</source>
+        <translation>{}：`plan` = `info`</translation>
+    </message>
+    <message>
+        <source>{}: exported file = `info`</source>
+        <translation>{}：导出的文件 = `info`</translation>
+    </message>
+    <message>
+        <source>{}: first plan = second plan</source>
+        <translation>{}：第一次规划 = 第二次规划</translation>
+    </message>
+    <message>
+        <source>{}; the model takes a cached block at {:#x}, but the recorded allocator requested memory from the device. In the recording, this block was still in use, was reserved for larger requests (max_split_size_mb), or belonged to another pool</source>
+        <translation>{}；模型取用了 {:#x} 处的缓存块，但录制的分配器向设备请求了显存。在录制中，该块仍在使用、保留给更大的请求（max_split_size_mb），或属于另一个池</translation>
+    </message>
+    <message>
+        <source>{}; {}, although {} are free at the recorded address. A setting (max_split_size_mb) forbids their use</source>
+        <translation>{}；{}，尽管录制的地址处有 {} 空闲。某个设置（max_split_size_mb）禁止使用它</translation>
+    </message>
+    <message>
+        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the model&apos;s block may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
+        <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，模型选用的块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
+    </message>
+    <message>
+        <source>{}; {}. At the recorded address, the model has a free block of only {}. In the recording, the memory after that block must have been free too</source>
+        <translation>{}；{}。在录制的地址处，模型只有 {} 的空闲块。在录制中，该块之后的显存必定也是空闲的</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the model, the recorded address is in a block in use ({} at {:#x}). The recording may lack the free of this block or contain it too late, or the block may be shorter</source>
+        <translation>{}；{}。在模型中，录制的地址位于正在使用的块内（{}，{:#x}）。录制中可能缺少该块的释放，或释放记录过晚，或该块更短</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the model, the recorded address is in a segment of another stream or pool: {}</source>
+        <translation>{}；{}。在模型中，录制的地址位于另一个流或池的段中：{}</translation>
+    </message>
+    <message>
+        <source>{}; {}. The recorded block begins {} after the start of a free block of the model ({} at {:#x}). The recording may lack the block before it, or that block may be larger than recorded</source>
+        <translation>{}；{}。录制的块在模型的一个空闲块起点之后 {} 处开始（{}，{:#x}）。录制中可能缺少它之前的块，或者那个块比记录的更大</translation>
+    </message>
+    <message>
+        <source>{}; {}. The recorded block begins {} later in the same free block of the model. The recording may lack the block before it, or that block may be larger than recorded</source>
+        <translation>{}；{}。录制的块在模型的同一空闲块中靠后 {} 处开始。录制中可能缺少它之前的块，或者那个块比记录的更大</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -18463,10 +18455,6 @@ runs out of memory.</source>
         <translation>%1 个调用点，%2。</translation>
     </message>
     <message>
-        <source>%1 groups by %2, %3.</source>
-        <translation>%1 组（按%2），%3。</translation>
-    </message>
-    <message>
         <source>Group allocations by</source>
         <translation>分配的分组方式</translation>
     </message>
@@ -18483,10 +18471,6 @@ runs out of memory.</source>
         <translation>按同时存活的最大字节数</translation>
     </message>
     <message>
-        <source>%1 of %2 groups by %3, %4.</source>
-        <translation>%2 组中的 %1 组（按%3），%4。</translation>
-    </message>
-    <message>
         <source>of the whole trace; select a range to count only its allocations</source>
         <translation>整个跟踪的；选择一个区间即可只统计其中的分配</translation>
     </message>
@@ -18495,8 +18479,16 @@ runs out of memory.</source>
         <translation>%1 个调用点，%2。</translation>
     </message>
     <message>
-        <source>%1 group by %2, %3.</source>
-        <translation>%1 组（按%2），%3。</translation>
+        <source>%1 group (grouped by %2) %3.</source>
+        <translation>%1 个组（按%2分组），%3。</translation>
+    </message>
+    <message>
+        <source>%1 groups (grouped by %2) %3.</source>
+        <translation>%1 个组（按%2分组），%3。</translation>
+    </message>
+    <message>
+        <source>Showing %1 of %2 groups (grouped by %3) %4.</source>
+        <translation>显示 %2 个组中的 %1 个（按%3分组），%4。</translation>
     </message>
 </context>
 <context>
@@ -18504,6 +18496,10 @@ runs out of memory.</source>
     <message>
         <source>Type a command</source>
         <translation>输入命令</translation>
+    </message>
+    <message>
+        <source>No command matches.</source>
+        <translation>没有匹配的命令。</translation>
     </message>
 </context>
 <context>
@@ -19479,12 +19475,12 @@ Remedy: %2</source>
         <translation>改用于此</translation>
     </message>
     <message>
-        <source>%1 is a key of “%2”, which will lose it</source>
-        <translation>%1 是“%2”的按键，将被取走</translation>
+        <source>“%2” uses %1 now and will lose this key</source>
+        <translation>“%2”现在使用 %1，将失去此按键</translation>
     </message>
     <message>
-        <source>%1 is a key of the timeline, which will no longer receive it</source>
-        <translation>%1 是时间线的按键，时间线将不再收到它</translation>
+        <source>The timeline uses %1 now and will lose this key</source>
+        <translation>时间线现在使用 %1，将失去此按键</translation>
     </message>
 </context>
 <context>
@@ -21355,6 +21351,10 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>Writes a run.json, which “Open config.json” and `vramscope plan --config` can read</source>
         <translation>写出 run.json，可由“打开 config.json”和 `vramscope plan --config` 读取</translation>
+    </message>
+    <message>
+        <source>It is not a recording, and not a config.json, because it has no &quot;model_type&quot;</source>
+        <translation>它不是录制，也不是 config.json：其中没有“model_type”</translation>
     </message>
 </context>
 <context>
