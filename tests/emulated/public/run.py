@@ -9,7 +9,7 @@ versions). SOURCES contains a folder for each repository, at the commit in progr
 sets the PYTHONPATH of programs with that environment. Results are written after every program, and
 programs with results are not planned again. `--most 2` plans at most two toggles of each program for
 which a change by hand exists. `--toggles a,b` plans only these toggles, and `--fit` only runs the
-search; both add to the existing results. tests/results.py writes docs/results/programs.md from the
+search, for `--patience` seconds at most; both add to the existing results. tests/results.py writes docs/results/programs.md from the
 results."""
 import argparse
 import json
@@ -24,8 +24,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEVICE = "h100-sxm"
-PATIENCE_S = 60  # fit's default
-NOT_TRIED = ("max-split-size", "gc-threshold")  # these change reserved memory, not the allocated peak
+NOT_TRIED = ("max-split-size", "gc-threshold")  # planned only if --toggles names them: they rarely change the allocated peak
 BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")  # torch reads these when it is imported, before a plan's fork starts
 
 
@@ -152,7 +151,7 @@ class Runner:
     def toggles_of(self, reports):
         names = []
         for one in reports:
-            if one["state"] != "applies" or one["name"] in NOT_TRIED:
+            if one["state"] != "applies" or one["name"] in NOT_TRIED and one["name"] not in (self.options.toggles or []):
                 continue
             for value in one["proposals"][-1:] if one["name"] == "micro-batch" else one["proposals"]:
                 names.append(one["name"] if value is None else "%s=%s" % (one["name"], value))
@@ -183,7 +182,7 @@ class Runner:
         return row
 
     def fit(self, budget):
-        answer = self.vramscope_says("fit", "--json", "--budget", budget, "--patience", str(PATIENCE_S), *self.command())
+        answer = self.vramscope_says("fit", "--json", "--budget", budget, "--patience", str(self.options.patience), *self.command())
         return {"budget": budget, "seconds": round(answer["took"], 1), "plans": answer.get("plans"), "start": answer.get("start", {}).get("needed"),
                 "proposals": [{"toggles": [one["name"] + ("=" + one["value"] if one["value"] else "") for one in row["toggles"]],
                                "needed": row["needed"], "fits": row["fits"], "changes": row["changes"]} for row in answer.get("proposals", [])]}
@@ -200,6 +199,7 @@ def main():
     parser.add_argument("--most", type=int)
     parser.add_argument("--toggles", type=lambda text: text.split(","))
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--patience", type=int, default=60, metavar="SECONDS", help="time limit of a search; default: that of fit")
     options = parser.parse_args()
     runner = Runner(options)
     results = json.loads(options.results.read_text(encoding="utf-8")) if options.results and options.results.is_file() else {}
