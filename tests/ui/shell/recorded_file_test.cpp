@@ -191,7 +191,10 @@ TEST_F(RecordedFileTest, SupersededPreviewDoesNotBlockLaterOnes) {
 // Regression test: the status bar said "Computing memory use" until the next message.
 TEST_F(RecordedFileTest, StatusReturnsAfterASlowComputation) {
   QSemaphore opening, go_on;
-  const TracePtr trace = testing::MakeRecordedTrace({.steps = 1});
+  // A trace of at least 20,000 events is processed in the background.
+  const TracePtr trace =
+      testing::MakeRecordedTrace({.steps = 16, .layers = 500, .out_of_memory = false});
+  ASSERT_GE(trace->events.size(), 20'000u);
   Open([&](const std::string&, const importers::OpenOptions&) -> absl::StatusOr<TracePtr> {
     opening.release();
     go_on.acquire();
