@@ -591,8 +591,8 @@ class MainWindow : public QMainWindow {
   QDockWidget* tables_dock_ = nullptr;
   DockLayout layout_;
   QLabel* status_ = nullptr;
-  QString said_;                 // the last text of Say()
-  bool computing_said_ = false;  // status_ shows that memory use is computed, instead of said_
+  QString message_;               // the last text of Say()
+  bool computing_shown_ = false;  // status_ shows that memory use is computed, instead of message_
   QProgressBar* progress_ = nullptr;
   QToolButton* cancel_ = nullptr;
   bool showing_state_ = false;  // the shown document is a snapshot without history

@@ -548,7 +548,7 @@ void MainWindow::RangeSelected(qint64 begin_ns, qint64 end_ns) {
 }
 
 void MainWindow::Say(const QString& text) {
-  said_ = text;
+  message_ = text;
   status_->setText(text);
   log_->appendPlainText(QStringLiteral("%1  %2").arg(
       QTime::currentTime().toString(QStringLiteral("hh:mm:ss.zzz")), text));

@@ -241,10 +241,10 @@ void MainWindow::ShowProgress() {
     if (since_digest_.elapsed() < kBarMs) return;
     show(-1);
     status_->setText(tr("Computing memory use … · Ctrl+. cancels"));
-    computing_said_ = true;
+    computing_shown_ = true;
     return;
   }
-  if (std::exchange(computing_said_, false)) status_->setText(said_);
+  if (std::exchange(computing_shown_, false)) status_->setText(message_);
   if (writing_.empty()) {
     write_poll_.stop();
     progress_->hide();
