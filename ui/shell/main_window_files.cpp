@@ -3,15 +3,16 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QPlainTextEdit>
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "profiler/base/i18n.h"
 #include "profiler/importers/importer.h"
 #include "profiler/importers/open.h"
 #include "profiler/program/verdict.h"
+#include "profiler/run/configuration_kind.h"
 #include "profiler/run/device_file.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
@@ -50,24 +51,15 @@ bool IsCompressed(const QString& path) {
          path.endsWith(QLatin1String(".zst"), Qt::CaseInsensitive);
 }
 
-// Returns whether a `.json` is a model's or run's configuration, not a recording.
-bool IsConfiguration(const QString& path) {
-  if (!path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) return false;
+// Returns the text of a `.json` file with a configuration; nullopt if the file is a recording, or
+// is too large or unreadable.
+std::optional<std::string> ConfigurationText(const QString& path) {
+  if (!path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) return std::nullopt;
   QFile file(path);
-  if (file.size() > kMaxJson || !file.open(QIODevice::ReadOnly)) return false;
-  const std::string text = file.readAll().toStdString();
-  return importers::FindImporter(text) == nullptr;
-}
-
-// Returns true if a file has keys of a device file, but none of a model's or run's configuration.
-bool IsDevice(const QString& path) {
-  QFile file(path);
-  if (file.size() > static_cast<qint64>(run::kMaxDeviceFile) || !file.open(QIODevice::ReadOnly))
-    return false;
-  const QJsonObject object = QJsonDocument::fromJson(file.readAll()).object();
-  const auto has = [&](const char* key) { return object.contains(QLatin1String(key)); };
-  return (has("multiprocessors") || has("compute_capability") || has("like")) &&
-         !has("model_type") && !has("architectures") && !has("model");
+  if (file.size() > kMaxJson || !file.open(QIODevice::ReadOnly)) return std::nullopt;
+  std::string text = file.readAll().toStdString();
+  if (importers::FindImporter(text) != nullptr) return std::nullopt;
+  return text;
 }
 
 // Returns a text that changes whenever the file is written again.
@@ -115,17 +107,21 @@ void MainWindow::openFiles(const QStringList& paths) {
 void MainWindow::openFile(const QString& path) { openFiles({path}); }
 
 void MainWindow::OpenOne(const QString& path) {
-  if (IsConfiguration(path)) {
-    if (IsDevice(path)) return openDeviceFile(path);
-    openModelConfig(path);
-    return;
-  }
+  if (const auto text = ConfigurationText(path)) return OpenConfiguration(path, *text);
   if (IsScript(path)) {
     to_open_.clear();
     openProgram(path);
     return;
   }
   StartLoading(path, {});
+}
+
+void MainWindow::OpenConfiguration(const QString& path, const std::string& text) {
+  if (run::KindOfConfiguration(text) == run::ConfigurationKind::kDevice) {
+    openDeviceFile(path);
+  } else {
+    openModelConfig(path);
+  }
 }
 
 // Returns the document that shows this part of the file, or null if none does or the file changed.
@@ -316,11 +312,9 @@ void MainWindow::compareWith(const QString& path) {
     openFile(path);
     return;
   }
-  if (IsConfiguration(path)) {
+  if (const auto text = ConfigurationText(path)) {
     PinBaseline();
-    if (IsDevice(path)) return openDeviceFile(path);
-    openModelConfig(path);
-    return;
+    return OpenConfiguration(path, *text);
   }
   banner_->clear(QStringLiteral("compare-failed"));
   if (const Document* there = OpenAlready(path, {});
@@ -456,17 +450,8 @@ void MainWindow::openModelConfig(const QString& path) {
     return;
   }
   const QByteArray bytes = file.readAll();
-  const QJsonObject object = QJsonDocument::fromJson(bytes).object();
-  // A file with keys of a run is a run.json, unless it has the "model_type" or "architectures" of a
-  // Hugging Face config.
-  const bool is_run =
-      !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
-      !object.contains(QLatin1String("architectures")) &&
-      (object.contains(QLatin1String("model")) || object.contains(QLatin1String("batch")) ||
-       object.contains(QLatin1String("precision")));
-  const auto has = [&](const char* key) { return object.contains(QLatin1String(key)); };
-  if (!is_run && !object.isEmpty() && !has("model_type") && !has("architectures") &&
-      !has("hidden_size") && !has("n_embd")) {
+  const run::ConfigurationKind kind = run::KindOfConfiguration(bytes.toStdString());
+  if (kind == run::ConfigurationKind::kUnknown || kind == run::ConfigurationKind::kDevice) {
     refuse(tr("It is not a recording, and not a config.json, because it has no \"model_type\""));
     return;
   }
@@ -475,7 +460,7 @@ void MainWindow::openModelConfig(const QString& path) {
   if (name == QLatin1String("config") && !info.dir().dirName().isEmpty())
     name = info.dir().dirName();
   run::RunConfigBuilder builder(doc().config);
-  const absl::Status status = is_run
+  const absl::Status status = kind == run::ConfigurationKind::kRun
                                   ? builder.SetRunJson(bytes.toStdString())
                                   : builder.SetModelConfig(name.toStdString(), bytes.toStdString());
   if (!status.ok()) {
