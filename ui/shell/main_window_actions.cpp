@@ -90,8 +90,8 @@ void MainWindow::AddFileActions() {
        .text = tr("Plan or record a Python program …"),
        .shortcuts = Keys({"Ctrl+G"}),
        .run = [this] { openProgram(); },
-       .tip = tr("Opens the settings for your own train.py, which can run on an emulated GPU, on "
-                 "this computer or on another one"),
+       .tip = tr("Opens the settings for your own train.py. The program can run on an emulated "
+                 "GPU, on this computer or on another computer"),
        .words = {tr("ssh"), tr("host"), tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",
                 .menu = menu,
@@ -121,7 +121,7 @@ void MainWindow::AddFileActions() {
                 .text = tr("Export image …"),
                 .run = [this] { ExportImageDialog(); },
                 .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-                .tip = tr("The timeline as shown, as PNG, SVG or PDF"),
+                .tip = tr("Exports the timeline as it is shown, to PNG, SVG or PDF"),
                 .why_not = tr("A snapshot without a history has no timeline"),
                 .words = {tr("png"), tr("pdf"), tr("svg"), tr("image"), tr("screenshot")}});
   recent_.addActions(menu, [this](const QString& path) { openFile(path); });
@@ -150,16 +150,16 @@ void MainWindow::AddEditActions() {
                 .shortcuts = Keys({"Ctrl+Shift+Z", "Ctrl+Y"}),
                 .run = [this] { redo(); },
                 .enabled = [this] { return CanRedo(); }});
-  actions_.Add(
-      {.id = "edit.copy-table",
-       .menu = menu,
-       .text = tr("Copy table rows"),
-       .run =
-           [this] {
-             if (const TableView* table = TableInFront()) table->copySelection();
-           },
-       .tip = tr("The selected rows of the current table, or all, as TSV (Ctrl+C in a table)"),
-       .separator_before = true});
+  actions_.Add({.id = "edit.copy-table",
+                .menu = menu,
+                .text = tr("Copy table rows"),
+                .run =
+                    [this] {
+                      if (const TableView* table = TableInFront()) table->copySelection();
+                    },
+                .tip = tr("Copies the selected rows of the current table as TSV, or all rows if "
+                          "none is selected (Ctrl+C in a table)"),
+                .separator_before = true});
   actions_.Add({.id = "edit.copy-csv",
                 .menu = menu,
                 .text = tr("Copy table rows as CSV"),
@@ -167,7 +167,7 @@ void MainWindow::AddEditActions() {
                     [this] {
                       if (const TableView* table = TableInFront()) table->copyAsCsv();
                     },
-                .tip = tr("With exact numbers (Ctrl+Shift+C in a table)")});
+                .tip = tr("Copies the rows with exact numbers (Ctrl+Shift+C in a table)")});
   actions_.Add({.id = "edit.copy-markdown",
                 .menu = menu,
                 .text = tr("Copy table rows as Markdown"),
@@ -175,7 +175,7 @@ void MainWindow::AddEditActions() {
                     [this] {
                       if (const TableView* table = TableInFront()) table->copyAsMarkdown();
                     },
-                .tip = tr("As a GitHub table")});
+                .tip = tr("Copies the rows as a GitHub Markdown table")});
   AddFindActions();
   AddNoteActions();
   AddMeasureActions();
@@ -248,7 +248,7 @@ void MainWindow::AddViewActions() {
                 .text = tr("Reset all tracks"),
                 .run = [this] { timeline_->resetLanes(); },
                 .enabled = [this] { return !timeline_->laneSettings().isEmpty(); },
-                .tip = tr("Undo all folding, pinning, hiding, moving and resizing"),
+                .tip = tr("Undoes all folding, pinning, hiding, moving and resizing of tracks"),
                 .words = {tr("reset"), tr("order"), tr("tracks")}});
   const auto panel = [&](const char* id, const QString& text, const char* key, QDockWidget* dock,
                          bool separator) {
@@ -277,7 +277,7 @@ void MainWindow::AddViewActions() {
        .run = [this] { NextDevice(); },
        .enabled =
            [this] { return session().shown() != nullptr && session().shown()->whole != nullptr; },
-       .tip = tr("A recording of several GPUs is shown one GPU at a time"),
+       .tip = tr("The window shows one GPU of a recording at a time"),
        .words = {tr("device"), tr("cuda")}});
   const auto theme = [&](ThemeChoice choice, const QString& text, bool separator) {
     actions_.Add({.id = QStringLiteral("view.theme.") + ThemeName(choice),
@@ -330,19 +330,19 @@ void MainWindow::AddRunActions() {
                              (!runner_->busy() && program::CommandOf(program_->request()).ok());
                     },
                 .tip = tr("Run the configuration on the left again")});
-  actions_.Add(
-      {.id = "run.card",
-       .menu = menu,
-       .text = tr("Run on this computer's GPU"),
-       .shortcuts = Keys({"Ctrl+Shift+R"}),
-       .run = [this] { runOnGpu(); },
-       .enabled =
-           [this] {
-             return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
-                    !finding_gpu_libraries_.busy() && gpu_worker_ == nullptr;
-           },
-       .tip = tr("Runs and measures these steps on the GPU, and compares the plan with the run"),
-       .words = {tr("cuda"), tr("card"), tr("measure")}});
+  actions_.Add({.id = "run.card",
+                .menu = menu,
+                .text = tr("Run on this computer's GPU"),
+                .shortcuts = Keys({"Ctrl+Shift+R"}),
+                .run = [this] { runOnGpu(); },
+                .enabled =
+                    [this] {
+                      return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
+                             !finding_gpu_libraries_.busy() && gpu_worker_ == nullptr;
+                    },
+                .tip = tr("Runs the steps of this configuration on the GPU, measures them, and "
+                          "compares the plan with the run"),
+                .words = {tr("cuda"), tr("card"), tr("measure")}});
   actions_.Add({.id = "run.cancel",
                 .menu = menu,
                 .text = tr("Cancel"),
@@ -358,7 +358,7 @@ void MainWindow::AddRunActions() {
        .run = [this] { showProgram(); },
        .enabled =
            [this] { return program_id_ != doc().id() && documents_.Find(program_id_) != nullptr; },
-       .tip = tr("Shows the program that runs in the background, or that has ended there"),
+       .tip = tr("Shows the program that is running or has ended in the background"),
        .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.setup",
                 .menu = menu,
@@ -399,18 +399,19 @@ void MainWindow::AddRunActions() {
                       MakeItFit();
                     },
                 .enabled = [this] { return CanStudy(fit_pages_); },
-                .tip = tr("Plan combinations of techniques until the run fits its device"),
+                .tip = tr("Plans combinations of techniques until the run fits into the GPU"),
                 .words = {tr("budget"), tr("out of memory")}});
-  actions_.Add({.id = "run.waterfall",
-                .menu = menu,
-                .text = tr("Waterfall"),
-                .run =
-                    [this] {
-                      openPage(QStringLiteral("waterfall"));
-                      DrawWaterfall();
-                    },
-                .enabled = [this] { return CanStudy(waterfall_pages_); },
-                .tip = tr("What each technique changes, from the model's defaults to this run")});
+  actions_.Add(
+      {.id = "run.waterfall",
+       .menu = menu,
+       .text = tr("Waterfall"),
+       .run =
+           [this] {
+             openPage(QStringLiteral("waterfall"));
+             DrawWaterfall();
+           },
+       .enabled = [this] { return CanStudy(waterfall_pages_); },
+       .tip = tr("Shows what each technique changes, from the model's defaults to this run")});
   actions_.Add({.id = "run.vary",
                 .menu = menu,
                 .text = tr("Vary an argument of your program"),
@@ -436,7 +437,7 @@ void MainWindow::AddRunActions() {
                 .shortcuts = Keys({"Ctrl+B"}),
                 .run = [this] { PinBaseline(); },
                 .enabled = [this] { return session().shown() != nullptr; },
-                .tip = tr("Later runs are drawn over this one and compared with it"),
+                .tip = tr("Draws later runs over this run and compares them with this run"),
                 .separator_before = true});
   actions_.Add({.id = "run.unpin",
                 .menu = menu,

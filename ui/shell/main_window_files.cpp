@@ -77,18 +77,19 @@ bool IsScript(const QString& path) {
 QString NextStep(const absl::Status& status) {
   if (importers::IsRefused(status))
     return QObject::tr(
-        "Nothing in the file was executed. PyTorch does not write such files: do not load it "
-        "with Python.");
+        "Nothing in the file was executed. PyTorch does not write files like this one. Do not load "
+        "the file with Python.");
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
-      return QObject::tr("Was the file moved? Look for it with Ctrl+O.");
+      return QObject::tr("Check whether the file was moved. Press Ctrl+O to look for the file.");
     case absl::StatusCode::kPermissionDenied:
-      return QObject::tr("Ask its owner for permission to read it, or open a copy.");
+      return QObject::tr(
+          "Ask the owner of the file for read permission, or open a copy of the file.");
     case absl::StatusCode::kResourceExhausted:
       return QObject::tr("You can open a part of the file: one device, entry range or time range.");
     case absl::StatusCode::kDataLoss:
       return QObject::tr(
-          "Copy or record the file again: even the part before the damage cannot be shown.");
+          "Even the part before the damage cannot be shown. Copy or record the file again.");
     default:
       return QObject::tr(
           "Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, "
@@ -256,14 +257,15 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
     // Offer to open a part only if memory ran out. For a damaged file, that would not help, because
     // the file is shown up to the damage anyway.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
-    banner_->show({.kind = "open-failed",
-                   .title = tr("%1 could not be opened").arg(name),
-                   .text = tr("%1. %2%3")
-                               .arg(Text(status), NextStep(status),
-                                    session().shown() != nullptr ? tr(" The current view stays.")
-                                                                 : QString()),
-                   .action = part ? tr("Open a part …") : QString(),
-                   .run = [this, path] { OpenPartOf(path); }});
+    banner_->show(
+        {.kind = "open-failed",
+         .title = tr("%1 could not be opened").arg(name),
+         .text = tr("%1. %2%3")
+                     .arg(Text(status), NextStep(status),
+                          session().shown() != nullptr ? tr(" The current view is unchanged.")
+                                                       : QString()),
+         .action = part ? tr("Open a part …") : QString(),
+         .run = [this, path] { OpenPartOf(path); }});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
     ShowFailed(tr("The file could not be opened"), Text(status),
                tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
@@ -383,7 +385,7 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   // Begin with the reason why the trace ends.
   const qsizetype end = lines.indexOf(QString::fromStdString(i18n::Shown(trace.end_message)));
   if (!trace.complete && end > 0) lines.move(end, 0);
-  if (lines.front().isEmpty()) lines.front() = tr("the file does not say why it ends");
+  if (lines.front().isEmpty()) lines.front() = tr("the file does not record why the trace ends");
   lines.front()[0] = lines.front()[0].toUpper();
   const bool ran_out = std::ranges::any_of(trace.other_events.event, [&](trace::EventIndex e) {
     return trace.events.kind[e] == trace::EventKind::kOutOfMemory;
@@ -398,8 +400,9 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
                  .tone = Banner::Tone::kWarning,
                  .title = trace.complete ? tr("%1 opened with warnings").arg(name)
                                          : tr("%1 is incomplete").arg(name),
-                 .text = trace.complete ? text + QLatin1Char('.')
-                                        : tr("%1. Everything before that is shown.").arg(text),
+                 .text = trace.complete
+                             ? text + QLatin1Char('.')
+                             : tr("%1. The window shows everything before that point.").arg(text),
                  .action = ran_out ? tr("See what would help") : QString(),
                  .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
 }
@@ -409,9 +412,9 @@ void MainWindow::openDeviceFile(const QString& path) {
       run::DeviceTextOf(QFileInfo(path).absoluteFilePath().toStdString());
   if (!device.ok()) {
     banner_->show({.kind = "bad-device",
-                   .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. The current view stays.").arg(Text(device.status()))});
-    Say(tr("Not used: %1").arg(path));
+                   .title = tr("%1 could not be loaded").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1. The current view is unchanged.").arg(Text(device.status()))});
+    Say(tr("Not loaded: %1").arg(path));
     Q_EMIT failed(Text(device.status()));
     return;
   }
@@ -435,9 +438,9 @@ void MainWindow::chooseDevice() {
 void MainWindow::openModelConfig(const QString& path) {
   const auto refuse = [&](const QString& why) {
     banner_->show({.kind = "bad-config",
-                   .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. The current view stays.").arg(why)});
-    Say(tr("Not used: %1").arg(path));
+                   .title = tr("%1 could not be loaded").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1. The current view is unchanged.").arg(why)});
+    Say(tr("Not loaded: %1").arg(path));
     Q_EMIT failed(why);
   };
   QFile file(path);
@@ -446,13 +449,16 @@ void MainWindow::openModelConfig(const QString& path) {
     return;
   }
   if (file.size() > kMaxJson) {
-    refuse(tr("It has %1 bytes, but a config.json has only a few thousand").arg(file.size()));
+    refuse(tr("The file has %1 bytes, but a config.json has only a few thousand bytes")
+               .arg(file.size()));
     return;
   }
   const QByteArray bytes = file.readAll();
   const run::ConfigurationKind kind = run::KindOfConfiguration(bytes.toStdString());
   if (kind == run::ConfigurationKind::kUnknown || kind == run::ConfigurationKind::kDevice) {
-    refuse(tr("It is not a recording, and not a config.json, because it has no \"model_type\""));
+    refuse(
+        tr("The file is not a recording. It is not a config.json either, because it has no "
+           "\"model_type\""));
     return;
   }
   const QFileInfo info(path);

@@ -26,8 +26,8 @@ void MainWindow::AddMeasureActions() {
                   .shortcuts = {QKeySequence(QString::fromLatin1(key))},
                   .run = [this, mark] { SetMark(mark); },
                   .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-                  .tip = tr("At the cursor, or at the selection if there is no cursor. Marks A and "
-                            "B together select a range"),
+                  .tip = tr("Sets the mark at the cursor, or at the selection if there is no "
+                            "cursor. Marks A and B together select a range"),
                   .why_not = tr("A snapshot without a history has no timeline"),
                   .separator_before = mark == 0,
                   .words = {tr("measure"), tr("range")}});

@@ -91,12 +91,13 @@ void MainWindow::BuildSession() {
   const auto count = static_cast<int>(names.size());
   QString list = names.mid(0, kNamed).join(QStringLiteral(", "));
   if (count > kNamed) list += tr(" and %1 more").arg(count - kNamed);
-  banner_->show({.kind = "restore",
-                 .tone = Banner::Tone::kWarning,
-                 .title = tr("The window was not closed properly last time"),
-                 .text = tr("These were open: %1. Document > Restore also reopens them.").arg(list),
-                 .action = tr("Restore"),
-                 .run = [this] { restoreDocuments(); }});
+  banner_->show(
+      {.kind = "restore",
+       .tone = Banner::Tone::kWarning,
+       .title = tr("The window was not closed properly last time"),
+       .text = tr("These documents were open: %1. Document > Restore also reopens them.").arg(list),
+       .action = tr("Restore"),
+       .run = [this] { restoreDocuments(); }});
 }
 
 bool MainWindow::RestoresAlways() const {
@@ -214,7 +215,7 @@ void MainWindow::saveSettings(const QString& path) {
   } else {
     banner_->show({.kind = "save-failed",
                    .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. Choose another place.").arg(file.errorString())});
+                   .text = tr("%1. Choose another location.").arg(file.errorString())});
     Q_EMIT failed(file.errorString());
   }
   Q_EMIT fileDone(path, good);

@@ -107,8 +107,8 @@ void SetupPanel::ShowIdle() {
   title_->setWrappedText(missing_.samples ? tr("Sample runs") : missing_.why);
   QString text;
   if (missing_.samples)
-    text = tr("%1. The runs shown here were planned in advance. Only toggles that lead to another "
-              "of these runs can be switched.")
+    text = tr("%1. The runs shown here were planned in advance. You can switch a toggle only if "
+              "the result is another of these runs.")
                .arg(missing_.why);
   if (missing_.can_download)
     text += (text.isEmpty() ? QString() : QStringLiteral(" ")) +

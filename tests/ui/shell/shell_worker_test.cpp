@@ -102,7 +102,7 @@ TEST_F(ShellWorkerTest, ReportsHowMuchMemoryIsMissing) {
   // Reserved and allocated bytes have their peaks at different times, so both are stated.
   EXPECT_THAT(Banner("text").toStdString(),
               ::testing::AllOf(::testing::HasSubstr("reserves up to"),
-                               ::testing::HasSubstr("allocated peak is in")));
+                               ::testing::HasSubstr("Allocated memory peaks in phase")));
   EXPECT_THAT(State()["chips"].toObject()["fits"].toString().toStdString(),
               ::testing::HasSubstr("too much"));
 }

@@ -90,7 +90,7 @@ class BlocksLane : public Lane {
           "each rectangle is one allocation; addresses are packed because segments are not "
           "recorded");
     if (s.addresses.end > 0) {
-      about = i18n::Format("shows {} of {} of address space; double-click the title to show all",
+      about = i18n::Format("{} of {} address space shown; double-click the title to show all",
                            FormatBytes(s.address_end() - s.address_begin()),
                            FormatBytes(s.data->address_axis().size()));
     }
