@@ -21,7 +21,7 @@ ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
   at_cursor_->setObjectName(QStringLiteral("reclaimAtCursor"));
   connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.shownEvent()); });
   QToolButton* most = QuietButton(
-      tr("Most unused"), tr("Compute for the time with the most memory reserved but unused"));
+      tr("Most unused"), tr("Compute for the time at which the most reserved memory is unused"));
   connect(most, &QToolButton::clicked, this, [this] { Compute(MostUnusedOfRange()); });
   head_line_->addWidget(most);
   head_line_->addWidget(at_cursor_);
