@@ -16,8 +16,9 @@ namespace vramscope::ui {
 ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("reclaimPage"));
-  at_cursor_ = QuietButton(tr("At the cursor"),
-                           tr("Compute for the time under the cursor, or else for the peak"));
+  at_cursor_ = QuietButton(
+      tr("At the cursor"),
+      tr("Compute for the time under the cursor, or for the peak if there is no cursor"));
   at_cursor_->setObjectName(QStringLiteral("reclaimAtCursor"));
   connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.shownEvent()); });
   QToolButton* most = QuietButton(
