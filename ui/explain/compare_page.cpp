@@ -107,11 +107,11 @@ void ComparePage::Refresh(int changes) {
   if (!any) {
     jobs_.cancel();
     Clear();
-    Head(itself ? tr("This is the baseline itself, or a plan with the same settings. Change a "
-                     "technique, or open another file, to compare with it.")
-                : tr("Nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on "
-                     "the right half of the window), or pin this one as the baseline (Ctrl+B) and "
-                     "open or plan another."));
+    Head(itself ? tr("This is the baseline itself, or a plan with the same settings. To compare "
+                     "with the baseline, change a technique or open another file.")
+                : tr("There is nothing to compare with yet. Open a second recording (Ctrl+D, or "
+                     "drop it on the right half of the window). Or pin this run as the baseline "
+                     "(Ctrl+B), then open or plan another run."));
     return;
   }
   Compute();

@@ -184,7 +184,7 @@ void ExplainPage::UpdateStale() {
     jobs_.cancel();
     Head(context_.opening ? tr("This page needs the whole file, which is still loading.")
          : context_.digest != nullptr
-             ? tr("This trace contains no memory events. Run or record it again.")
+             ? tr("This trace contains no memory events. Plan or record the run again.")
              : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));
     Clear();
     return;

@@ -55,7 +55,7 @@ Table FindingTable(const std::vector<explain::Finding>& findings) {
       {i18n::Text("Bytes"), true, 96},
       {i18n::Text("Finding"), false, 460},
       {i18n::Text("Where"), false, 160, false,
-       i18n::Text("the source line or module that allocated most of it")},
+       i18n::Text("the source line or module that allocated most of the bytes")},
       {i18n::Text("Remedy"), false, 340, false, i18n::Text("the change to make in the program")},
       {i18n::Text("Toggle"), false, 100, false,
        i18n::Text("tries the remedy without editing the program: vramscope plan --toggle NAME -- "
@@ -102,11 +102,12 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   }
   if (!f.sizes_are_of_blocks) {
     facts.push_back({i18n::Text("rounding"), f.rounding,
-                     i18n::Text("part of allocated: sizes are rounded up to a multiple of 512 "
-                                "bytes, or as the settings require")});
+                     i18n::Text("part of the allocated memory: sizes are rounded up to a multiple "
+                                "of 512 bytes, or as the settings require")});
     facts.push_back(
         {i18n::Text("unsplit tails"), f.tails,
-         i18n::Text("part of allocated: remainders that are too small to be split off")});
+         i18n::Text(
+             "part of the allocated memory: remainders that are too small to be split off")});
   }
   if (f.pending > 0)
     facts.push_back({i18n::Text("pending frees"), f.pending,
@@ -152,17 +153,18 @@ Table PinnedTable(const Fragmentation& f) {
 
 Table RemedyTable(const explain::Reclaim& reclaim) {
   Table table;
-  table.columns = {{i18n::Text("What"), false, 280},
-                   {i18n::Text("Reserved then"), true, 110},
-                   {i18n::Text("Difference"), true, 110, false,
-                    i18n::Text("at that time, compared with the replay of recorded settings")},
-                   {i18n::Text("Peak reserved"), true, 110},
-                   {i18n::Text("At the peak"), true, 110, false,
-                    i18n::Text("difference of peak reserved memory over the whole trace")},
-                   {"cudaMalloc", true, 104},
-                   {"cudaFree", true, 80},
-                   {i18n::Text("Retries"), true, 70},
-                   {i18n::Text("Out of memory"), true, 110}};
+  table.columns = {
+      {i18n::Text("What"), false, 280},
+      {i18n::Text("Reserved then"), true, 110},
+      {i18n::Text("Difference"), true, 110, false,
+       i18n::Text("at that time, compared with the replay under the recorded settings")},
+      {i18n::Text("Peak reserved"), true, 110},
+      {i18n::Text("At the peak"), true, 110, false,
+       i18n::Text("difference in peak reserved memory over the whole trace")},
+      {"cudaMalloc", true, 104},
+      {"cudaFree", true, 80},
+      {i18n::Text("Retries"), true, 70},
+      {i18n::Text("Out of memory"), true, 110}};
   const auto add = [&](const explain::Remedy& r, bool reference) {
     Row row;
     row.marked = reference;
@@ -247,7 +249,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
       {std::move(title), false, 380, false,
        by == SiteBy::kCallSite ? i18n::Text("the program's stack frame and the operator") : ""},
       {i18n::Text("Category"), false, 142, false, i18n::Text("the category of most of its bytes")},
-      {i18n::Text("Held"), true, 120, false,
+      {i18n::Text("Bytes × time"), true, 120, false,
        i18n::Text("bytes multiplied by the time for which they were allocated")},
       {i18n::Text("Count"), true, 80, false, i18n::Text("allocations")},
       {i18n::Text("Total bytes"), true, 110, false,
@@ -257,7 +259,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
       {i18n::Text("Largest"), true, 100, false, i18n::Text("block")},
       {i18n::Text("Mean lifetime"), true, 90},
       {i18n::Text("Longest"), true, 90, false, i18n::Text("the longest lifetime of a block")},
-      {i18n::Text("Alive at the end"), true, 120, false,
+      {i18n::Text("Live at the end"), true, 120, false,
        i18n::Text("live at the end of the trace or of the selected range")}};
   std::vector<uint32_t> example(sites.sites.size(), trace::AllocationId::kNoneValue);
   const auto& bytes = trace.allocations.bytes_rounded;
@@ -320,12 +322,13 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
   table.columns = {
       {i18n::Text("Call site"), false, 380},
       {i18n::Text("Category"), false, 142},
-      {i18n::Text("A step"), true, 100, false, i18n::Text("bytes that every step leaves behind")},
+      {i18n::Text("Per step"), true, 100, false,
+       i18n::Text("bytes that each step leaves allocated")},
       {i18n::Text("Live at the end"), true, 120, false,
        i18n::Text("bytes live when the last step ends")},
       {i18n::Text("Blocks"), true, 80, false, i18n::Text("live when the last step ends")},
-      {i18n::Text("Sure"), true, 60, false,
-       i18n::Text("the share of steps that left bytes behind")},
+      {i18n::Text("Confidence"), true, 90, false,
+       i18n::Text("rises with the share and the number of steps that leave bytes allocated")},
       {i18n::Text("By step"), false, 180, false,
        i18n::Text("allocated in each step and live at the end")}};
   const auto blocks = BlocksOf(sites);
@@ -369,10 +372,11 @@ std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   add(i18n::Text("in holes"), o.holes);
   add(i18n::Text("largest hole"), o.largest_hole);
   add(i18n::Text("missing"), o.missing);
-  facts.push_back({i18n::Text("caused by fragmentation"),
-                   o.fragmented
-                       ? i18n::Text("yes: the free memory would have sufficed if contiguous")
-                       : i18n::Text("no")});
+  facts.push_back(
+      {i18n::Text("caused by fragmentation"),
+       o.fragmented
+           ? i18n::Text("yes: the free memory would have sufficed if it had been contiguous")
+           : i18n::Text("no")});
   return facts;
 }
 
@@ -435,10 +439,11 @@ const std::vector<ConfKey>& ConfKeys() {
       {"garbage_collection_threshold:0.8",
        TEXT_MARK("free old cached segments when more than this fraction of the memory is used")},
       {"roundup_power2_divisions:8", TEXT_MARK("round sizes up, so that blocks are reused")},
-      {"large_segment_size_mb:64", TEXT_MARK("size of the segments that large blocks share")},
+      {"large_segment_size_mb:64", TEXT_MARK("size of a segment that several large blocks share")},
       {"max_non_split_rounding_mb:64",
        TEXT_MARK("how far an unsplit block may exceed the request")},
-      {"per_process_memory_fraction:0.8", TEXT_MARK("limit memory as on a smaller device")},
+      {"per_process_memory_fraction:0.8",
+       TEXT_MARK("use at most this fraction of the device's memory")},
   };
   return keys;
 }

@@ -32,7 +32,7 @@ void FindingsPage::Refresh(int changes) {
   table_->setTable({});
   if (context_.digest->state()) {
     jobs_.cancel();
-    Head(tr("Findings need a history; this file contains only a snapshot."));
+    Head(tr("Findings need a history. This file contains only a snapshot without history."));
     return;
   }
   Head(tr("Evaluating %1 rules …").arg(explain::FindingRuleCount()));

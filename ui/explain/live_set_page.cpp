@@ -65,10 +65,10 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   expression_->setObjectName(QStringLiteral("liveExpression"));
   expression_->setPlaceholderText(QStringLiteral("module:*, category"));
   expression_->setToolTip(
-      tr("Up to %1 of category, module, op, stack, phase, file, size, age and annotation, "
-         "separated "
-         "by commas. module:2 is the first two components of a module's path, module:* puts equal "
-         "layers together, file:2 is the last two components of a path, stack:3 adds two callers.")
+      tr("Up to %1 of these keys, separated by commas: category, module, op, stack, phase, file, "
+         "size, age, annotation.\nmodule:2: the first two components of a module's path\nmodule:*: "
+         "equal layers together\nfile:2: the last two components of a path\nstack:3: the call site "
+         "and two callers")
           .arg(analysis::kMostGroupParts));
   expression_->setMinimumWidth(170);
   expression_->hide();
@@ -90,7 +90,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   view_->setTextElideMode(Qt::ElideMiddle);
   view_->sortByColumn(static_cast<int>(LiveColumn::kBytes), Qt::DescendingOrder);
   view_->installEventFilter(this);
-  view_->setToolTip(tr("Space, Enter or a double click unfolds a group"));
+  view_->setToolTip(tr("Expand a group with Space, Enter or a double-click"));
   bar_->setBelow(view_);
   chart_ = new LiveChart;
   stack_ = new QStackedWidget;

@@ -16,12 +16,13 @@ namespace vramscope::ui {
 ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("reclaimPage"));
-  at_cursor_ = QuietButton(tr("At the cursor"),
-                           tr("Compute for the time under the cursor, or else for the peak"));
+  at_cursor_ = QuietButton(
+      tr("At the cursor"),
+      tr("Compute for the time under the cursor, or for the peak if there is no cursor"));
   at_cursor_->setObjectName(QStringLiteral("reclaimAtCursor"));
   connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.shownEvent()); });
   QToolButton* most = QuietButton(
-      tr("Most unused"), tr("Compute for the time with the most memory reserved but unused"));
+      tr("Most unused"), tr("Compute for the time at which the most reserved memory is unused"));
   connect(most, &QToolButton::clicked, this, [this] { Compute(MostUnusedOfRange()); });
   head_line_->addWidget(most);
   head_line_->addWidget(at_cursor_);

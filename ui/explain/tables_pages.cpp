@@ -39,8 +39,8 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
     });
     head_line_->addWidget(button);
   };
-  order(tr("Held longest"), tr("By bytes × lifetime"), 2);
-  order(tr("Most churned"), tr("By number of allocations"), 3);
+  order(tr("Bytes × time"), tr("By bytes × lifetime"), 2);
+  order(tr("Most allocations"), tr("By number of allocations"), 3);
   order(tr("Most at once"), tr("By the most bytes live at once"), 5);
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "callSitesTable");
@@ -138,8 +138,8 @@ void LeaksPage::Refresh(int changes) {
     QString head = QString::fromStdString(leaks.headline);
     if (leaks.steps_until_full > 0) {
       const auto steps = std::lround(leaks.steps_until_full);
-      head += (steps == 1 ? tr(" GPU memory is full after about %1 more step.")
-                          : tr(" GPU memory is full after about %1 more steps."))
+      head += (steps == 1 ? tr(" GPU memory will be full after about %1 more step.")
+                          : tr(" GPU memory will be full after about %1 more steps."))
                   .arg(steps);
     }
     if (leaks.allocated.size() > 1)

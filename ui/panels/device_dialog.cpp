@@ -127,7 +127,7 @@ DeviceDialog::DeviceDialog(const QString& device, QWidget* parent) : QDialog(par
   pages_->setDocumentMode(true);
   pages_->tabBar()->setDrawBase(false);
   pages_->addTab(MakeTablePage(), tr("Device table"));
-  pages_->addTab(MakeFiguresPage(), tr("File or figures"));
+  pages_->addTab(MakeFiguresPage(), tr("File or properties"));
   column->addWidget(pages_, 1);
 
   about_ = new WrappedLabel(LabelRole::kDim);
@@ -140,7 +140,7 @@ DeviceDialog::DeviceDialog(const QString& device, QWidget* parent) : QDialog(par
   text_ = MakeEdit(QStringLiteral("deviceText"), {});
   text_->setReadOnly(true);
   text_->setFont(PanelFont(timeline::Font::kMono));
-  text_->setToolTip(tr("This GPU as an option of the command line"));
+  text_->setToolTip(tr("Command-line option that selects this GPU"));
   column->addWidget(text_);
 
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
@@ -174,7 +174,7 @@ QWidget* DeviceDialog::MakeTablePage() {
   table_->horizontalHeaderItem(3)->setToolTip(tr("Compute capability"));
   table_->horizontalHeaderItem(5)->setToolTip(tr("Dense 16-bit TFLOP/s"));
   table_->horizontalHeaderItem(6)->setToolTip(
-      tr("Values taken from a similar GPU, because this one has no source for them"));
+      tr("Values taken from a similar GPU, because no source gives them for this GPU"));
   table_->verticalHeader()->hide();
   table_->setShowGrid(false);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -241,7 +241,7 @@ QWidget* DeviceDialog::MakeFiguresPage() {
   auto* from = new QPushButton(tr("From file …"));
   from->setObjectName(QStringLiteral("deviceFromFile"));
   from->setAutoDefault(false);
-  from->setToolTip(tr("A device file: the same figures as JSON (docs/devices.md)"));
+  from->setToolTip(tr("Open a device file: the same properties as JSON (docs/devices.md)"));
   connect(from, &QPushButton::clicked, this, [this] {
     const QString path = QFileDialog::getOpenFileName(this, tr("Device file"), {},
                                                       tr("Device files (*.json);;All files (*)"));
@@ -413,7 +413,7 @@ void DeviceDialog::Check() {
   if (written.empty()) {
     problem = pages_->currentIndex() == kTablePage
                   ? tr("No GPU in the table matches.")
-                  : tr("Enter the GPU's figures, or open a device file.");
+                  : tr("Enter the GPU's properties, or open a device file.");
   } else if (!device.ok()) {
     problem = Text(std::string(device.status().message()));
     if (problem.startsWith(QLatin1String("device: "))) problem.remove(0, 8);
@@ -434,7 +434,7 @@ void DeviceDialog::Check() {
   if (const std::vector<std::string> assumed = device->sources.Assumed(); !assumed.empty())
     about += tr(" Assumed: %1.").arg(Joined(assumed));
   if (!run::RunsOnLibTorch(device->compute_capability))
-    about += tr(" LibTorch has no kernels for it: only programs can be planned.");
+    about += tr(" LibTorch has no kernels for this GPU, so only programs can be planned.");
   about_->setWrappedText(about);
 }
 

@@ -125,7 +125,7 @@ void ProgramPanel::BuildForm() {
 
   device_ = MakeComboBox();
   device_->setObjectName(QStringLiteral("programDevice"));
-  device_->setPlaceholderText(tr("this computer's"));
+  device_->setPlaceholderText(tr("this computer's GPU"));
   FillDevices(device_);
   connect(device_, &QComboBox::activated, this, &ProgramPanel::Edited);
   choose_device_ = MakeDeviceButton("programChooseDevice");
@@ -141,7 +141,7 @@ void ProgramPanel::BuildForm() {
 
   steps_ = MakeSpinBox(0, 100'000);
   steps_->setObjectName(QStringLiteral("programSteps"));
-  steps_->setSpecialValueText(tr("until it ends"));
+  steps_->setSpecialValueText(tr("no limit"));
   connect(steps_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
   AddRow(tr("Steps"), steps_,
          tr("Ends the program after this many optimizer steps; 0: no limit. The first step creates "
@@ -176,9 +176,9 @@ void ProgramPanel::BuildForm() {
   watch_row_ = watching;
   connect(watch_, &QAbstractButton::toggled, this, &ProgramPanel::watchChanged);
   AddRow(tr("Watch"), watching,
-         tr("Plans the program again whenever its script, a file named in its arguments or one of "
-            "its own modules is saved, as `vramscope plan --watch` does. The previous plan stays "
-            "visible behind the new one"));
+         tr("Plans the program again when you save its script, a file named in its arguments, or "
+            "one of its own modules, as `vramscope plan --watch` does. The previous plan stays "
+            "visible behind the new plan"));
 }
 
 bool ProgramPanel::watches() const { return request_.planned() && watch_->isChecked(); }

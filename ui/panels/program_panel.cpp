@@ -307,11 +307,11 @@ void ProgramPanel::Explain() {
                        "vramscope must be installed there, too. The recorded data arrives through "
                        "ssh while the script runs. ssh has no terminal here, so it needs a key, "
                        "not a password.")
-                  : tr("The script runs on this computer's GPU as it would without vramscope, and "
-                       "the files that it writes stay. Memory, kernels and memcpys are measured "
-                       "while it runs."));
+                  : tr("The script runs on this computer's GPU as it would without vramscope. The "
+                       "files that it writes are kept. vramscope measures memory, kernels and "
+                       "memcpys while the script runs."));
   start_->setText(request_.planned() ? tr("Plan this program") : tr("Record this program"));
-  again_->setText(request_.planned() ? tr("Again on another GPU …") : tr("Plan it on a GPU …"));
+  again_->setText(request_.planned() ? tr("Plan on another GPU …") : tr("Plan on a GPU …"));
   ShowFields();
   program::Request told = request_;
   if (told.script.empty()) told.script = "train.py";  // the placeholder of the empty field
@@ -473,7 +473,7 @@ void ProgramPanel::FillAgain() {
     connect(action, &QAction::triggered, this, [this, key] { Q_EMIT againRequested(key); });
   }
   menu->addSeparator();
-  connect(menu->addAction(tr("Another …")), &QAction::triggered, this, [this] {
+  connect(menu->addAction(tr("Another GPU …")), &QAction::triggered, this, [this] {
     ChooseDevice(Text(request_.device),
                  [this](const QString& device) { Q_EMIT againRequested(device); });
   });

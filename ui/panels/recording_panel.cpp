@@ -65,7 +65,7 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
   plan->setObjectName(QStringLiteral("recordingPlan"));
   connect(plan, &QPushButton::clicked, this, &RecordingPanel::planRequested);
   column->addWidget(plan);
-  QPushButton* part = LinkTo(tr("Open part of it …"), {});
+  QPushButton* part = LinkTo(tr("Open a part …"), {});
   part->setObjectName(QStringLiteral("recordingPart"));
   connect(part, &QPushButton::clicked, this, &RecordingPanel::partRequested);
   column->addWidget(part);
@@ -85,7 +85,7 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
           ? tr("Planned on an emulated %1: the program ran with PyTorch's own CUDA code and "
                "allocator, but no kernel ran. Switch techniques in the program itself.")
                 .arg(device.isEmpty() ? tr("GPU") : device)
-          : tr("This is a recording: its techniques cannot be switched here."));
+          : tr("You cannot switch the techniques of a recording."));
   const bool history = !digest.state();
   const std::string no_replay(trace::WhyNoReplay(*digest.trace));
   const bool replays = history && no_replay.empty();
@@ -99,7 +99,7 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
   if (!can.isEmpty()) calm_->setText(calm_->text() + QLatin1Char(' ') + can);
   what_if_->setEnabled(replays);
   what_if_->setToolTip(
-      !history ? tr("A snapshot without a history can't be replayed")
+      !history ? tr("A snapshot without history cannot be replayed")
       : no_replay.empty()
           ? tr("Replay the recording under other settings of PYTORCH_CUDA_ALLOC_CONF")
           : QString::fromStdString(no_replay));

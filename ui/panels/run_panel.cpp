@@ -170,13 +170,13 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   pair->addWidget(MakeLabel(QStringLiteral("\u00d7"), LabelRole::kDim));
   pair->addWidget(seq_, 3);
   add(tr("Batch × sequence"), sizes,
-      tr("Samples per optimizer step × tokens per sample. Varying lengths: a sequence "
+      tr("Samples per optimizer step × tokens per sample. For varying lengths, enter a list "
          "(400,1536,400), ranges (256-1024), or the path of a file with lines \"length,count\""));
   micro_batches_ = spin("micro_batches", tr("Micro-batches"), 4096, &RunConfig::micro_batches);
   add(tr("Micro-batches"), micro_batches_,
       tr("Number of parts of a batch; each has its own forward and backward pass"));
   steps_ = spin("steps", tr("Steps"), 1000, &RunConfig::steps);
-  add(tr("Steps"), steps_, tr("Training steps; the first one creates the optimizer's state"));
+  add(tr("Steps"), steps_, tr("Training steps; the first step creates the optimizer's state"));
 
   optimizer_ = MakeComboBox();
   optimizer_->setObjectName(QStringLiteral("optimizer"));

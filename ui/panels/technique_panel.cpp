@@ -449,11 +449,12 @@ QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
       static_cast<uint64_t>(static_cast<int64_t>(row.known->without) + bytes)));
   const QString without = QString::fromStdString(timeline::FormatBytes(row.known->without));
   const QString difference = QLocale(QLocale::C).toString(qint64{bytes});
-  return row.toggle->isChecked()
-             ? tr("It is on: the peak is %1; turned off it would be %2.\nDifference: %3 bytes.")
-                   .arg(with, without, difference)
-             : tr("It is off: the peak is %1; turned on it would be %2.\nDifference: %3 bytes.")
-                   .arg(without, with, difference);
+  return row.toggle->isChecked() ? tr("The technique is on, and the peak is %1. Without the "
+                                      "technique, the peak would be %2.\nDifference: %3 bytes.")
+                                       .arg(with, without, difference)
+                                 : tr("The technique is off, and the peak is %1. With the "
+                                      "technique, the peak would be %2.\nDifference: %3 bytes.")
+                                       .arg(without, with, difference);
 }
 
 void TechniquePanel::setSaving(const QString& id, std::optional<Saving> saving,

@@ -112,7 +112,7 @@ void ProgramRunner::start(const program::Request& request) {
   if (!device.ok()) return refuse(Text(std::string(device.status().message())), {});
   if (vramscope_.isEmpty())
     return refuse(tr("'vramscope', which runs the program, was not found"),
-                  tr("Build it with ./vramscope, or add it to the PATH."));
+                  tr("Build vramscope with ./vramscope, or add its folder to the PATH."));
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =
       program::ScratchFolder::MakeRestorable();
   if (!folder.ok())

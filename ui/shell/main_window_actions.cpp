@@ -502,7 +502,7 @@ void MainWindow::AddRunActions() {
                         FocusPage();
                       },
                   .enabled = [this, replays = info.replays] { return !replays || !StateIsShown(); },
-                  .why_not = tr("A snapshot without a history can't be replayed")});
+                  .why_not = tr("A snapshot without history cannot be replayed")});
   }
 }
 

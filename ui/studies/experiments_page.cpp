@@ -101,10 +101,10 @@ void ExperimentsPage::open(int row) {
   const absl::StatusOr<run::RunConfig> config = reproduce::ConfigOf(run, {});
   const absl::Status status = config.ok() ? run::CheckRun(*config).status() : config.status();
   if (!status.ok()) {
-    return Say(
-        !reproduce::OpenNames(run).empty()
-            ? tr("Choose Plan all, which first finds values that the publication does not give.")
-            : QString::fromStdString(std::string(status.message())));
+    return Say(!reproduce::OpenNames(run).empty()
+                   ? tr("The publication does not give all values. Choose \"Plan all\", which "
+                        "finds these values first.")
+                   : QString::fromStdString(std::string(status.message())));
   }
   Say(tr("%1 is shown above.").arg(QString::fromStdString(id->text)));
   Q_EMIT editRequested(*config);

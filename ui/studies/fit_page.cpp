@@ -92,7 +92,7 @@ void FitPage::Show(const QJsonObject& result) {
     if (batch > 0) more += i18n::Format("; largest batch {}", batch);
     if (seq > 0) more += i18n::Format(", longest sequence {}", seq);
     AddFitRow(table,
-              i18n::Format("{}. needs {}", proposals_.size(),
+              i18n::Format("{}. Needs {}", proposals_.size(),
                            SignedSize(proposal.value(QLatin1String("needed")).toDouble())),
               "", fmt::format("{:.1f} ms", proposal.value(QLatin1String("step_ms")).toDouble()),
               more, true);

@@ -63,13 +63,13 @@ VaryPage::VaryPage(const StudyPrograms& programs, QWidget* parent)
   argument_->setPlaceholderText(QStringLiteral("--batch-size=1..64"));
   argument_->setToolTip(
       tr("An argument of your program and its values: --batch-size=1..64 (doubled each time) or "
-         "--seq=512,1024. Put blanks between several arguments; every combination is planned"));
+         "--seq=512,1024. Separate several arguments with spaces; every combination is planned"));
   argument_->setAccessibleName(tr("Argument and values"));
   argument_->setMinimumWidth(180);
   setFocusProxy(argument_);
   budget_->setObjectName(QStringLiteral("varyBudget"));
   budget_->setMaximumWidth(90);
-  budget_->setPlaceholderText(tr("the GPU's"));
+  budget_->setPlaceholderText(tr("GPU memory"));
   budget_->setToolTip(tr("GPU memory that the program may use, such as 24GiB"));
   budget_->setAccessibleName(tr("Budget"));
   auto* start = new QPushButton(tr("Vary"));

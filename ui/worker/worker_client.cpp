@@ -206,10 +206,9 @@ struct WorkerClient::Impl {
     // later.
     QString text = ended;
     text +=
-        QLatin1Char(' ') +
-        FromUtf8(again ? i18n::Text("A new one is being started.")
-                       : i18n::Text(
-                             "It is not restarted automatically; the next run starts a new one."));
+        QLatin1Char(' ') + FromUtf8(again ? i18n::Text("A new worker is being started.")
+                                          : i18n::Text("The worker is not restarted automatically; "
+                                                       "the next run starts a new worker."));
     last_seconds = 0;
     TellLost();  // reports the previous loss
     // Take `queued` now, because a slot of runEnded may queue another run, which must stay queued.
