@@ -172,16 +172,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation> − 库在分配器之外分配的 %1</translation>
     </message>
     <message>
-        <source>Ask its owner for permission to read it, or open a copy.</source>
-        <translation>向其所有者申请读取权限，或打开一份副本。</translation>
-    </message>
-    <message>
         <source>Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, .gz or .zst.</source>
         <translation>可打开 .trace 文件、CUDA 内存快照（pickle 或 JSON）和 Kineto 的 JSON，未压缩、.gz 或 .zst。</translation>
-    </message>
-    <message>
-        <source>Again</source>
-        <translation>再次</translation>
     </message>
     <message>
         <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU&apos;s properties …</source>
@@ -192,10 +184,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation> × %1 个微批次</translation>
     </message>
     <message>
-        <source>Nothing was computed: sizes are those that PyTorch requests, and times come from a roofline model of the GPU.</source>
-        <translation>没有进行计算：大小是 PyTorch 请求的大小，时间来自 GPU 的 roofline 模型。</translation>
-    </message>
-    <message>
         <source>The file has no categories. The categories of the memory at the peak were inferred by these rules:</source>
         <translation>文件没有类别。峰值处显存的类别按以下规则推断：</translation>
     </message>
@@ -204,20 +192,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>此规划的假定。单击查看列表。</translation>
     </message>
     <message>
-        <source>Everything here is for this GPU only. Click to see the others and their peaks.</source>
-        <translation>这里的内容只针对此 GPU。单击查看其他 GPU 及其峰值。</translation>
-    </message>
-    <message>
         <source>The caching allocator reserved at most %1 bytes. </source>
         <translation>缓存分配器最多预留 %1 字节。</translation>
-    </message>
-    <message>
-        <source>Computed by PyTorch&apos;s own allocator. </source>
-        <translation>由 PyTorch 自己的分配器得出。</translation>
-    </message>
-    <message>
-        <source>Click to see how to reclaim some of it.</source>
-        <translation>单击查看如何收回其中一部分。</translation>
     </message>
     <message>
         <source>%1 bytes are reserved but not allocated at the peak. Click to see where they are and what keeps them reserved.</source>
@@ -260,24 +236,48 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>停用 %1</translation>
     </message>
     <message>
-        <source>Nothing in the file was executed. PyTorch does not write such files: do not load it with Python.</source>
-        <translation>文件中的内容没有被执行。PyTorch 不会写出这样的文件：不要用 Python 加载它。</translation>
-    </message>
-    <message>
-        <source>Was the file moved? Look for it with Ctrl+O.</source>
-        <translation>文件被移动了吗？按 Ctrl+O 查找。</translation>
-    </message>
-    <message>
         <source>You can open a part of the file: one device, entry range or time range.</source>
         <translation>可以打开文件的一部分：一个设备、一段条目或一段时间。</translation>
     </message>
     <message>
-        <source>Copy or record the file again: even the part before the damage cannot be shown.</source>
-        <translation>请重新复制或录制该文件：即使损坏之前的部分也无法显示。</translation>
-    </message>
-    <message>
         <source>%1 layer</source>
         <translation>%1 层</translation>
+    </message>
+    <message>
+        <source>Nothing was computed. The sizes are those that PyTorch requests, and the times come from a roofline model of the GPU.</source>
+        <translation>没有进行计算。大小是 PyTorch 请求的大小，时间来自 GPU 的 roofline 模型。</translation>
+    </message>
+    <message>
+        <source>The values in this window are for this GPU only. Click to see the other GPUs and their peaks.</source>
+        <translation>此窗口中的数值只针对此 GPU。单击查看其他 GPU 及其峰值。</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s own allocator computed this value. </source>
+        <translation>该数值由 PyTorch 自己的分配器得出。</translation>
+    </message>
+    <message>
+        <source>Click to see how to reclaim some reserved memory.</source>
+        <translation>单击查看如何收回部分预留的显存。</translation>
+    </message>
+    <message>
+        <source>Nothing in the file was executed. PyTorch does not write files like this one. Do not load the file with Python.</source>
+        <translation>文件中的内容没有被执行。PyTorch 不会写出这样的文件。不要用 Python 加载该文件。</translation>
+    </message>
+    <message>
+        <source>Check whether the file was moved. Press Ctrl+O to look for the file.</source>
+        <translation>请检查文件是否被移动。按 Ctrl+O 查找该文件。</translation>
+    </message>
+    <message>
+        <source>Ask the owner of the file for read permission, or open a copy of the file.</source>
+        <translation>向文件所有者申请读取权限，或打开该文件的副本。</translation>
+    </message>
+    <message>
+        <source>Even the part before the damage cannot be shown. Copy or record the file again.</source>
+        <translation>即使损坏之前的部分也无法显示。请重新复制或录制该文件。</translation>
+    </message>
+    <message>
+        <source>Repeated run</source>
+        <translation>重复运行</translation>
     </message>
 </context>
 <context>
@@ -459,10 +459,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>A / D，滚轮</translation>
     </message>
     <message>
-        <source>A step</source>
-        <translation>每步</translation>
-    </message>
-    <message>
         <source>Accumulate gradients</source>
         <translation>累积梯度</translation>
     </message>
@@ -559,20 +555,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>地址</translation>
     </message>
     <message>
-        <source>Alive at the end</source>
-        <translation>结束时存活</translation>
-    </message>
-    <message>
         <source>Allocator</source>
         <translation>分配器</translation>
     </message>
     <message>
         <source>Allocator settings</source>
         <translation>分配器设置</translation>
-    </message>
-    <message>
-        <source>As it is: needs {}</source>
-        <translation>原样：需要 {}</translation>
     </message>
     <message>
         <source>At the peak</source>
@@ -625,10 +613,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Blocks</source>
         <translation>块数</translation>
-    </message>
-    <message>
-        <source>Born</source>
-        <translation>创建</translation>
     </message>
     <message>
         <source>Buffer</source>
@@ -753,10 +737,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>DoRA</source>
         <translation>DoRA</translation>
-    </message>
-    <message>
-        <source>Double click</source>
-        <translation>双击</translation>
     </message>
     <message>
         <source>Drag</source>
@@ -947,16 +927,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>fp32 梯度</translation>
     </message>
     <message>
-        <source>Held</source>
-        <translation>占用</translation>
-    </message>
-    <message>
         <source>Holes</source>
         <translation>空洞</translation>
-    </message>
-    <message>
-        <source>Id</source>
-        <translation>编号</translation>
     </message>
     <message>
         <source>In step {} </source>
@@ -1191,10 +1163,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>峰值，基线</translation>
     </message>
     <message>
-        <source>Peak, shown</source>
-        <translation>峰值，当前</translation>
-    </message>
-    <message>
         <source>Phase</source>
         <translation>阶段</translation>
     </message>
@@ -1273,10 +1241,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Reserved, baseline</source>
         <translation>预留，基线</translation>
-    </message>
-    <message>
-        <source>Reserved, shown</source>
-        <translation>预留，当前</translation>
     </message>
     <message>
         <source>Resume from a checkpoint</source>
@@ -1359,10 +1323,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>Shift+拖动，中键拖动</translation>
     </message>
     <message>
-        <source>Shown</source>
-        <translation>当前</translation>
-    </message>
-    <message>
         <source>Size</source>
         <translation>大小</translation>
     </message>
@@ -1401,10 +1361,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Stream</source>
         <translation>流</translation>
-    </message>
-    <message>
-        <source>Sure</source>
-        <translation>置信度</translation>
     </message>
     <message>
         <source>T5, mT5</source>
@@ -1749,10 +1705,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>bytes</source>
         <translation>字节</translation>
-    </message>
-    <message>
-        <source>bytes that every step leaves behind</source>
-        <translation>每步留下的字节</translation>
     </message>
     <message>
         <source>cache</source>
@@ -2183,10 +2135,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>推断依据</translation>
     </message>
     <message>
-        <source>its kernels</source>
-        <translation>其内核</translation>
-    </message>
-    <message>
         <source>keeps</source>
         <translation>保留</translation>
     </message>
@@ -2345,10 +2293,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>marker</source>
         <translation>标记</translation>
-    </message>
-    <message>
-        <source>meanwhile</source>
-        <translation>同时</translation>
     </message>
     <message>
         <source>measured</source>
@@ -2959,10 +2903,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>减小</translation>
     </message>
     <message>
-        <source>size of the segments that large blocks share</source>
-        <translation>大块共享的段的大小</translation>
-    </message>
-    <message>
         <source>slack, MiB</source>
         <translation>余量，MiB</translation>
     </message>
@@ -3347,10 +3287,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>前向之前 zero_grad(set_to_none=True)</translation>
     </message>
     <message>
-        <source>zoom in / out at the mouse</source>
-        <translation>以鼠标为中心放大 / 缩小</translation>
-    </message>
-    <message>
         <source>zoom to the block</source>
         <translation>缩放到块</translation>
     </message>
@@ -3401,10 +3337,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>{} events</source>
         <translation>{} 个事件</translation>
-    </message>
-    <message>
-        <source>{} for most of its life; {} at birth, {} at the end</source>
-        <translation>大部分时间为{}；创建时{}，结束时{}</translation>
     </message>
     <message>
         <source>{} in {} block{}</source>
@@ -3473,10 +3405,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>{}, stream {}</source>
         <translation>{}，流 {}</translation>
-    </message>
-    <message>
-        <source>{}. needs {}</source>
-        <translation>{}. 需要 {}</translation>
     </message>
     <message>
         <source>{}: peak {}</source>
@@ -3669,10 +3597,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Note</source>
         <translation>备注</translation>
-    </message>
-    <message>
-        <source>Written</source>
-        <translation>写于</translation>
     </message>
     <message>
         <source>allocated, {}</source>
@@ -6129,10 +6053,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>末个条目</translation>
     </message>
     <message>
-        <source>no free file name is left in &apos;{}&apos;</source>
-        <translation>“{}”中没有可用的文件名</translation>
-    </message>
-    <message>
         <source>no network: the address of {} was not found</source>
         <translation>没有网络：找不到 {} 的地址</translation>
     </message>
@@ -6151,18 +6071,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the client is gone</source>
         <translation>客户端已断开</translation>
-    </message>
-    <message>
-        <source>the connection to {} cannot be trusted ({}); behind a proxy that inspects TLS, set its certificate in $SSL_CERT_FILE</source>
-        <translation>与 {} 的连接不可信（{}）；如果使用检查 TLS 的代理，请在 $SSL_CERT_FILE 中指定其证书</translation>
-    </message>
-    <message>
-        <source>the connection to {} ended too early</source>
-        <translation>与 {} 的连接过早结束</translation>
-    </message>
-    <message>
-        <source>the file of notes is too large</source>
-        <translation>备注文件过大</translation>
     </message>
     <message>
         <source>the file on the server has changed since the download began</source>
@@ -6193,10 +6101,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>备注列表缺失或过长</translation>
     </message>
     <message>
-        <source>the package index &quot;{}&quot; is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)</source>
-        <translation>软件包索引“{}”不是以 https:// 开头的地址（$VRAMSCOPE_INDEX_URL、$PIP_INDEX_URL）</translation>
-    </message>
-    <message>
         <source>the package index links to {}, which is not an HTTP address</source>
         <translation>软件包索引链接到 {}，它不是 HTTP 地址</translation>
     </message>
@@ -6213,16 +6117,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>时间区间的结束早于开始</translation>
     </message>
     <message>
-        <source>the timeline&apos;s shaders do not build (OpenGL 3.3 is needed): {}</source>
-        <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
-    </message>
-    <message>
         <source>these notes belong to another run</source>
         <translation>这些备注属于另一次运行</translation>
-    </message>
-    <message>
-        <source>this program cannot open encrypted connections: OpenSSL (libssl) was not found; install it, or set a mirror without encryption in $VRAMSCOPE_INDEX_URL</source>
-        <translation>本程序无法建立加密连接：找不到 OpenSSL（libssl）；请安装它，或在 $VRAMSCOPE_INDEX_URL 中指定不加密的镜像</translation>
     </message>
     <message>
         <source>too many runs were waiting; the oldest were dropped</source>
@@ -6231,10 +6127,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} ({}); set another index in $VRAMSCOPE_INDEX_URL</source>
         <translation>{}（{}）；请在 $VRAMSCOPE_INDEX_URL 中指定其他索引</translation>
-    </message>
-    <message>
-        <source>{} answers with an error ({} {})</source>
-        <translation>{} 返回错误（{} {}）</translation>
     </message>
     <message>
         <source>{} closed the connection</source>
@@ -6255,10 +6147,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} is not the expected file: its SHA-256 is {} instead of {}. It was deleted. A proxy or a mirror may have changed it; try again, or set another index in $VRAMSCOPE_INDEX_URL</source>
         <translation>{} 不是预期的文件：其 SHA-256 是 {}，而不是 {}。文件已删除。可能是代理或镜像更改了它；请重试，或在 $VRAMSCOPE_INDEX_URL 中指定其他索引</translation>
-    </message>
-    <message>
-        <source>{} redirects too often, or to an address without encryption</source>
-        <translation>{} 重定向次数过多，或重定向到不加密的地址</translation>
     </message>
     <message>
         <source>{} refuses the connection</source>
@@ -6439,10 +6327,6 @@ most of it allocated by {}</source>
         <translation>除非设置 use_cache=False，解码器的缓存默认开启：所有层的键和值保留到损失算出为止。不用检查点时，反向传播本来就会保留它们；使用检查点则本可释放它们。</translation>
     </message>
     <message>
-        <source>A new one is being started.</source>
-        <translation>正在启动新的进程。</translation>
-    </message>
-    <message>
         <source>Adam uses the operators of PyTorch 2.0, executed by this build&apos;s PyTorch</source>
         <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
     </message>
@@ -6489,10 +6373,6 @@ most of it allocated by {}</source>
     <message>
         <source>Cast weights on the GPU</source>
         <translation>在 GPU 上转换权重</translation>
-    </message>
-    <message>
-        <source>Change of allocated memory from begin to end</source>
-        <translation>已分配显存从开始到结束的变化</translation>
     </message>
     <message>
         <source>Create weights on the GPU</source>
@@ -6565,10 +6445,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>Find all with this name</source>
         <translation>查找同名的全部</translation>
-    </message>
-    <message>
-        <source>Find each {} with this name</source>
-        <translation>查找每个同名的{}</translation>
     </message>
     <message>
         <source>For a group: the age of its oldest block</source>
@@ -7175,10 +7051,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>每个 GPU 持有全部内容，梯度再多一份</translation>
     </message>
     <message>
-        <source>every call site has the same bytes.</source>
-        <translation>每个调用点的字节数都相同。</translation>
-    </message>
-    <message>
         <source>every layer has a mask, which flash kernels do not accept: use attention=efficient, which keeps no scores either</source>
         <translation>每层都有掩码，flash 内核不支持：请用 attention=efficient，它同样不保留分数</translation>
     </message>
@@ -7571,10 +7443,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>与权重相同</translation>
     </message>
     <message>
-        <source>limit memory as on a smaller device</source>
-        <translation>限制显存，如同在较小的设备上</translation>
-    </message>
-    <message>
         <source>linear layers that get an adapter, such as &quot;q_proj,v_proj&quot;</source>
         <translation>获得适配器的线性层，如 &quot;q_proj,v_proj&quot;</translation>
     </message>
@@ -7935,14 +7803,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>锁页主机内存；显存不变</translation>
     </message>
     <message>
-        <source>part of allocated: remainders that are too small to be split off</source>
-        <translation>属于已分配：小到无法切下的块尾</translation>
-    </message>
-    <message>
-        <source>part of allocated: sizes are rounded up to a multiple of 512 bytes, or as the settings require</source>
-        <translation>属于已分配：取整到 512 字节的倍数，或按设置</translation>
-    </message>
-    <message>
         <source>pass fused=True or foreach=False to the optimizer</source>
         <translation>向优化器传入 fused=True 或 foreach=False</translation>
     </message>
@@ -7953,10 +7813,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>pass torch_dtype=torch.bfloat16 to from_pretrained, or call model.to(torch.bfloat16)</source>
         <translation>向 from_pretrained 传入 torch_dtype=torch.bfloat16，或调用 model.to(torch.bfloat16)</translation>
-    </message>
-    <message>
-        <source>peak during it</source>
-        <translation>期间峰值</translation>
     </message>
     <message>
         <source>plan published experiments, and compare predicted with published figures</source>
@@ -8535,16 +8391,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>图像的缩放比例应在 0.5 到 4 之间</translation>
     </message>
     <message>
-        <source>the share of steps that left bytes behind</source>
-        <translation>留下字节的步所占的比例</translation>
-    </message>
-    <message>
         <source>the snapshot: the state at one time, without a history</source>
         <translation>快照：一个时刻的状态，没有历史</translation>
-    </message>
-    <message>
-        <source>the source line or module that allocated most of it</source>
-        <translation>分配其中大部分的程序行或模块</translation>
     </message>
     <message>
         <source>the step runs on the CPU, its state is on NVMe</source>
@@ -8581,10 +8429,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>this worker does not support the backend of the run</source>
         <translation>此工作进程不支持该运行的后端</translation>
-    </message>
-    <message>
-        <source>time in the baseline divided by the time in the shown run</source>
-        <translation>基线的时间除以当前运行的时间</translation>
     </message>
     <message>
         <source>title of the image or page</source>
@@ -10945,10 +10789,6 @@ under {}{}{}
         <translation>每 k 层一个检查点时保留的显存</translation>
     </message>
     <message>
-        <source>the file is not a vramscope notes file, or was written by another version</source>
-        <translation>该文件不是 vramscope 的备注文件，或由其他版本写入</translation>
-    </message>
-    <message>
         <source>virtual tokens that are trained and put before the sequence</source>
         <translation>置于序列之前的可训练虚拟词元数</translation>
     </message>
@@ -12433,10 +12273,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>device：{} 超过设备文件的上限</translation>
     </message>
     <message>
-        <source>difference of peak reserved memory over the whole trace</source>
-        <translation>整个跟踪中预留显存峰值的差异</translation>
-    </message>
-    <message>
         <source>different names, matched by op and order</source>
         <translation>名称不同，按算子和次序匹配</translation>
     </message>
@@ -12793,10 +12629,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>请求失败，且</translation>
     </message>
     <message>
-        <source>the saved session is damaged or of another version</source>
-        <translation>保存的会话已损坏，或来自其他版本</translation>
-    </message>
-    <message>
         <source>the server sent the wrong part of the file</source>
         <translation>服务器发送了文件中错误的部分</translation>
     </message>
@@ -13039,10 +12871,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}在使用 CUDA 之前失败：{}</translation>
     </message>
     <message>
-        <source>{}{} kernels, memcpys and memsets, {} in all</source>
-        <translation>{}{} 个内核、拷贝和填充，共 {}</translation>
-    </message>
-    <message>
         <source>add_cross_attention = true is not supported with this model family</source>
         <translation>此模型系列不支持 add_cross_attention = true</translation>
     </message>
@@ -13139,10 +12967,6 @@ the file does not mention {}, but with these settings every decision is as recor
 </source>
         <translation>  {}：{} {}，位于 {}
 </translation>
-    </message>
-    <message>
-        <source> (shown: {})</source>
-        <translation>（当前：{}）</translation>
     </message>
     <message>
         <source>1 failed request</source>
@@ -14127,16 +13951,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>代替 -- PROGRAM：读取由 --keep 写入的文件夹，即使那次运行被终止</translation>
     </message>
     <message>
-        <source>its op allocated</source>
-        <translation>其算子分配了</translation>
-    </message>
-    <message>
         <source>largest hole at peak</source>
         <translation>峰值时最大的空洞</translation>
-    </message>
-    <message>
-        <source>largest owner at the peak</source>
-        <translation>峰值时最大的所有者</translation>
     </message>
     <message>
         <source>learning rate: constant, or falling along half a cosine to 0 over the steps of the run</source>
@@ -14441,10 +14257,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>Home, Space</source>
         <translation>Home、空格</translation>
-    </message>
-    <message>
-        <source>It is not restarted automatically; the next run starts a new one.</source>
-        <translation>不会自动重启；下次运行时启动新的。</translation>
     </message>
     <message>
         <source>P</source>
@@ -14887,10 +14699,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 使用字符串 {}，但只有 {} 个字符串</translation>
     </message>
     <message>
-        <source>at that time, compared with the replay of recorded settings</source>
-        <translation>该时刻，与采用录制时设置的重放相比</translation>
-    </message>
-    <message>
         <source>bytes multiplied by the number of history entries from allocation to free, because the file has no times</source>
         <translation>字节数乘以从分配到释放的历史条目数，因为文件没有时间</translation>
     </message>
@@ -14931,10 +14739,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>this is not the size of the allocation</source>
         <translation>这不是该次分配的大小</translation>
-    </message>
-    <message>
-        <source>yes: the free memory would have sufficed if contiguous</source>
-        <translation>是：空闲内存若连续即足够</translation>
     </message>
     <message>
         <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (Figures in brackets are those of another model. They are shown if nothing was published.)</source>
@@ -16863,10 +16667,6 @@ runs out of memory.</source>
         <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并过滤系统调用（docs/security.md 列出其限制，例如静态链接的程序）。</translation>
     </message>
     <message>
-        <source>The recorded parameters ({}) have the size of the parameters of {} in {}</source>
-        <translation>录制的参数（{}）与 {}（{}）的参数一样大</translation>
-    </message>
-    <message>
         <source>The same program in plain PyTorch logged 26.79. The log says batch 32, but 703 batches of 45,000 images have 64 images each.</source>
         <translation>用纯 PyTorch 写的同一程序记录为 26.79。日志称批大小为 32，但 45,000 张图像分成 703 个批时，每批为 64 张。</translation>
     </message>
@@ -17283,10 +17083,6 @@ runs out of memory.</source>
     <message>
         <source>show the memory at this time (12.5ms, 1.2s, 350us) instead of at the peak</source>
         <translation>显示该时刻（12.5ms、1.2s、350us）的内存，而不是峰值处的内存</translation>
-    </message>
-    <message>
-        <source>shows {} of {} of address space; double-click the title to show all</source>
-        <translation>显示 {1} 地址空间中的 {0}；双击标题可显示全部</translation>
     </message>
     <message>
         <source>size of the CUDA context, which is added to the allocator&apos;s memory: a size (450MiB), or the name of a GPU in `vramscope devices`. Default: the context of the run&apos;s GPU, or of {} if a recording names no GPU</source>
@@ -18248,6 +18044,198 @@ runs out of memory.</source>
         <source>{}; {}. The recorded block begins {} later in the same free block of the model. The recording may lack the block before it, or that block may be larger than recorded</source>
         <translation>{}；{}。录制的块在模型的同一空闲块中靠后 {} 处开始。录制中可能缺少它之前的块，或者那个块比记录的更大</translation>
     </message>
+    <message>
+        <source> (current: {})</source>
+        <translation>（当前：{}）</translation>
+    </message>
+    <message>
+        <source>A new worker is being started.</source>
+        <translation>正在启动新的工作进程。</translation>
+    </message>
+    <message>
+        <source>Allocated at</source>
+        <translation>分配时间</translation>
+    </message>
+    <message>
+        <source>Bytes × time</source>
+        <translation>字节 × 时间</translation>
+    </message>
+    <message>
+        <source>Change in allocated memory from the start to the end of the range</source>
+        <translation>从区间开始到结束，已分配显存的变化</translation>
+    </message>
+    <message>
+        <source>Current</source>
+        <translation>当前</translation>
+    </message>
+    <message>
+        <source>Double-click</source>
+        <translation>双击</translation>
+    </message>
+    <message>
+        <source>Find every {} with this name</source>
+        <translation>查找每个同名的{}</translation>
+    </message>
+    <message>
+        <source>ID</source>
+        <translation>编号</translation>
+    </message>
+    <message>
+        <source>Modified</source>
+        <translation>修改时间</translation>
+    </message>
+    <message>
+        <source>Peak, current</source>
+        <translation>峰值，当前</translation>
+    </message>
+    <message>
+        <source>Reserved, current</source>
+        <translation>预留，当前</translation>
+    </message>
+    <message>
+        <source>The size of the recorded parameters ({}) matches the parameters of {} in {}</source>
+        <translation>录制的参数的大小（{}）与 {}（{}）的参数相符</translation>
+    </message>
+    <message>
+        <source>The worker is not restarted automatically; the next run starts a new worker.</source>
+        <translation>工作进程不会自动重启；下次运行时启动新的工作进程。</translation>
+    </message>
+    <message>
+        <source>Unchanged: needs {}</source>
+        <translation>不作更改：需要 {}</translation>
+    </message>
+    <message>
+        <source>allocated by its op</source>
+        <translation>其算子分配了</translation>
+    </message>
+    <message>
+        <source>at that time, compared with the replay under the recorded settings</source>
+        <translation>该时刻，与采用录制时设置的重放相比</translation>
+    </message>
+    <message>
+        <source>bytes that each step leaves allocated</source>
+        <translation>每步留下的已分配字节</translation>
+    </message>
+    <message>
+        <source>difference in peak reserved memory over the whole trace</source>
+        <translation>整个跟踪中预留显存峰值的差异</translation>
+    </message>
+    <message>
+        <source>during the gap</source>
+        <translation>空闲期间</translation>
+    </message>
+    <message>
+        <source>every file name that was tried in &apos;{}&apos; is taken</source>
+        <translation>在“{}”中尝试的文件名都已被占用</translation>
+    </message>
+    <message>
+        <source>kernels of the op</source>
+        <translation>该算子的内核</translation>
+    </message>
+    <message>
+        <source>largest call site at the peak</source>
+        <translation>峰值时最大的调用点</translation>
+    </message>
+    <message>
+        <source>no call site differs.</source>
+        <translation>所有调用点均无差异。</translation>
+    </message>
+    <message>
+        <source>part of the allocated memory: remainders that are too small to be split off</source>
+        <translation>属于已分配显存：小到无法切下的块尾</translation>
+    </message>
+    <message>
+        <source>part of the allocated memory: sizes are rounded up to a multiple of 512 bytes, or as the settings require</source>
+        <translation>属于已分配显存：大小向上取整到 512 字节的倍数，或按设置取整</translation>
+    </message>
+    <message>
+        <source>peak in the slice</source>
+        <translation>切片内的峰值</translation>
+    </message>
+    <message>
+        <source>rises with the share and the number of steps that leave bytes allocated</source>
+        <translation>随留下已分配字节的步的比例和数量而升高</translation>
+    </message>
+    <message>
+        <source>size of a segment that several large blocks share</source>
+        <translation>由多个大块共享的段的大小</translation>
+    </message>
+    <message>
+        <source>the connection to {} cannot be trusted ({}); if a proxy inspects TLS, set the proxy&apos;s certificate in $SSL_CERT_FILE</source>
+        <translation>与 {} 的连接不可信（{}）；如果有代理检查 TLS，请在 $SSL_CERT_FILE 中指定该代理的证书</translation>
+    </message>
+    <message>
+        <source>the connection to {} ended before the download was complete</source>
+        <translation>与 {} 的连接在下载完成之前结束</translation>
+    </message>
+    <message>
+        <source>the file is not a vramscope notes file, or another version of vramscope wrote it</source>
+        <translation>该文件不是 vramscope 的备注文件，或由其他版本的 vramscope 写入</translation>
+    </message>
+    <message>
+        <source>the notes file is too large</source>
+        <translation>备注文件过大</translation>
+    </message>
+    <message>
+        <source>the package index &quot;{}&quot; is not an address that begins with https://; correct $VRAMSCOPE_INDEX_URL or $PIP_INDEX_URL</source>
+        <translation>软件包索引“{}”不是以 https:// 开头的地址；请更正 $VRAMSCOPE_INDEX_URL 或 $PIP_INDEX_URL</translation>
+    </message>
+    <message>
+        <source>the saved session is damaged, or another version of vramscope wrote it</source>
+        <translation>保存的会话已损坏，或由其他版本的 vramscope 写入</translation>
+    </message>
+    <message>
+        <source>the source line or module that allocated most of the bytes</source>
+        <translation>分配其中大部分字节的程序行或模块</translation>
+    </message>
+    <message>
+        <source>the timeline&apos;s shaders could not be built (OpenGL 3.3 is needed): {}</source>
+        <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
+    </message>
+    <message>
+        <source>this program cannot open encrypted connections, because OpenSSL (libssl) was not found; install OpenSSL, or set an http:// mirror in $VRAMSCOPE_INDEX_URL</source>
+        <translation>本程序无法建立加密连接，因为找不到 OpenSSL（libssl）；请安装 OpenSSL，或在 $VRAMSCOPE_INDEX_URL 中指定 http:// 镜像</translation>
+    </message>
+    <message>
+        <source>time in the baseline divided by the time in the current run</source>
+        <translation>基线的时间除以当前运行的时间</translation>
+    </message>
+    <message>
+        <source>use at most this fraction of the device&apos;s memory</source>
+        <translation>最多使用设备显存的这一比例</translation>
+    </message>
+    <message>
+        <source>yes: the free memory would have sufficed if it had been contiguous</source>
+        <translation>是：空闲显存若连续即足够</translation>
+    </message>
+    <message>
+        <source>zoom in / out at the pointer</source>
+        <translation>以鼠标指针为中心放大 / 缩小</translation>
+    </message>
+    <message>
+        <source>{} for most of its lifetime; {} when allocated, {} at the end</source>
+        <translation>大部分时间为{}；分配时{}，结束时{}</translation>
+    </message>
+    <message>
+        <source>{} of {} address space shown; double-click the title to show all</source>
+        <translation>显示 {1} 地址空间中的 {0}；双击标题可显示全部</translation>
+    </message>
+    <message>
+        <source>{} redirects too often, or redirects to an unencrypted address</source>
+        <translation>{} 重定向次数过多，或重定向到不加密的地址</translation>
+    </message>
+    <message>
+        <source>{} returned an error ({} {})</source>
+        <translation>{} 返回错误（{} {}）</translation>
+    </message>
+    <message>
+        <source>{}. Needs {}</source>
+        <translation>{}. 需要 {}</translation>
+    </message>
+    <message>
+        <source>{}{} kernels, memcpys and memsets, {} in total</source>
+        <translation>{}{} 个内核、拷贝和填充，共 {}</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -18315,14 +18303,6 @@ runs out of memory.</source>
         <translation>关闭</translation>
     </message>
     <message>
-        <source>Does not fit into %1: %2 GiB too much</source>
-        <translation>放不进 %1：超出 %2 GiB</translation>
-    </message>
-    <message>
-        <source>Does not fit into %1: an allocation failed</source>
-        <translation>放不进 %1：有一次分配失败</translation>
-    </message>
-    <message>
         <source> and %1 GiB that libraries allocate outside the allocator</source>
         <translation> 以及库在分配器之外分配的 %1 GiB</translation>
     </message>
@@ -18331,8 +18311,16 @@ runs out of memory.</source>
         <translation>使其放得下</translation>
     </message>
     <message>
-        <source>The run reserves up to %1 GiB (the allocated peak is in %2), plus %3 GiB for the CUDA context%4. Switch on a technique on the left (each shows its saving), or choose a larger GPU.</source>
-        <translation>此运行最多预留 %1 GiB（已分配的峰值在%2阶段），另加 CUDA 上下文 %3 GiB%4。请启用左侧的技术（各自显示能节省多少），或选择更大的 GPU。</translation>
+        <source>The run does not fit into %1: %2 GiB too much</source>
+        <translation>此运行放不进 %1：超出 %2 GiB</translation>
+    </message>
+    <message>
+        <source>The run does not fit into %1: an allocation failed</source>
+        <translation>此运行放不进 %1：有一次分配失败</translation>
+    </message>
+    <message>
+        <source>The run reserves up to %1 GiB, plus %3 GiB for the CUDA context%4. Allocated memory peaks in phase %2. Switch on a technique on the left, where each shows its saving, or choose a larger GPU.</source>
+        <translation>此运行最多预留 %1 GiB，另加 CUDA 上下文 %3 GiB%4。已分配的显存在%2阶段达到峰值。请启用左侧的技术（各自显示能节省多少），或选择更大的 GPU。</translation>
     </message>
 </context>
 <context>
@@ -18431,14 +18419,6 @@ runs out of memory.</source>
         <translation>按函数、文件、模块或类别筛选</translation>
     </message>
     <message>
-        <source>Held longest</source>
-        <translation>占用最久</translation>
-    </message>
-    <message>
-        <source>Most churned</source>
-        <translation>分配最频繁</translation>
-    </message>
-    <message>
         <source>Most at once</source>
         <translation>同时最多</translation>
     </message>
@@ -18490,6 +18470,14 @@ runs out of memory.</source>
         <source>Showing %1 of %2 groups (grouped by %3) %4.</source>
         <translation>显示 %2 个组中的 %1 个（按%3分组），%4。</translation>
     </message>
+    <message>
+        <source>Bytes × time</source>
+        <translation>字节 × 时间</translation>
+    </message>
+    <message>
+        <source>Most allocations</source>
+        <translation>分配最频繁</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::CommandPalette</name>
@@ -18517,8 +18505,8 @@ runs out of memory.</source>
         <translation>无法运行“%1”</translation>
     </message>
     <message>
-        <source>&apos;vramscope&apos; was not found in the folder of this program</source>
-        <translation>在本程序所在的文件夹中没有找到“vramscope”</translation>
+        <source>&apos;vramscope&apos; was not found next to this program or on the PATH; build vramscope with ./vramscope, or add its folder to the PATH</source>
+        <translation>在本程序旁边和 PATH 中都没有找到“vramscope”；请用 ./vramscope 构建 vramscope，或将其所在文件夹加入 PATH</translation>
     </message>
 </context>
 <context>
@@ -18568,10 +18556,6 @@ runs out of memory.</source>
         <translation>筛选</translation>
     </message>
     <message>
-        <source>Nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on the right half of the window), or pin this one as the baseline (Ctrl+B) and open or plan another.</source>
-        <translation>还没有可比较的对象。打开第二个录制（Ctrl+D，或拖放到窗口右半边），或将当前运行固定为基线（Ctrl+B）后再打开或规划另一个。</translation>
-    </message>
-    <message>
         <source>Comparing …</source>
         <translation>正在比较…</translation>
     </message>
@@ -18612,10 +18596,6 @@ runs out of memory.</source>
         <translation>上一次运行，</translation>
     </message>
     <message>
-        <source>This is the baseline itself, or a plan with the same settings. Change a technique, or open another file, to compare with it.</source>
-        <translation>这就是基线本身，或设置相同的一次规划。更改一项技术或打开另一个文件，即可与它比较。</translation>
-    </message>
-    <message>
         <source>Align all allocations and frees of a step in both runs, and show where they first differ</source>
         <translation>对齐两次运行中某一步的全部分配和释放，并显示首次出现差异的位置</translation>
     </message>
@@ -18634,6 +18614,14 @@ runs out of memory.</source>
     <message>
         <source>Hide rows that are the same in both runs</source>
         <translation>隐藏两个运行中相同的行</translation>
+    </message>
+    <message>
+        <source>This is the baseline itself, or a plan with the same settings. To compare with the baseline, change a technique or open another file.</source>
+        <translation>这就是基线本身，或设置相同的一次规划。要与基线比较，请更改一项技术或打开另一个文件。</translation>
+    </message>
+    <message>
+        <source>There is nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on the right half of the window). Or pin this run as the baseline (Ctrl+B), then open or plan another run.</source>
+        <translation>还没有可比较的对象。请打开第二个录制（Ctrl+D，或拖放到窗口右半边）。也可以将当前运行固定为基线（Ctrl+B），再打开或规划另一个运行。</translation>
     </message>
 </context>
 <context>
@@ -18664,10 +18652,6 @@ runs out of memory.</source>
     <message>
         <source>Device table</source>
         <translation>设备表</translation>
-    </message>
-    <message>
-        <source>File or figures</source>
-        <translation>文件或数值</translation>
     </message>
     <message>
         <source>Search: 3070 laptop, turing, datacenter, 8.6 …</source>
@@ -18708,10 +18692,6 @@ runs out of memory.</source>
     <message>
         <source>From file …</source>
         <translation>从文件…</translation>
-    </message>
-    <message>
-        <source>A device file: the same figures as JSON (docs/devices.md)</source>
-        <translation>设备文件：同样的数值，JSON 格式（docs/devices.md）</translation>
     </message>
     <message>
         <source>Device file</source>
@@ -18818,10 +18798,6 @@ runs out of memory.</source>
         <translation>基于</translation>
     </message>
     <message>
-        <source> LibTorch has no kernels for it: only programs can be planned.</source>
-        <translation> LibTorch 没有适用于它的内核：只能规划程序。</translation>
-    </message>
-    <message>
         <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in &quot;Based on&quot; or from the most similar GPU in the table.</source>
         <translation>必须填写显存、计算能力和多处理器数。留空的项取自“基于”中的 GPU，或设备表中最相近的 GPU。</translation>
     </message>
@@ -18834,16 +18810,28 @@ runs out of memory.</source>
         <translation>设备表中没有匹配的 GPU。</translation>
     </message>
     <message>
-        <source>Enter the GPU&apos;s figures, or open a device file.</source>
-        <translation>请填写数值，或打开设备文件。</translation>
+        <source>File or properties</source>
+        <translation>文件或属性</translation>
     </message>
     <message>
-        <source>This GPU as an option of the command line</source>
-        <translation>以命令行选项表示此 GPU</translation>
+        <source>Command-line option that selects this GPU</source>
+        <translation>选择此 GPU 的命令行选项</translation>
     </message>
     <message>
-        <source>Values taken from a similar GPU, because this one has no source for them</source>
-        <translation>因此 GPU 没有来源而取自相近 GPU 的数值</translation>
+        <source>Values taken from a similar GPU, because no source gives them for this GPU</source>
+        <translation>取自相近 GPU 的数值，因为没有来源给出此 GPU 的这些数值</translation>
+    </message>
+    <message>
+        <source>Open a device file: the same properties as JSON (docs/devices.md)</source>
+        <translation>打开设备文件：同样的属性，JSON 格式（docs/devices.md）</translation>
+    </message>
+    <message>
+        <source>Enter the GPU&apos;s properties, or open a device file.</source>
+        <translation>请填写 GPU 的属性，或打开设备文件。</translation>
+    </message>
+    <message>
+        <source> LibTorch has no kernels for this GPU, so only programs can be planned.</source>
+        <translation> LibTorch 没有适用于此 GPU 的内核，因此只能规划程序。</translation>
     </message>
 </context>
 <context>
@@ -18893,24 +18881,20 @@ runs out of memory.</source>
         <translation>正在加载</translation>
     </message>
     <message>
-        <source>loads when shown</source>
-        <translation>显示时加载</translation>
-    </message>
-    <message>
         <source>finished, not viewed yet</source>
         <translation>已结束，尚未查看</translation>
     </message>
     <message>
-        <source>Drag onto another tab to compare the two</source>
-        <translation>拖到另一个标签上即可比较两者</translation>
+        <source>loads when you select this tab</source>
+        <translation>选择此标签时加载</translation>
+    </message>
+    <message>
+        <source>Drag this tab onto another tab to compare the two documents</source>
+        <translation>将此标签拖到另一个标签上即可比较两个文档</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::DropZones</name>
-    <message>
-        <source>Compare with this</source>
-        <translation>与当前运行比较</translation>
-    </message>
     <message>
         <source>Open</source>
         <translation>打开</translation>
@@ -18922,6 +18906,10 @@ runs out of memory.</source>
     <message>
         <source>in a new tab</source>
         <translation>在新标签页中</translation>
+    </message>
+    <message>
+        <source>Compare with the current run</source>
+        <translation>与当前运行比较</translation>
     </message>
 </context>
 <context>
@@ -18963,12 +18951,12 @@ runs out of memory.</source>
         <translation>在此规划所选实验（双击亦可）</translation>
     </message>
     <message>
-        <source>Choose Plan all, which first finds values that the publication does not give.</source>
-        <translation>请选择“全部规划”：它先求出论文未给出的值。</translation>
-    </message>
-    <message>
         <source>%1 of %2 experiments were run. %3 of %4 published figures are within tolerance. %5 of %6 orders and ratios hold.</source>
         <translation>已运行 %2 个实验中的 %1 个。%4 个发表数值中 %3 个在容差内。%6 个次序和比例中 %5 个成立。</translation>
+    </message>
+    <message>
+        <source>The publication does not give all values. Choose &quot;Plan all&quot;, which finds these values first.</source>
+        <translation>论文没有给出所有的值。请选择“全部规划”，它先求出这些值。</translation>
     </message>
 </context>
 <context>
@@ -18990,12 +18978,12 @@ runs out of memory.</source>
         <translation>%1 本页针对整个录制，而不是所选区间。</translation>
     </message>
     <message>
-        <source>This trace contains no memory events. Run or record it again.</source>
-        <translation>此跟踪不含显存事件。请重新运行或录制。</translation>
-    </message>
-    <message>
         <source>This page needs the whole file, which is still loading.</source>
         <translation>本页需要完整文件，文件仍在加载。</translation>
+    </message>
+    <message>
+        <source>This trace contains no memory events. Plan or record the run again.</source>
+        <translation>此跟踪不含显存事件。请重新规划或录制此运行。</translation>
     </message>
 </context>
 <context>
@@ -19109,12 +19097,12 @@ Remedy: %2</source>
 改法：%2</translation>
     </message>
     <message>
-        <source>Findings need a history; this file contains only a snapshot.</source>
-        <translation>查找问题需要历史记录；此文件只包含快照。</translation>
-    </message>
-    <message>
         <source>Cancelled. Reopen the document to evaluate the rules.</source>
         <translation>已取消。重新打开文档以检查规则。</translation>
+    </message>
+    <message>
+        <source>Findings need a history. This file contains only a snapshot without history.</source>
+        <translation>查找问题需要历史记录。此文件只包含没有历史的快照。</translation>
     </message>
 </context>
 <context>
@@ -19210,16 +19198,16 @@ Remedy: %2</source>
         <translation>峰值处，%1：%2</translation>
     </message>
     <message>
-        <source>Go to the time with the most memory reserved but unused</source>
-        <translation>跳到未用预留显存最多的时刻</translation>
-    </message>
-    <message>
         <source>Go to the peak of allocated memory</source>
         <translation>跳到已分配显存的峰值</translation>
     </message>
     <message>
         <source>Holes by call site</source>
         <translation>按调用点的空洞</translation>
+    </message>
+    <message>
+        <source>Go to the time at which the most reserved memory is unused</source>
+        <translation>跳到未用预留显存最多的时刻</translation>
     </message>
 </context>
 <context>
@@ -19248,12 +19236,12 @@ Remedy: %2</source>
         <translation>Ctrl+K 命令</translation>
     </message>
     <message>
-        <source>Allocated bytes at the peak; click to go there</source>
-        <translation>峰值处的已分配字节数；单击跳转</translation>
-    </message>
-    <message>
         <source>The GPU to plan for</source>
         <translation>规划所用的 GPU</translation>
+    </message>
+    <message>
+        <source>Allocated bytes at the peak. Click to go to the peak.</source>
+        <translation>峰值处的已分配字节数。单击跳转到峰值。</translation>
     </message>
 </context>
 <context>
@@ -19435,20 +19423,8 @@ Remedy: %2</source>
         <translation>%1：%2</translation>
     </message>
     <message>
-        <source>Make this the only key of the command</source>
-        <translation>作为该命令唯一的按键</translation>
-    </message>
-    <message>
-        <source>Add this to the keys of the command</source>
-        <translation>添加到该命令的按键中</translation>
-    </message>
-    <message>
         <source>Clear</source>
         <translation>清除</translation>
-    </message>
-    <message>
-        <source>Remove all keys of the command; it stays in the menus</source>
-        <translation>移除该命令的所有按键；它仍保留在菜单中</translation>
     </message>
     <message>
         <source>Restore the default keys of the command</source>
@@ -19475,26 +19451,38 @@ Remedy: %2</source>
         <translation>改用于此</translation>
     </message>
     <message>
-        <source>“%2” uses %1 now and will lose this key</source>
-        <translation>“%2”现在使用 %1，将失去此按键</translation>
+        <source>Make this key the only key of the command</source>
+        <translation>将此按键设为该命令唯一的按键</translation>
     </message>
     <message>
-        <source>The timeline uses %1 now and will lose this key</source>
-        <translation>时间线现在使用 %1，将失去此按键</translation>
+        <source>Add this key to the command</source>
+        <translation>为该命令添加此按键</translation>
+    </message>
+    <message>
+        <source>Remove all keys of the command. The command stays in the menus</source>
+        <translation>移除该命令的所有按键。该命令仍保留在菜单中</translation>
+    </message>
+    <message>
+        <source>“%2” currently uses %1 and will lose this key</source>
+        <translation>“%2”目前使用 %1，将失去此按键</translation>
+    </message>
+    <message>
+        <source>The timeline currently uses %1 and will lose this key</source>
+        <translation>时间线目前使用 %1，将失去此按键</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::LeaksPage</name>
     <message>
-        <source> GPU memory is full after about %1 more steps.</source>
-        <translation> 约再过 %1 步显存即占满。</translation>
-    </message>
-    <message>
         <source> Allocated: %1 at the end of the first step, %2 at the end of the last.</source>
         <translation> 已分配：第一步结束时 %1，最后一步结束时 %2。</translation>
     </message>
     <message>
-        <source> GPU memory is full after about %1 more step.</source>
+        <source> GPU memory will be full after about %1 more step.</source>
+        <translation> 约再过 %1 步显存即占满。</translation>
+    </message>
+    <message>
+        <source> GPU memory will be full after about %1 more steps.</source>
         <translation> 约再过 %1 步显存即占满。</translation>
     </message>
 </context>
@@ -19554,10 +19542,6 @@ Remedy: %2</source>
         <translation>逐块</translation>
     </message>
     <message>
-        <source>Space, Enter or a double click unfolds a group</source>
-        <translation>空格、回车或双击可展开分组</translation>
-    </message>
-    <message>
         <source>Nothing is allocated at this moment.</source>
         <translation>此刻没有已分配的显存。</translation>
     </message>
@@ -19606,16 +19590,28 @@ Remedy: %2</source>
         <translation>按表达式</translation>
     </message>
     <message>
-        <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module&apos;s path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
-        <translation>最多 %1 个字段：category、module、op、stack、phase、file、size、age、annotation，用逗号分隔。module:2 取模块路径的前两段，module:* 合并相同的层，file:2 取路径的最后两段，stack:3 加上两层调用者。</translation>
-    </message>
-    <message>
         <source>%1 block, %2 requested</source>
         <translation>%1 个块，请求 %2</translation>
     </message>
     <message>
         <source>%1 allocated in %2 block</source>
         <translation>%2 个块中已分配 %1</translation>
+    </message>
+    <message>
+        <source>Up to %1 of these keys, separated by commas: category, module, op, stack, phase, file, size, age, annotation.
+module:2: the first two components of a module&apos;s path
+module:*: equal layers together
+file:2: the last two components of a path
+stack:3: the call site and two callers</source>
+        <translation>最多 %1 个字段，用逗号分隔：category、module、op、stack、phase、file、size、age、annotation。
+module:2：模块路径的前两段
+module:*：合并相同的层
+file:2：路径的最后两段
+stack:3：调用点和两层调用者</translation>
+    </message>
+    <message>
+        <source>Expand a group with Space, Enter or a double-click</source>
+        <translation>用空格、回车或双击展开分组</translation>
     </message>
 </context>
 <context>
@@ -19687,10 +19683,6 @@ Remedy: %2</source>
     <message>
         <source>Experiments</source>
         <translation>实验</translation>
-    </message>
-    <message>
-        <source>This configuration is not possible</source>
-        <translation>此配置不可行</translation>
     </message>
     <message>
         <source>File</source>
@@ -19913,10 +19905,6 @@ Remedy: %2</source>
         <translation>录制中的下一个 GPU</translation>
     </message>
     <message>
-        <source>A recording of several GPUs is shown one GPU at a time</source>
-        <translation>多 GPU 的录制一次显示一个 GPU</translation>
-    </message>
-    <message>
         <source>device</source>
         <translation>设备</translation>
     </message>
@@ -20029,10 +20017,6 @@ Remedy: %2</source>
         <translation>显存不足</translation>
     </message>
     <message>
-        <source>What each technique changes, from the model&apos;s defaults to this run</source>
-        <translation>从模型默认值到当前运行，每项技术带来的变化</translation>
-    </message>
-    <message>
         <source>Published experiments</source>
         <translation>已发表的实验</translation>
     </message>
@@ -20043,10 +20027,6 @@ Remedy: %2</source>
     <message>
         <source>Pin as baseline</source>
         <translation>固定为基线</translation>
-    </message>
-    <message>
-        <source>Later runs are drawn over this one and compared with it</source>
-        <translation>之后的运行会叠加绘制在其上并与之比较</translation>
     </message>
     <message>
         <source>Unpin the baseline</source>
@@ -20075,10 +20055,6 @@ Remedy: %2</source>
     <message>
         <source>Explain</source>
         <translation>分析</translation>
-    </message>
-    <message>
-        <source>A snapshot without a history can&apos;t be replayed</source>
-        <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
         <source>Help</source>
@@ -20141,10 +20117,6 @@ Remedy: %2</source>
         <translation>%1 无法以这些设置运行</translation>
     </message>
     <message>
-        <source>It starts with %1.</source>
-        <translation>它以 %1 开始。</translation>
-    </message>
-    <message>
         <source>The result can&apos;t be shown</source>
         <translation>无法显示结果</translation>
     </message>
@@ -20155,14 +20127,6 @@ Remedy: %2</source>
     <message>
         <source>Not shown: %1</source>
         <translation>未显示：%1</translation>
-    </message>
-    <message>
-        <source>The last action was not carried out</source>
-        <translation>上一个操作未执行</translation>
-    </message>
-    <message>
-        <source>Not carried out: %1</source>
-        <translation>未执行：%1</translation>
     </message>
     <message>
         <source>%1 – vramscope</source>
@@ -20257,18 +20221,6 @@ Remedy: %2</source>
         <translation>；另有 %1 条在“日志”标签页中</translation>
     </message>
     <message>
-        <source>%1. Everything before that is shown.</source>
-        <translation>%1。已显示此前的全部内容。</translation>
-    </message>
-    <message>
-        <source>%1 could not be used</source>
-        <translation>无法使用 %1</translation>
-    </message>
-    <message>
-        <source>Not used: %1</source>
-        <translation>未使用：%1</translation>
-    </message>
-    <message>
         <source>The result of %1 is not saved</source>
         <translation>%1 的结果未保存</translation>
     </message>
@@ -20281,16 +20233,8 @@ Remedy: %2</source>
         <translation>正在录制 %1。</translation>
     </message>
     <message>
-        <source>Stop and keep what arrived</source>
-        <translation>停止并保留已收到的内容</translation>
-    </message>
-    <message>
         <source>Keep running</source>
         <translation>继续运行</translation>
-    </message>
-    <message>
-        <source>Closing the window stops it. What arrived so far is saved and can be opened again from the File menu.</source>
-        <translation>关闭窗口会停止它。已收到的内容会保存，可从“文件”菜单再次打开。</translation>
     </message>
     <message>
         <source>Stopping, then closing …</source>
@@ -20381,10 +20325,6 @@ Remedy: %2</source>
         <translation>%1 失败</translation>
     </message>
     <message>
-        <source>Show it</source>
-        <translation>显示</translation>
-    </message>
-    <message>
         <source> and %1 more</source>
         <translation> 以及另外 %1 个</translation>
     </message>
@@ -20395,10 +20335,6 @@ Remedy: %2</source>
     <message>
         <source>Interrupted</source>
         <translation>已中断</translation>
-    </message>
-    <message>
-        <source>%1. Choose another place.</source>
-        <translation>%1。请选择其他位置。</translation>
     </message>
     <message>
         <source>Document</source>
@@ -20485,10 +20421,6 @@ Remedy: %2</source>
         <translation>正在运行…</translation>
     </message>
     <message>
-        <source>Closing its tab stops it. What arrived so far is saved and can be opened again from the File menu.</source>
-        <translation>关闭标签页会停止它。已收到的内容会保存，可从“文件”菜单再次打开。</translation>
-    </message>
-    <message>
         <source>Back to “%1”</source>
         <translation>返回“%1”</translation>
     </message>
@@ -20559,14 +20491,6 @@ Remedy: %2</source>
     <message>
         <source>The run failed</source>
         <translation>运行失败</translation>
-    </message>
-    <message>
-        <source>The run on the GPU was lost</source>
-        <translation>GPU 上的运行已丢失</translation>
-    </message>
-    <message>
-        <source>The worker was lost and is being replaced</source>
-        <translation>工作进程已丢失，正在替换</translation>
     </message>
     <message>
         <source>Nothing was run</source>
@@ -20645,28 +20569,8 @@ Remedy: %2</source>
         <translation>撤销上一次配置更改</translation>
     </message>
     <message>
-        <source>The selected rows of the current table, or all, as TSV (Ctrl+C in a table)</source>
-        <translation>当前表格的所选行（未选则全部），TSV 格式（在表格中按 Ctrl+C）</translation>
-    </message>
-    <message>
-        <source>With exact numbers (Ctrl+Shift+C in a table)</source>
-        <translation>使用精确数值（在表格中按 Ctrl+Shift+C）</translation>
-    </message>
-    <message>
-        <source>As a GitHub table</source>
-        <translation>GitHub 的表格格式</translation>
-    </message>
-    <message>
-        <source>Filter the current table, or the allocations</source>
-        <translation>筛选当前表格或分配</translation>
-    </message>
-    <message>
         <source>Find next</source>
         <translation>查找下一个</translation>
-    </message>
-    <message>
-        <source>The next row of the current table, and its blocks in the timeline</source>
-        <translation>当前表格的下一行及其在时间线中的块</translation>
     </message>
     <message>
         <source>Find previous</source>
@@ -20681,10 +20585,6 @@ Remedy: %2</source>
         <translation>恢复默认轨道</translation>
     </message>
     <message>
-        <source>Undo all folding, pinning, hiding, moving and resizing</source>
-        <translation>撤销所有折叠、固定、隐藏、移动和高度调整</translation>
-    </message>
-    <message>
         <source>System theme</source>
         <translation>主题跟随系统</translation>
     </message>
@@ -20695,10 +20595,6 @@ Remedy: %2</source>
     <message>
         <source>Needed to plan the built-in models</source>
         <translation>规划内置模型所需</translation>
-    </message>
-    <message>
-        <source>Plan combinations of techniques until the run fits its device</source>
-        <translation>规划各种技术组合，直到运行放得进设备</translation>
     </message>
     <message>
         <source>Hide track</source>
@@ -20717,10 +20613,6 @@ Remedy: %2</source>
         <translation>要与录制对照哪个运行？</translation>
     </message>
     <message>
-        <source>The recording does not name its model. Choose model, batch and sequence on the left, then press Ctrl+R.</source>
-        <translation>录制中没有模型信息。请在左侧选择模型、批大小和序列长度，然后按 Ctrl+R 运行。</translation>
-    </message>
-    <message>
         <source>%1 is compared with baseline %2</source>
         <translation>正在将 %1 与 %2 比较</translation>
     </message>
@@ -20733,20 +20625,8 @@ Remedy: %2</source>
         <translation>预览：%1 个事件</translation>
     </message>
     <message>
-        <source> The current view stays.</source>
-        <translation> 当前视图保持不变。</translation>
-    </message>
-    <message>
         <source>%1 opened with warnings</source>
         <translation>打开 %1 时有警告</translation>
-    </message>
-    <message>
-        <source>%1. The current view stays.</source>
-        <translation>%1。当前视图保持不变。</translation>
-    </message>
-    <message>
-        <source>Stop it? What has arrived so far is kept.</source>
-        <translation>要停止吗？已收到的内容会保留。</translation>
     </message>
     <message>
         <source>The page on the left shows its last output</source>
@@ -20791,24 +20671,12 @@ Remedy: %2</source>
         <translation>LibTorch 已安装：现在可以规划任何内容</translation>
     </message>
     <message>
-        <source>With the settings of the current run, in a new tab</source>
-        <translation>使用当前运行的设置，在新标签页中</translation>
-    </message>
-    <message>
         <source>No result</source>
         <translation>没有结果</translation>
     </message>
     <message>
         <source>This result is no longer saved and cannot be shown again</source>
         <translation>此结果已不再保存，无法再次显示</translation>
-    </message>
-    <message>
-        <source>The worker was lost; a new one has replaced it</source>
-        <translation>工作进程已丢失；已由新的进程取代</translation>
-    </message>
-    <message>
-        <source>Cannot run on a GPU here</source>
-        <translation>这里无法在 GPU 上运行</translation>
     </message>
     <message>
         <source>The worker reported success but sent no events. The Log tab has its output.</source>
@@ -20821,10 +20689,6 @@ Remedy: %2</source>
     <message>
         <source>Change the settings on the left, or undo the last change</source>
         <translation>更改左侧的设置，或撤销上一次更改</translation>
-    </message>
-    <message>
-        <source>%1 The current view stays. The Log tab has its last output.</source>
-        <translation>%1 当前视图保持不变。其最后的输出见“日志”标签页。</translation>
     </message>
     <message>
         <source>Cancelled: %1 is unchanged</source>
@@ -20911,10 +20775,6 @@ Remedy: %2</source>
         <translation>无法读取此运行的备注：%1</translation>
     </message>
     <message>
-        <source>The timeline as shown, as PNG, SVG or PDF</source>
-        <translation>当前显示的时间线，存为 PNG、SVG 或 PDF</translation>
-    </message>
-    <message>
         <source>Timeline as PNG (*.png);;Timeline as SVG (*.svg);;Timeline as PDF (*.pdf)</source>
         <translation>时间线 PNG (*.png);;时间线 SVG (*.svg);;时间线 PDF (*.pdf)</translation>
     </message>
@@ -20975,16 +20835,8 @@ Remedy: %2</source>
         <translation>显存随时间的变化</translation>
     </message>
     <message>
-        <source>One axis for phases, memory, blocks, modules and kernels. Each color is a category of memory. The wheel pans, Ctrl+wheel or W and S zoom, P goes to the peak, a drag selects a range.</source>
-        <translation>阶段、显存、块、模块和内核共用一条时间轴。每种颜色是一类显存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
-    </message>
-    <message>
         <source>What is in memory</source>
         <translation>显存里有什么</translation>
-    </message>
-    <message>
-        <source>What would change it</source>
-        <translation>什么会改变它</translation>
     </message>
     <message>
         <source>Your own program</source>
@@ -21005,16 +20857,6 @@ Remedy: %2</source>
     <message>
         <source>Not kept: %1</source>
         <translation>未保存：%1</translation>
-    </message>
-    <message>
-        <source>Choose a model and press Ctrl+R to plan it,
-or plan or record your own Python program with Ctrl+G,
-or drop a recording here or open one with Ctrl+O: .trace, a CUDA
-memory snapshot or Kineto JSON; plain, .gz or .zst</source>
-        <translation>选择模型并按 Ctrl+R 进行规划，
-或用 Ctrl+G 规划或录制您自己的 Python 程序，
-或将录制拖放到此处，或用 Ctrl+O 打开：.trace、CUDA
-内存快照、Kineto 的 JSON；未压缩、.gz 或 .zst</translation>
     </message>
     <message>
         <source>A .trace file, a CUDA memory snapshot or Kineto JSON</source>
@@ -21039,10 +20881,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source> Your settings are kept: %1.</source>
         <translation> 您的设置保留：%1。</translation>
-    </message>
-    <message>
-        <source>%1 has its own settings</source>
-        <translation>%1 有自己的设置</translation>
     </message>
     <message>
         <source>Planned for comparison with the recording: %1</source>
@@ -21077,10 +20915,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>查看可行的办法</translation>
     </message>
     <message>
-        <source>It has %1 bytes, but a config.json has only a few thousand</source>
-        <translation>它有 %1 字节；config.json 通常只有几千字节</translation>
-    </message>
-    <message>
         <source>A snapshot without a history has no timeline; use the filters of its tables</source>
         <translation>没有历史的快照没有时间线；请使用其表格的筛选</translation>
     </message>
@@ -21093,16 +20927,8 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>在示例运行上分五步介绍窗口</translation>
     </message>
     <message>
-        <source>Each technique shows what it saves and what it costs in time before you switch it on. Ctrl+Z undoes it; the history below lists every result.</source>
-        <translation>每项技术在启用前就显示它节省多少显存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录列出每个结果。</translation>
-    </message>
-    <message>
         <source>Why memory is used</source>
         <translation>显存为何被占用</translation>
-    </message>
-    <message>
-        <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds anything in the timeline.</source>
-        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找时间线中的任何内容。</translation>
     </message>
     <message>
         <source>The result of %1 was saved: %2</source>
@@ -21145,10 +20971,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>已收到的事件已保存，并列在“文件”菜单中。</translation>
     </message>
     <message>
-        <source>These were open: %1. Document &gt; Restore also reopens them.</source>
-        <translation>当时打开的有：%1。也可以用“文档 &gt; 恢复”找回。</translation>
-    </message>
-    <message>
         <source>No sample run has these settings</source>
         <translation>没有使用这些设置的示例运行</translation>
     </message>
@@ -21179,10 +21001,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>LibTorch was not installed: %1</source>
         <translation>未能安装 LibTorch：%1</translation>
-    </message>
-    <message>
-        <source>That document becomes the baseline of the current one; you can also drag a tab onto another</source>
-        <translation>该文档成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
     </message>
     <message>
         <source>%1 has no result to compare with yet</source>
@@ -21217,14 +21035,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>正在打开整个文件。只打开一部分（一个设备、一段条目或一段时间）更快且占用内存更少。</translation>
     </message>
     <message>
-        <source>the file does not say why it ends</source>
-        <translation>文件没有说明为何结束</translation>
-    </message>
-    <message>
-        <source>The memory at the peak, or at the cursor if you click in the curve. Click a category to hide it. The selection is shown below, with its call stack and links to its op, kernels and module.</source>
-        <translation>峰值处的显存；如果单击曲线，则为光标处的显存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
-    </message>
-    <message>
         <source>Adds a note with the range&apos;s peak, change in memory, and bytes allocated and freed</source>
         <translation>添加备注，包含该区间的峰值、显存变化以及分配和释放的字节数</translation>
     </message>
@@ -21239,10 +21049,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>%1, so it is not overwritten. Choose another name.</source>
         <translation>%1，因此不会被覆盖。请选择其他名称。</translation>
-    </message>
-    <message>
-        <source>%1. If the file existed, it is unchanged. Choose another place or free some space.</source>
-        <translation>%1。如果文件原已存在，则未被改动。请选择其他位置或腾出空间。</translation>
     </message>
     <message>
         <source>Vary an argument of your program</source>
@@ -21265,10 +21071,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>%1 仍在运行</translation>
     </message>
     <message>
-        <source>One program runs at a time. Stop it, or try again when it ends.</source>
-        <translation>一次只运行一个程序。请停止它，或等它结束后再试。</translation>
-    </message>
-    <message>
         <source>Vary</source>
         <translation>改变参数</translation>
     </message>
@@ -21279,10 +21081,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>A snapshot without history has no entries to choose from</source>
         <translation>没有历史的快照没有可供选择的条目</translation>
-    </message>
-    <message>
-        <source>Runs and measures these steps on the GPU, and compares the plan with the run</source>
-        <translation>在 GPU 上运行并测量这些步，再把规划与该运行比较</translation>
     </message>
     <message>
         <source>, in %1 ms</source>
@@ -21297,32 +21095,12 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>规划此模型（Ctrl+R）即可看到效果</translation>
     </message>
     <message>
-        <source>%1. The result is only in memory: save it in another place.</source>
-        <translation>%1。结果只在内存中：请保存到其他位置。</translation>
-    </message>
-    <message>
-        <source>Restarting vramscope stops it. What arrived so far is saved and can be opened again from the File menu.</source>
-        <translation>重新启动 vramscope 会停止它。已收到的内容会保存，可从“文件”菜单再次打开。</translation>
-    </message>
-    <message>
         <source>Stopping, then restarting …</source>
         <translation>正在停止，然后重新启动…</translation>
     </message>
     <message>
         <source>Saving, then restarting …</source>
         <translation>正在保存，然后重新启动…</translation>
-    </message>
-    <message>
-        <source>Was the file moved? Look for it with Ctrl+O.</source>
-        <translation>文件被移动了吗？按 Ctrl+O 查找。</translation>
-    </message>
-    <message>
-        <source>Attaches to the block, range or cursor that was chosen last, or else to the peak. A note without text is a bookmark</source>
-        <translation>附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的备注是书签</translation>
-    </message>
-    <message>
-        <source>Opens the settings for your own train.py, which can run on an emulated GPU, on this computer or on another one</source>
-        <translation>打开您自己的 train.py 的设置；它可以在模拟 GPU、本机或另一台计算机上运行</translation>
     </message>
     <message>
         <source>Choose from the device table, open a device file, or enter a MIG slice, a memory size or other properties</source>
@@ -21337,24 +21115,242 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>也显示隐藏的轨道；右键单击轨道标题可隐藏</translation>
     </message>
     <message>
-        <source>Shows the program that runs in the background, or that has ended there</source>
-        <translation>显示在后台运行或已在后台结束的程序</translation>
-    </message>
-    <message>
         <source>A chart of the memory that the program needs for each value of an argument; each point opens its plan</source>
         <translation>以图表显示程序在参数的每个取值下需要的显存；每个点打开对应的规划</translation>
-    </message>
-    <message>
-        <source>At the cursor, or at the selection if there is no cursor. Marks A and B together select a range</source>
-        <translation>在光标处；没有光标时在所选对象处。标记 A 和 B 一起选出一个区间</translation>
     </message>
     <message>
         <source>Writes a run.json, which “Open config.json” and `vramscope plan --config` can read</source>
         <translation>写出 run.json，可由“打开 config.json”和 `vramscope plan --config` 读取</translation>
     </message>
     <message>
-        <source>It is not a recording, and not a config.json, because it has no &quot;model_type&quot;</source>
-        <translation>它不是录制，也不是 config.json：其中没有“model_type”</translation>
+        <source>Choose a model and press Ctrl+R to plan a run.
+Press Ctrl+G to plan or record your own Python program.
+Drop a recording here, or open one with Ctrl+O: .trace, CUDA
+memory snapshot or Kineto JSON; plain, .gz or .zst</source>
+        <translation>选择模型并按 Ctrl+R 规划运行。
+按 Ctrl+G 规划或录制您自己的 Python 程序。
+将录制拖放到此处，或用 Ctrl+O 打开：.trace、CUDA
+内存快照、Kineto 的 JSON；未压缩、.gz 或 .zst</translation>
+    </message>
+    <message>
+        <source>This configuration is invalid</source>
+        <translation>此配置无效</translation>
+    </message>
+    <message>
+        <source>Opens the settings for your own train.py. The program can run on an emulated GPU, on this computer or on another computer</source>
+        <translation>打开您自己的 train.py 的设置。该程序可以在模拟 GPU、本机或另一台计算机上运行</translation>
+    </message>
+    <message>
+        <source>Exports the timeline as it is shown, to PNG, SVG or PDF</source>
+        <translation>将当前显示的时间线导出为 PNG、SVG 或 PDF</translation>
+    </message>
+    <message>
+        <source>Copies the selected rows of the current table as TSV, or all rows if none is selected (Ctrl+C in a table)</source>
+        <translation>以 TSV 格式复制当前表格的所选行，未选则复制全部（在表格中按 Ctrl+C）</translation>
+    </message>
+    <message>
+        <source>Copies the rows with exact numbers (Ctrl+Shift+C in a table)</source>
+        <translation>以精确数值复制各行（在表格中按 Ctrl+Shift+C）</translation>
+    </message>
+    <message>
+        <source>Copies the rows as a GitHub Markdown table</source>
+        <translation>将各行复制为 GitHub 的 Markdown 表格</translation>
+    </message>
+    <message>
+        <source>Undoes all folding, pinning, hiding, moving and resizing of tracks</source>
+        <translation>撤销对轨道的所有折叠、固定、隐藏、移动和高度调整</translation>
+    </message>
+    <message>
+        <source>The window shows one GPU of a recording at a time</source>
+        <translation>窗口一次显示录制中的一个 GPU</translation>
+    </message>
+    <message>
+        <source>Runs the steps of this configuration on the GPU, measures them, and compares the plan with the run</source>
+        <translation>在 GPU 上运行此配置的各步并测量，再把规划与该运行比较</translation>
+    </message>
+    <message>
+        <source>Shows the program that is running or has ended in the background</source>
+        <translation>显示正在后台运行或已在后台结束的程序</translation>
+    </message>
+    <message>
+        <source>Plans combinations of techniques until the run fits into the GPU</source>
+        <translation>规划各种技术组合，直到运行放得进 GPU</translation>
+    </message>
+    <message>
+        <source>Shows what each technique changes, from the model&apos;s defaults to this run</source>
+        <translation>显示从模型默认值到当前运行，每项技术带来的变化</translation>
+    </message>
+    <message>
+        <source>Draws later runs over this run and compares them with this run</source>
+        <translation>将之后的运行叠加绘制在此运行之上，并与之比较</translation>
+    </message>
+    <message>
+        <source>A snapshot without history cannot be replayed</source>
+        <translation>没有历史的快照无法重放</translation>
+    </message>
+    <message>
+        <source>These settings now have the defaults of the preset: %1.</source>
+        <translation>这些设置现在采用该预设的默认值：%1。</translation>
+    </message>
+    <message>
+        <source>%1 has its own default settings</source>
+        <translation>%1 有自己的默认设置</translation>
+    </message>
+    <message>
+        <source>The last action failed</source>
+        <translation>上一个操作失败</translation>
+    </message>
+    <message>
+        <source>Action failed: %1</source>
+        <translation>操作失败：%1</translation>
+    </message>
+    <message>
+        <source>The recording does not name its model. Choose a model, a batch size and a sequence length on the left, then press Ctrl+R.</source>
+        <translation>录制中没有模型信息。请在左侧选择模型、批大小和序列长度，然后按 Ctrl+R 运行。</translation>
+    </message>
+    <message>
+        <source> The current view is unchanged.</source>
+        <translation> 当前视图保持不变。</translation>
+    </message>
+    <message>
+        <source>the file does not record why the trace ends</source>
+        <translation>文件没有记录跟踪为何结束</translation>
+    </message>
+    <message>
+        <source>%1. The window shows everything before that point.</source>
+        <translation>%1。窗口显示此前的全部内容。</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>无法加载 %1</translation>
+    </message>
+    <message>
+        <source>%1. The current view is unchanged.</source>
+        <translation>%1。当前视图保持不变。</translation>
+    </message>
+    <message>
+        <source>Not loaded: %1</source>
+        <translation>未加载：%1</translation>
+    </message>
+    <message>
+        <source>The file has %1 bytes, but a config.json has only a few thousand bytes</source>
+        <translation>该文件有 %1 字节；config.json 只有几千字节</translation>
+    </message>
+    <message>
+        <source>The file is not a recording. It is not a config.json either, because it has no &quot;model_type&quot;</source>
+        <translation>该文件不是录制。它也不是 config.json，因为其中没有“model_type”</translation>
+    </message>
+    <message>
+        <source>Filter the current table, or the Allocations table</source>
+        <translation>筛选当前表格或“分配”表格</translation>
+    </message>
+    <message>
+        <source>Selects the next row of the current table and shows its blocks in the timeline</source>
+        <translation>选择当前表格的下一行，并在时间线中显示其块</translation>
+    </message>
+    <message>
+        <source>Phases, memory, blocks, modules and kernels share one axis. Each color is a category of memory. The wheel pans, Ctrl+wheel or W and S zoom, P goes to the peak, and a drag selects a range.</source>
+        <translation>阶段、显存、块、模块和内核共用一条时间轴。每种颜色是一类显存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
+    </message>
+    <message>
+        <source>This panel shows the memory at the peak, or at the cursor if you click in the curve. Click a category to hide it. The selection is shown below, with its call stack and links to its op, kernels and module.</source>
+        <translation>此面板显示峰值处的显存；如果单击曲线，则显示光标处的显存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
+    </message>
+    <message>
+        <source>What would change memory use</source>
+        <translation>什么会改变显存用量</translation>
+    </message>
+    <message>
+        <source>Before you switch on a technique, you see what it saves and what it costs in time. Ctrl+Z undoes the change. The history below lists every result.</source>
+        <translation>在启用一项技术之前，即可看到它节省多少、耗费多少时间。Ctrl+Z 撤销该更改。下方的历史记录列出每个结果。</translation>
+    </message>
+    <message>
+        <source>The tables list findings, call sites, fragmentation, the live set at the cursor, and kernels. Click a row to show it in the timeline. Press Ctrl+F to find anything in the timeline.</source>
+        <translation>表格列出问题、调用点、碎片、光标处的存活集合和内核。单击一行即在时间线中显示。按 Ctrl+F 可查找时间线中的任何内容。</translation>
+    </message>
+    <message>
+        <source>%1. The result is only in memory. Save it to another location.</source>
+        <translation>%1。结果只在内存中。请将其保存到其他位置。</translation>
+    </message>
+    <message>
+        <source>Stop and keep the events</source>
+        <translation>停止并保留事件</translation>
+    </message>
+    <message>
+        <source>Stop the run? The events that have arrived so far are kept.</source>
+        <translation>要停止运行吗？已收到的事件会保留。</translation>
+    </message>
+    <message>
+        <source>Restarting vramscope stops the run. The events that arrived so far are saved. You can open them again from the File menu.</source>
+        <translation>重新启动 vramscope 会停止运行。已收到的事件会保存。可从“文件”菜单再次打开。</translation>
+    </message>
+    <message>
+        <source>Closing the window stops the run. The events that arrived so far are saved. You can open them again from the File menu.</source>
+        <translation>关闭窗口会停止运行。已收到的事件会保存。可从“文件”菜单再次打开。</translation>
+    </message>
+    <message>
+        <source>Sets the mark at the cursor, or at the selection if there is no cursor. Marks A and B together select a range</source>
+        <translation>将标记设在光标处；没有光标时设在所选对象处。标记 A 和 B 一起选出一个区间</translation>
+    </message>
+    <message>
+        <source>Attaches a note to the block, range or cursor that was chosen last, or else to the peak. A note without text is a bookmark</source>
+        <translation>将备注附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的备注是书签</translation>
+    </message>
+    <message>
+        <source>Only one program can run at a time. Stop the program, or try again when it ends.</source>
+        <translation>一次只能运行一个程序。请停止该程序，或等它结束后再试。</translation>
+    </message>
+    <message>
+        <source>Show the result</source>
+        <translation>显示结果</translation>
+    </message>
+    <message>
+        <source>These documents were open: %1. Document &gt; Restore also reopens them.</source>
+        <translation>当时打开的文档有：%1。也可以用“文档 &gt; 恢复”找回。</translation>
+    </message>
+    <message>
+        <source>%1. Choose another location.</source>
+        <translation>%1。请选择其他位置。</translation>
+    </message>
+    <message>
+        <source>Opens a new tab with the settings of the current run</source>
+        <translation>以当前运行的设置打开新标签页</translation>
+    </message>
+    <message>
+        <source>Makes that document the baseline of the current document. You can also drag a tab onto another tab</source>
+        <translation>将该文档设为当前文档的基线。也可以把标签拖到另一个标签上</translation>
+    </message>
+    <message>
+        <source>Check whether the file was moved. Press Ctrl+O to look for the file.</source>
+        <translation>请检查文件是否被移动。按 Ctrl+O 查找该文件。</translation>
+    </message>
+    <message>
+        <source>Closing the tab stops the run. The events that arrived so far are saved. You can open them again from the File menu.</source>
+        <translation>关闭标签页会停止运行。已收到的事件会保存。可从“文件”菜单再次打开。</translation>
+    </message>
+    <message>
+        <source>The worker ended unexpectedly; a new worker has replaced it</source>
+        <translation>工作进程意外结束；已由新的工作进程取代</translation>
+    </message>
+    <message>
+        <source>Cannot run on a GPU of this computer</source>
+        <translation>无法在本机的 GPU 上运行</translation>
+    </message>
+    <message>
+        <source>%1 The current view is unchanged. The Log tab has the last output of the worker.</source>
+        <translation>%1 当前视图保持不变。工作进程最后的输出见“日志”标签页。</translation>
+    </message>
+    <message>
+        <source>The run on the GPU ended unexpectedly</source>
+        <translation>GPU 上的运行意外结束</translation>
+    </message>
+    <message>
+        <source>The worker ended unexpectedly and is being replaced</source>
+        <translation>工作进程意外结束，正在替换</translation>
+    </message>
+    <message>
+        <source>%1. If the file existed, it is unchanged. Choose another location or free some disk space.</source>
+        <translation>%1。如果文件原已存在，则未被改动。请选择其他位置或腾出磁盘空间。</translation>
     </message>
 </context>
 <context>
@@ -21371,20 +21367,8 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>删除</translation>
     </message>
     <message>
-        <source>Text; Enter changes the note</source>
-        <translation>文字；Enter 修改备注</translation>
-    </message>
-    <message>
         <source>No notes on this run. Right-click anything in the timeline, or press Ctrl+M.</source>
         <translation>此运行没有备注。右键单击时间线中的任意对象，或按 Ctrl+M。</translation>
-    </message>
-    <message>
-        <source>The notes of this run cannot be read.
-%1
-Move the file away to write new ones.</source>
-        <translation>无法读取此运行的备注。
-%1
-移走该文件后才能写新备注。</translation>
     </message>
     <message>
         <source>range of %1 from %2</source>
@@ -21399,8 +21383,20 @@ Move the file away to write new ones.</source>
         <translation>选择一条备注，或按 Ctrl+M 添加</translation>
     </message>
     <message>
-        <source>Text; Enter adds the note, Esc cancels</source>
-        <translation>文字；Enter 添加备注，Esc 放弃</translation>
+        <source>Note text (Enter adds the note, Esc cancels)</source>
+        <translation>备注文字（Enter 添加备注，Esc 放弃）</translation>
+    </message>
+    <message>
+        <source>Note text (Enter saves the change)</source>
+        <translation>备注文字（Enter 保存修改）</translation>
+    </message>
+    <message>
+        <source>The notes of this run cannot be read.
+%1
+To write new notes, move the notes file away.</source>
+        <translation>无法读取此运行的备注。
+%1
+若要写新备注，请移走备注文件。</translation>
     </message>
 </context>
 <context>
@@ -21430,16 +21426,8 @@ Move the file away to write new ones.</source>
         <translation>条目从</translation>
     </message>
     <message>
-        <source>the first, 0</source>
-        <translation>第一条，0</translation>
-    </message>
-    <message>
         <source>to</source>
         <translation>到</translation>
-    </message>
-    <message>
-        <source>the last</source>
-        <translation>最后一条</translation>
     </message>
     <message>
         <source>Time from</source>
@@ -21470,31 +21458,27 @@ Move the file away to write new ones.</source>
         <translation>文件大小为 %1。</translation>
     </message>
     <message>
-        <source>Only the selected part is kept in memory. Blocks allocated before it form its start state. Empty fields set no limit.</source>
+        <source>the beginning, or 1.5 s, 200 ms</source>
+        <translation>开头，或 1.5 s、200 ms</translation>
+    </message>
+    <message>
+        <source>Only the selected part is kept in memory. Blocks allocated before this part form its start state. An empty field sets no limit.</source>
         <translation>只有所选部分保存在内存中。在该部分之前分配的块构成其初始状态。留空表示不限。</translation>
     </message>
     <message>
-        <source>the beginning, or 1.5 s, 200 ms</source>
-        <translation>开头，或 1.5 s、200 ms</translation>
+        <source>first entry, 0</source>
+        <translation>首个条目，0</translation>
+    </message>
+    <message>
+        <source>last entry</source>
+        <translation>末个条目</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::OutOfMemoryPageView</name>
     <message>
-        <source>Go there</source>
-        <translation>跳转</translation>
-    </message>
-    <message>
         <source>Could not be computed: %1</source>
         <translation>无法计算：%1</translation>
-    </message>
-    <message>
-        <source>Place the cursor where memory ran out</source>
-        <translation>将光标置于显存不足的时刻</translation>
-    </message>
-    <message>
-        <source>What would avoid it</source>
-        <translation>如何避免</translation>
     </message>
     <message>
         <source>Searching …</source>
@@ -21503,10 +21487,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>%1: requested %2</source>
         <translation>%1：请求 %2</translation>
-    </message>
-    <message>
-        <source> At most %1 were reserved; the file does not state the device&apos;s memory.</source>
-        <translation> 最多预留 %1；文件中没有设备的显存大小。</translation>
     </message>
     <message>
         <source>What used the memory</source>
@@ -21528,6 +21508,22 @@ Move the file away to write new ones.</source>
         <source>Cancelled: the results of replays are missing.</source>
         <translation>已取消：缺少重放的结果。</translation>
     </message>
+    <message>
+        <source>Go to the error</source>
+        <translation>跳到错误处</translation>
+    </message>
+    <message>
+        <source>Move the cursor to the out-of-memory error</source>
+        <translation>将光标移到显存不足的错误处</translation>
+    </message>
+    <message>
+        <source>Remedies</source>
+        <translation>补救措施</translation>
+    </message>
+    <message>
+        <source> At most %1 was reserved. The file does not contain the size of the device&apos;s memory.</source>
+        <translation> 最多预留 %1。文件中没有设备的显存大小。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::PhasesPanel</name>
@@ -21536,27 +21532,19 @@ Move the file away to write new ones.</source>
         <translation>所选区间内没有步。</translation>
     </message>
     <message>
-        <source>This trace marks no steps, and no repeating pattern was found. The other tabs show its allocations and call sites.</source>
-        <translation>此跟踪没有标记步，也没有找到重复模式。分配和调用点在其他标签页中。</translation>
-    </message>
-    <message>
         <source>This trace contains no memory events.</source>
         <translation>此跟踪不含显存事件。</translation>
+    </message>
+    <message>
+        <source>This trace has no step markers, and no repeating pattern was found. The other tabs show its allocations and call sites.</source>
+        <translation>此跟踪没有步的标记，也没有找到重复模式。分配和调用点在其他标签页中。</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramFitPage</name>
     <message>
-        <source>the GPU&apos;s</source>
-        <translation>GPU 的显存</translation>
-    </message>
-    <message>
         <source>Open %1</source>
         <translation>打开 %1</translation>
-    </message>
-    <message>
-        <source>Plan this proposal in a tab of its own, compared with the program</source>
-        <translation>在单独的标签页中规划此方案，并与该程序比较</translation>
     </message>
     <message>
         <source>Planning combinations …</source>
@@ -21571,11 +21559,19 @@ Move the file away to write new ones.</source>
         <translation>程序可以使用的显存，例如 24GiB</translation>
     </message>
     <message>
-        <source>Search for techniques with which the program fits, as `vramscope fit -- PROGRAM` does. Techniques are switched on from outside. The search takes up to a minute</source>
-        <translation>搜索使程序放得下的技术，如同 `vramscope fit -- PROGRAM`。技术从外部启用。搜索最多一分钟</translation>
+        <source>Search for techniques with which the program fits, as `vramscope fit -- PROGRAM` does. vramscope switches the techniques on from outside. The search takes up to a minute</source>
+        <translation>搜索使程序放得下的技术，如同 `vramscope fit -- PROGRAM`。vramscope 从外部启用技术。搜索最多一分钟</translation>
     </message>
     <message>
-        <source>Combinations of techniques with which your program fits, and the lines to write. Each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
+        <source>Plan this proposal in a new tab, and compare it with the program</source>
+        <translation>在新标签页中规划此方案，并与该程序比较</translation>
+    </message>
+    <message>
+        <source>GPU memory</source>
+        <translation>显存</translation>
+    </message>
+    <message>
+        <source>Combinations of techniques with which your program fits, and the lines of code to write. Each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
         <translation>使您的程序放得下的技术组合，以及要写的代码行。每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
     </message>
 </context>
@@ -21650,10 +21646,6 @@ Move the file away to write new ones.</source>
         <translation>GPU 数</translation>
     </message>
     <message>
-        <source>until it ends</source>
-        <translation>直到结束</translation>
-    </message>
-    <message>
         <source>Steps</source>
         <translation>步数</translation>
     </message>
@@ -21696,14 +21688,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>Record this program</source>
         <translation>录制此程序</translation>
-    </message>
-    <message>
-        <source>Again on another GPU …</source>
-        <translation>换一个 GPU 再来…</translation>
-    </message>
-    <message>
-        <source>Plan it on a GPU …</source>
-        <translation>在某个 GPU 上规划…</translation>
     </message>
     <message>
         <source>Starting Python, importing torch</source>
@@ -21758,10 +21742,6 @@ Move the file away to write new ones.</source>
         <translation>%1 秒内完成录制</translation>
     </message>
     <message>
-        <source>Another …</source>
-        <translation>另一个…</translation>
-    </message>
-    <message>
         <source>from its PATH</source>
         <translation>其 PATH 中的版本</translation>
     </message>
@@ -21772,10 +21752,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>The program&apos;s working directory</source>
         <translation>程序的工作目录</translation>
-    </message>
-    <message>
-        <source>this computer&apos;s</source>
-        <translation>本机的 GPU</translation>
     </message>
     <message>
         <source>GPU</source>
@@ -21854,10 +21830,6 @@ Move the file away to write new ones.</source>
         <translation>脚本在那台计算机上运行，其写入的文件保留在那里。那里也必须安装 vramscope。录制的数据在脚本运行期间通过 ssh 传来。这里的 ssh 没有终端，因此需要密钥，不能使用密码。</translation>
     </message>
     <message>
-        <source>The script runs on this computer&apos;s GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
-        <translation>脚本在本机 GPU 上运行，与不用 vramscope 时一样，其写入的文件会保留。运行期间测量显存、内核和拷贝。</translation>
-    </message>
-    <message>
         <source>All steps are done; Python is exiting</source>
         <translation>所有步已完成；Python 正在结束</translation>
     </message>
@@ -21890,10 +21862,6 @@ Move the file away to write new ones.</source>
         <translation>监视</translation>
     </message>
     <message>
-        <source>Plans the program again whenever its script, a file named in its arguments or one of its own modules is saved, as `vramscope plan --watch` does. The previous plan stays visible behind the new one</source>
-        <translation>每当脚本、其参数中指定的文件或它自己的模块被保存时，重新规划该程序，如同 `vramscope plan --watch`。先前的规划仍显示在新规划之后</translation>
-    </message>
-    <message>
         <source>plan again after saving</source>
         <translation>保存后重新规划</translation>
     </message>
@@ -21908,6 +21876,34 @@ Move the file away to write new ones.</source>
     <message>
         <source>The training script, or -m and the name of a module</source>
         <translation>训练脚本，或 -m 加模块名</translation>
+    </message>
+    <message>
+        <source>this computer&apos;s GPU</source>
+        <translation>本机的 GPU</translation>
+    </message>
+    <message>
+        <source>no limit</source>
+        <translation>不限</translation>
+    </message>
+    <message>
+        <source>Plans the program again when you save its script, a file named in its arguments, or one of its own modules, as `vramscope plan --watch` does. The previous plan stays visible behind the new plan</source>
+        <translation>当您保存脚本、其参数中指定的文件或它自己的模块时，重新规划该程序，如同 `vramscope plan --watch`。先前的规划仍显示在新规划之后</translation>
+    </message>
+    <message>
+        <source>The script runs on this computer&apos;s GPU as it would without vramscope. The files that it writes are kept. vramscope measures memory, kernels and memcpys while the script runs.</source>
+        <translation>脚本在本机 GPU 上运行，与不用 vramscope 时一样。其写入的文件会保留。脚本运行期间，vramscope 测量显存、内核和拷贝。</translation>
+    </message>
+    <message>
+        <source>Plan on another GPU …</source>
+        <translation>在另一个 GPU 上规划…</translation>
+    </message>
+    <message>
+        <source>Plan on a GPU …</source>
+        <translation>在某个 GPU 上规划…</translation>
+    </message>
+    <message>
+        <source>Another GPU …</source>
+        <translation>另一个 GPU…</translation>
     </message>
 </context>
 <context>
@@ -21927,10 +21923,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>&apos;vramscope&apos;, which runs the program, was not found</source>
         <translation>没有找到运行程序所需的“vramscope”</translation>
-    </message>
-    <message>
-        <source>Build it with ./vramscope, or add it to the PATH.</source>
-        <translation>用 ./vramscope 构建，或将其加入 PATH。</translation>
     </message>
     <message>
         <source>cannot read the program&apos;s history: %1</source>
@@ -21964,6 +21956,10 @@ Move the file away to write new ones.</source>
         <source>The program ended before it imported torch.</source>
         <translation>程序在导入 torch 之前就结束了。</translation>
     </message>
+    <message>
+        <source>Build vramscope with ./vramscope, or add its folder to the PATH.</source>
+        <translation>用 ./vramscope 构建 vramscope，或将其所在文件夹加入 PATH。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramStudyPage</name>
@@ -21972,7 +21968,7 @@ Move the file away to write new ones.</source>
         <translation>只能更改规划：请在左侧选择“规划：模拟 GPU”。</translation>
     </message>
     <message>
-        <source>%1 These results are of %2 on %3.</source>
+        <source>%1 These results are for %2 on %3.</source>
         <translation>%1 这些结果属于 %3 上的 %2。</translation>
     </message>
 </context>
@@ -21985,10 +21981,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>memory needed</source>
         <translation>所需显存</translation>
-    </message>
-    <message>
-        <source>copy the lines to write</source>
-        <translation>复制要写的代码行</translation>
     </message>
     <message>
         <source>the training stays the same</source>
@@ -22053,20 +22045,24 @@ Move the file away to write new ones.</source>
         <translation>这些节省量来自程序或其设置更改之前。“查找技术”会重新计算。</translation>
     </message>
     <message>
-        <source>the same training, with other rounding</source>
-        <translation>训练相同，舍入不同</translation>
-    </message>
-    <message>
         <source>the training changes</source>
         <translation>训练改变</translation>
     </message>
     <message>
-        <source>Techniques can be switched on in your program from outside, without changing it. &quot;Find techniques&quot; plans it with each one that applies, and shows what each saves and which line to write.</source>
-        <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
+        <source>Each technique was planned without the others. The first figure is the change in the memory that the program needs. The second figure is the factor by which the step time changes. Several techniques together may save less than the sum.</source>
+        <translation>每项技术都在不启用其他技术的情况下规划。第一个数值是程序所需显存的变化。第二个数值是一步时间变化的倍数。几项技术一起使用时，节省量可能小于各自之和。</translation>
     </message>
     <message>
-        <source>Each technique was planned without the others. The first figure is the change of the memory that the program needs. The second is the factor by which the time of a step changes. Several techniques together may save less than the sum.</source>
-        <translation>每项技术都在不启用其他技术的情况下规划。第一个数值是程序所需显存的变化，第二个是一步时间变化的倍数。几项技术一起使用时，节省量可能小于各自之和。</translation>
+        <source>vramscope can switch on techniques in your program from outside, without changing the program. &quot;Find techniques&quot; plans the program with each technique that applies. It shows what each technique saves and which line of code to write.</source>
+        <translation>vramscope 可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划该程序，并显示每项技术的节省量和要写的代码行。</translation>
+    </message>
+    <message>
+        <source>copy the code lines</source>
+        <translation>复制代码行</translation>
+    </message>
+    <message>
+        <source>the same training, with different rounding</source>
+        <translation>训练相同，舍入不同</translation>
     </message>
 </context>
 <context>
@@ -22078,10 +22074,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>Open</source>
         <translation>打开</translation>
-    </message>
-    <message>
-        <source>Plan the program up to the selected bar, in a tab of its own</source>
-        <translation>在单独的标签页中规划该程序，直到所选条形为止</translation>
     </message>
     <message>
         <source>One bar for each technique that is switched on in your program. Switch some on under &quot;Your program&quot; on the left, then press &quot;Draw&quot;.</source>
@@ -22111,6 +22103,10 @@ Move the file away to write new ones.</source>
         <source>Each bar shows how the peak changes when its technique is added to the techniques above.</source>
         <translation>每个条形显示在其上方各项技术之外再加上该技术时峰值如何变化。</translation>
     </message>
+    <message>
+        <source>Plan the program with the techniques up to the selected bar, in a new tab</source>
+        <translation>在新标签页中，用直到所选条形为止的技术规划该程序</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::RangedPage</name>
@@ -22138,10 +22134,6 @@ Move the file away to write new ones.</source>
         <translation>无法计算：%1</translation>
     </message>
     <message>
-        <source>Compute for the time with the most memory reserved but unused</source>
-        <translation>针对未用预留显存最多的时刻计算</translation>
-    </message>
-    <message>
         <source>%1: %2 Double-click settings to open them as a what-if.</source>
         <translation>%1：%2 双击设置即可作为假设分析打开。</translation>
     </message>
@@ -22150,8 +22142,12 @@ Move the file away to write new ones.</source>
         <translation>已取消。单击任一按钮可重新开始。</translation>
     </message>
     <message>
-        <source>Compute for the time under the cursor, or else for the peak</source>
-        <translation>针对光标所在的时刻计算；没有光标时针对峰值</translation>
+        <source>Compute for the time under the cursor, or for the peak if there is no cursor</source>
+        <translation>针对光标所在时刻计算；没有光标时，针对峰值计算</translation>
+    </message>
+    <message>
+        <source>Compute for the time at which the most reserved memory is unused</source>
+        <translation>针对未用预留显存最多的时刻计算</translation>
     </message>
 </context>
 <context>
@@ -22173,10 +22169,6 @@ Move the file away to write new ones.</source>
         <translation>规划一次运行以比较</translation>
     </message>
     <message>
-        <source>Open part of it …</source>
-        <translation>打开其中一部分…</translation>
-    </message>
-    <message>
         <source>PLANNED PROGRAM</source>
         <translation>规划的程序</translation>
     </message>
@@ -22187,10 +22179,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>%1 · OPENING</source>
         <translation>%1 · 正在打开</translation>
-    </message>
-    <message>
-        <source>A snapshot without a history can&apos;t be replayed</source>
-        <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
         <source>CATEGORIES · INFERRED</source>
@@ -22211,10 +22199,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>Replay the recording under other settings of PYTORCH_CUDA_ALLOC_CONF</source>
         <translation>在 PYTORCH_CUDA_ALLOC_CONF 的其他设置下重放录制</translation>
-    </message>
-    <message>
-        <source>This is a recording: its techniques cannot be switched here.</source>
-        <translation>这是录制：无法在此切换其中的技术。</translation>
     </message>
     <message>
         <source>You can try other allocator settings.</source>
@@ -22243,6 +22227,18 @@ Move the file away to write new ones.</source>
     <message>
         <source>Planned on an emulated %1: the program ran with PyTorch&apos;s own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
         <translation>在模拟的 %1 上规划：程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。技术需在程序中切换。</translation>
+    </message>
+    <message>
+        <source>Open a part …</source>
+        <translation>打开一部分…</translation>
+    </message>
+    <message>
+        <source>You cannot switch the techniques of a recording.</source>
+        <translation>无法切换录制中的技术。</translation>
+    </message>
+    <message>
+        <source>A snapshot without history cannot be replayed</source>
+        <translation>没有历史的快照无法重放</translation>
     </message>
 </context>
 <context>
@@ -22288,10 +22284,6 @@ Move the file away to write new ones.</source>
         <translation>规划所用的 GPU</translation>
     </message>
     <message>
-        <source>Training steps; the first one creates the optimizer&apos;s state</source>
-        <translation>训练步数；第一步建立优化器状态</translation>
-    </message>
-    <message>
         <source>The optimizer and its implementation. foreach: lists of tensors; fused: one kernel; loop: one tensor at a time</source>
         <translation>优化器及其实现。foreach：张量列表；fused：一个内核；loop：逐个张量</translation>
     </message>
@@ -22300,16 +22292,20 @@ Move the file away to write new ones.</source>
         <translation>%1 保持不变：“%2”不是 1 到 %3 的整数。</translation>
     </message>
     <message>
-        <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
-        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
-    </message>
-    <message>
         <source>Number of parts of a batch; each has its own forward and backward pass</source>
         <translation>批次被切分成的份数；每份各有一次前向和反向传播</translation>
     </message>
     <message>
         <source>A built-in model with its number of parameters, or a Hugging Face config.json</source>
         <translation>内置模型及其参数量，或 Hugging Face 的 config.json</translation>
+    </message>
+    <message>
+        <source>Samples per optimizer step × tokens per sample. For varying lengths, enter a list (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
+        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度请输入列表（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
+    </message>
+    <message>
+        <source>Training steps; the first step creates the optimizer&apos;s state</source>
+        <translation>训练步数；第一步建立优化器状态</translation>
     </message>
 </context>
 <context>
@@ -22481,10 +22477,6 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>动态效果</translation>
     </message>
     <message>
-        <source>Applies from the next start</source>
-        <translation>下次启动后生效</translation>
-    </message>
-    <message>
         <source>Reduced: no animations</source>
         <translation>减少：没有动画</translation>
     </message>
@@ -22495,6 +22487,10 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     <message>
         <source>Closes the window and opens it again with the same tabs</source>
         <translation>关闭窗口，再以相同的标签页重新打开</translation>
+    </message>
+    <message>
+        <source>Takes effect at the next start</source>
+        <translation>下次启动后生效</translation>
     </message>
 </context>
 <context>
@@ -22568,8 +22564,8 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>。其中 %1 已下载</translation>
     </message>
     <message>
-        <source>%1. The runs shown here were planned in advance. Only toggles that lead to another of these runs can be switched.</source>
-        <translation>%1。此处显示的运行是预先规划的。只能切换通向其中另一个运行的开关。</translation>
+        <source>%1. The runs shown here were planned in advance. You can switch a toggle only if the result is another of these runs.</source>
+        <translation>%1。此处显示的运行是预先规划的。只有结果是其中另一个运行的开关才能切换。</translation>
     </message>
 </context>
 <context>
@@ -22614,7 +22610,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>%1：%2</translation>
     </message>
     <message>
-        <source>The file has only %1 allocator statistics, no blocks or segments.</source>
+        <source>The file contains only %1 allocator statistics. It has no blocks and no segments.</source>
         <translation>文件只有 %1 项分配器统计数据，没有块和段。</translation>
     </message>
 </context>
@@ -22667,18 +22663,6 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>没有匹配的技术。模型、设备、批大小、序列、微批次、步数和优化器在上方设置。分组：%1。</translation>
     </message>
     <message>
-        <source>It is on: the peak is %1; turned off it would be %2.
-Difference: %3 bytes.</source>
-        <translation>已启用：峰值为 %1；关闭后为 %2。
-差异：%3 字节。</translation>
-    </message>
-    <message>
-        <source>It is off: the peak is %1; turned on it would be %2.
-Difference: %3 bytes.</source>
-        <translation>已关闭：峰值为 %1；启用后为 %2。
-差异：%3 字节。</translation>
-    </message>
-    <message>
         <source>Finds words in titles, explanations and keys; group:precision shows a group</source>
         <translation>在标题、说明和键中查找词；group:precision 显示一个分组</translation>
     </message>
@@ -22693,6 +22677,18 @@ Computed in the background by plans with and without the technique.</source>
 对已启用的技术，“−1.41 GiB”表示关闭它会增加 1.41 GiB。
 “1.18× 时间”：启用后一步的时间是不启用时的 1.18 倍。
 在后台通过规划启用和不启用该技术的运行得出。</translation>
+    </message>
+    <message>
+        <source>The technique is on, and the peak is %1. Without the technique, the peak would be %2.
+Difference: %3 bytes.</source>
+        <translation>该技术已启用，峰值为 %1。若不用该技术，峰值为 %2。
+差异：%3 字节。</translation>
+    </message>
+    <message>
+        <source>The technique is off, and the peak is %1. With the technique, the peak would be %2.
+Difference: %3 bytes.</source>
+        <translation>该技术已关闭，峰值为 %1。若启用该技术，峰值为 %2。
+差异：%3 字节。</translation>
     </message>
 </context>
 <context>
@@ -22723,10 +22719,6 @@ Computed in the background by plans with and without the technique.</source>
     <message>
         <source>Argument and values</source>
         <translation>参数和取值</translation>
-    </message>
-    <message>
-        <source>the GPU&apos;s</source>
-        <translation>GPU 的显存</translation>
     </message>
     <message>
         <source>Budget</source>
@@ -22765,10 +22757,6 @@ Computed in the background by plans with and without the technique.</source>
         <translation>不超过 %2 的每个 %1 都放得下。%3</translation>
     </message>
     <message>
-        <source>An argument of your program and its values: --batch-size=1..64 (doubled each time) or --seq=512,1024. Put blanks between several arguments; every combination is planned</source>
-        <translation>您程序的一个参数及其取值：--batch-size=1..64（每次加倍）或 --seq=512,1024。多个参数以空格分隔；每个组合都会规划</translation>
-    </message>
-    <message>
         <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press &quot;Vary&quot;.</source>
         <translation>您的程序在参数的其他取值下需要的显存。输入一个参数及其取值，例如 --batch-size=1..64，然后按“改变参数”。</translation>
     </message>
@@ -22779,6 +22767,14 @@ Computed in the background by plans with and without the technique.</source>
     <message>
         <source>GPU memory that the program may use, such as 24GiB</source>
         <translation>程序可以使用的显存，例如 24GiB</translation>
+    </message>
+    <message>
+        <source>An argument of your program and its values: --batch-size=1..64 (doubled each time) or --seq=512,1024. Separate several arguments with spaces; every combination is planned</source>
+        <translation>您程序的一个参数及其取值：--batch-size=1..64（每次加倍）或 --seq=512,1024。多个参数以空格分隔；每个组合都会规划</translation>
+    </message>
+    <message>
+        <source>GPU memory</source>
+        <translation>显存</translation>
     </message>
 </context>
 <context>
@@ -22878,10 +22874,6 @@ Computed in the background by plans with and without the technique.</source>
         <translation>无法重放：%1</translation>
     </message>
     <message>
-        <source>What would have been reserved under other settings? Recorded with %1. Type settings and press Enter to replay the same requests under them.</source>
-        <translation>在其他设置下会预留多少？录制时的设置：%1。输入设置并按 Enter，即可在这些设置下重放相同的请求。</translation>
-    </message>
-    <message>
         <source>Cancelled. Press Enter to start again.</source>
         <translation>已取消。按 Enter 重新开始。</translation>
     </message>
@@ -22914,8 +22906,12 @@ Computed in the background by plans with and without the technique.</source>
         <translation>在 %1 下，预留显存的峰值为 %2，而不是 %3（%4）。</translation>
     </message>
     <message>
-        <source> Under the recorded settings, the model places %1 of %2 blocks at their recorded addresses.</source>
-        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
+        <source>How much memory would have been reserved under other settings? Recorded with %1. Type settings and press Enter to replay the same requests under these settings.</source>
+        <translation>在其他设置下会预留多少显存？录制时的设置：%1。输入设置并按 Enter，即可在这些设置下重放相同的请求。</translation>
+    </message>
+    <message>
+        <source> Under the recorded settings, the allocator model places %1 of %2 blocks at their recorded addresses.</source>
+        <translation> 在录制的设置下，分配器模型将 %2 个块中的 %1 个放在与录制相同的地址。</translation>
     </message>
 </context>
 <context>
@@ -23048,12 +23044,12 @@ Computed in the background by plans with and without the technique.</source>
         <translation>轨道</translation>
     </message>
     <message>
-        <source>Highlight blocks of the same stack</source>
-        <translation>突出显示相同调用栈的块</translation>
-    </message>
-    <message>
         <source>Add note …</source>
         <translation>添加备注…</translation>
+    </message>
+    <message>
+        <source>Highlight blocks with the same call stack</source>
+        <translation>突出显示调用栈相同的块</translation>
     </message>
 </context>
 <context>
