@@ -54,7 +54,7 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
     return run::Assumption{i18n::Text("CUDA context and libraries take the given size"),
                            "--context", *bytes};
   return absl::InvalidArgumentError(
-      i18n::Format("{}, and no GPU of `vramscope devices` has this name",
+      i18n::Format("{}; the text is not the name of a GPU in `vramscope devices` either",
                    std::string(bytes.status().message())));
 }
 
@@ -155,8 +155,8 @@ ExitCode CheckProgram(const Context& context, Options& options) {
   }
   if (options.trace_path == "-") {
     NoteError(
-        i18n::Text("-o - is not possible, because the verdict is printed to standard output; name "
-                   "a file for the trace"));
+        i18n::Text("-o - cannot be used, because the verdict is printed to standard output; pass "
+                   "the name of a file for the trace"));
     return kUsage;
   }
   if (const ExitCode wrong =
@@ -259,8 +259,8 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
   if (!number.ok() || *number < 0 || *number > 255) {
     NoteError(
         i18n::Format("--device: \"{}\" is not a number from 0 to 255. With a FILE, --device "
-                     "selects one of its devices; to use the CUDA context of a named GPU, "
-                     "give its name to --context",
+                     "selects a device of the file by its number. To use the CUDA context of a "
+                     "named GPU, pass the name to --context",
                      Printable(options.program.device)));
     return kUsage;
   }
@@ -269,15 +269,15 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 }
 
 void DeclareCheck(CLI::App* command, Context& context) {
-  command->footer(
-      i18n::Text("Exit status: 1 if a budget is exceeded, 3 if this is unknown. Reasons for 3: the "
-                 "run failed at an allocation that the budget allows, or reserved memory was not "
-                 "recorded (with --host-budget: the driver's allocations were not recorded).\n") +
-      command->get_footer());
+  command->footer(i18n::Text("Exit status: 1 if a budget is exceeded, 3 if the verdict is unknown. "
+                             "The verdict is unknown if the run failed at an allocation that fits "
+                             "the budget, or if reserved memory was not recorded (with "
+                             "--host-budget: if the driver's allocations were not recorded).\n") +
+                  command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option(
       "FILE", options->file,
-      "a .trace file or CUDA memory snapshot; if it is missing, the RUN or PROGRAM is planned");
+      "a .trace file or CUDA memory snapshot; without a FILE, check plans the RUN or the PROGRAM");
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")
@@ -288,8 +288,8 @@ void DeclareCheck(CLI::App* command, Context& context) {
   AddPart(*command, options->range);
   command
       ->add_option("--budget", options->budget,
-                   "maximum GPU memory, such as 24GiB; default for a RUN or a program with "
-                   "--device: the memory of that GPU")
+                   "maximum GPU memory, such as 24GiB. Default for a RUN or a program, if --device "
+                   "is given: the memory of that GPU")
       ->type_name("SIZE");
   command
       ->add_option("--host-budget", options->host_budget,
@@ -299,15 +299,15 @@ void DeclareCheck(CLI::App* command, Context& context) {
   command
       ->add_option(
           "--context", options->context,
-          i18n::Format("size of the CUDA context, which is added to the allocator's memory: a size "
-                       "(450MiB), or the name of a GPU in `vramscope devices`. Default: the "
-                       "context of the run's GPU, or of {} if a recording names no GPU",
+          i18n::Format("size of the CUDA context to add to the allocator's memory: a size such as "
+                       "450MiB, or the name of a GPU in `vramscope devices`. Default: the context "
+                       "of the run's GPU, or of {} if the recording does not name its GPU",
                        run::RunConfig().device))
       ->type_name("SIZE|NAME");
   command
       ->add_option("--summary", options->summary,
-                   "append the verdict and the tables of the peak to this file as Markdown "
-                   "($GITHUB_STEP_SUMMARY)")
+                   "append the verdict and the tables of memory at the peak to this file as "
+                   "Markdown, for example to $GITHUB_STEP_SUMMARY")
       ->type_name("FILE");
   command
       ->add_option("-o,--output", options->trace_path,

@@ -41,7 +41,8 @@ run::Assumption ContextOf(const trace::Trace& trace) {
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
   assumed.what = i18n::English(
-      "{}, because the recording does not contain its size; --context sets it", assumed.what);
+      "{}, because the recording does not contain the size of the context; use --context to set it",
+      assumed.what);
   return assumed;
 }
 
@@ -74,8 +75,8 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
   return i18n::Format(
-      "the run ran out of memory: an allocation of {} failed with {} already reserved; together "
-      "they need {} (including {} CUDA context)",
+      "the run ran out of memory: an allocation of {} failed with {} already reserved; in total, "
+      "the run needed {} at that time (including {} CUDA context)",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
       run::FormatBytes(context));
 }
@@ -135,10 +136,10 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
   else if (judged.ran_out)
     judged.verdict = Judged::Verdict::kUnknown;
   else if (!reserved_known)
-    return absl::FailedPreconditionError(
-        i18n::Format("unknown whether it fits, because reserved memory was not recorded: {} "
-                     "allocated + {} CUDA context fit, but more may have been reserved",
-                     FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
+    return absl::FailedPreconditionError(i18n::Format(
+        "unknown whether the run fits the budget, because reserved memory was not recorded: {} "
+        "allocated + {} CUDA context fit, but the run may have reserved more",
+        FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
   if (summary.peak.allocated > 0)
     judged.sites = explain::GroupBySite(t, analysis::LiveAt(t, summary.peak.context.event));
   return judged;
@@ -163,15 +164,15 @@ std::string VerdictText(const Judged& judged) {
       break;
   }
   std::string text = i18n::Format(
-      "unknown whether it fits: {}. A budget of {} allows that allocation, but what the run needs "
-      "after it is unknown",
+      "unknown whether the run fits the budget: {}. That allocation fits a budget of {}, but how "
+      "much memory the run needs after the allocation is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
   // A plan continues after it has reached its limit. With a higher limit, the allocator would have
   // kept more memory cached, so the plan would have needed more.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
     text += i18n::Format(
-        ". With {} of GPU memory, this plan needs {}; with another size, it may need more or less. "
-        "To be certain, plan the run with --gpu-memory {}B",
+        ". With {} of GPU memory, the planned run needs {}. With more or less GPU memory, the run "
+        "may need more or less. To be certain, plan the run with --gpu-memory {}B",
         FormatBytes(info.device.memory_bytes), FormatBytes(judged.needed), judged.budget);
   return text + "\n";
 }
@@ -180,7 +181,7 @@ std::string JudgedText(const Judged& judged) {
   const analysis::Summary& summary = judged.summary;
   std::string text = VerdictText(judged);
   if (summary.peak.allocated == 0) return text;
-  text += i18n::Format("\n  At the peak, {} allocated, {}:\n", FormatBytes(summary.peak.allocated),
+  text += i18n::Format("\n  Allocated at the peak: {} ({})\n", FormatBytes(summary.peak.allocated),
                        TimeAndContextText(*judged.trace, summary.peak.context));
   Table table({{i18n::Text("Category")},
                {i18n::Text("Bytes"), Table::kRight},
@@ -315,7 +316,7 @@ std::string JudgedMarkdown(const Judged& judged, const JudgedHost* host, const s
   }
   if (summary.peak.allocated == 0) return text;
   text +=
-      fmt::format("At the peak, {} allocated, {}:\n\n| Category | Bytes | Share |\n|---|--:|--:|\n",
+      fmt::format("Allocated at the peak: {} ({})\n\n| Category | Bytes | Share |\n|---|--:|--:|\n",
                   FormatBytes(summary.peak.allocated),
                   Cell(TimeAndContextText(*judged.trace, summary.peak.context)));
   for (const auto& [bytes, name] : CategoriesOf(summary))

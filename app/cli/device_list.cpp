@@ -58,8 +58,8 @@ absl::StatusOr<Bound> MemoryBound(const std::string& text) {
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(TakeSign(text, ">=", bound));
   if (!bytes.ok() || !IsSign(bound.sign)) {
     return absl::InvalidArgumentError(
-        i18n::Format("--memory: \"{}\" is not allowed; expected a size with >=, <=, >, < or = in "
-                     "front, such as '>=16GiB'",
+        i18n::Format("--memory: \"{}\" is not valid; write a size such as 16GiB, optionally after "
+                     ">=, <=, >, < or =, such as '>=16GiB'",
                      Printable(text)));
   }
   bound.value = static_cast<double>(*bytes);
@@ -70,10 +70,10 @@ absl::StatusOr<Bound> CapabilityBound(const std::string& text) {
   Bound bound;
   const uint32_t number = run::ParseComputeCapability(TakeSign(text, "=", bound));
   if (number == 0 || !IsSign(bound.sign)) {
-    return absl::InvalidArgumentError(i18n::Format(
-        "--compute-capability: \"{}\" is not allowed; expected a CUDA compute capability, with or "
-        "without >=, <=, >, < or = in front, such as 8.6 or '>=8.0'",
-        Printable(text)));
+    return absl::InvalidArgumentError(
+        i18n::Format("--compute-capability: \"{}\" is not valid; write a CUDA compute capability "
+                     "such as 8.6, optionally after >=, <=, >, < or =, such as '>=8.0'",
+                     Printable(text)));
   }
   bound.value = number;
   return bound;
@@ -132,8 +132,8 @@ std::string KernelsText(const run::Device& d) {
   for (const uint32_t number : run::LibTorchArchitectures())
     has.push_back(run::ComputeCapabilityText(number));
   return i18n::Format(
-      "LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; a "
-      "program can be planned only if its PyTorch has kernels for it",
+      "LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; to plan a program on "
+      "this GPU, use a PyTorch that has kernels for the GPU",
       fmt::join(has, ", "));
 }
 
@@ -245,7 +245,9 @@ ExitCode Show(const Options& options) {
   }
   if (options.file) {
     if (devices->size() == 1) return PrintText(run::DeviceJson(devices->front()));
-    NoteError(i18n::Format("--file writes one GPU, but {} match; name one", devices->size()));
+    NoteError(i18n::Format(
+        "--file prints the device file of one GPU, but {} GPUs match; name one of them",
+        devices->size()));
     return kUsage;
   }
   if (options.json) {
@@ -260,8 +262,8 @@ void DeclareDevices(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option(
       "words", options->words,
-      "list only GPUs with all of these words in key, name, family or architecture; or one GPU in "
-      "the form of --device (a MIG slice, a file, figures)");
+      "list only GPUs with all of these words in their key, name, family or architecture; or show "
+      "one GPU that is written as for --device (a MIG slice, a file or figures)");
   command
       ->add_option("--memory", options->memory,
                    "list only GPUs with this much memory, such as '>=16GiB'")
@@ -275,9 +277,8 @@ void DeclareDevices(CLI::App* command, Context& context) {
                    "list only GPUs of this architecture (turing, ampere, ...) or product line "
                    "(geforce, laptop, workstation, datacenter, integrated)")
       ->type_name("WORD");
-  command->add_flag(
-      "--file", options->file,
-      "for one GPU: print it as a device file, which can be edited and passed to --device");
+  command->add_flag("--file", options->file,
+                    "print one GPU as a device file, which can be edited and passed to --device");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Show(*options); });
 }
@@ -287,7 +288,7 @@ void DeclareDevices(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_devices() {
   return {.place = 200,
           .name = "devices",
-          .help = "list the GPUs that can be planned for",
+          .help = "list the GPUs for which runs can be planned",
           .example = "devices --json",
           .declare = DeclareDevices};
 }

@@ -343,12 +343,13 @@ void DeclareDiff(CLI::App* command, Context& context) {
           ->check(CLI::IsMember({"stack", "category"}).description(""))
           ->excludes(requests)
           ->type_name("HOW");
-  CLI::Option* prediction = command
-                                ->add_flag("--prediction", options->prediction,
-                                           "compare a plan A with a recording B of the same run: "
-                                           "errors of the plan, allocations, kernels")
-                                ->excludes(requests)
-                                ->excludes(by);
+  CLI::Option* prediction =
+      command
+          ->add_flag("--prediction", options->prediction,
+                     "compare a plan A with a recording B of the same run: show the errors of the "
+                     "plan, and compare allocations and kernels")
+          ->excludes(requests)
+          ->excludes(by);
   AddTop(*command, options->top);
   command
       ->add_option(

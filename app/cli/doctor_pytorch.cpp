@@ -38,7 +38,7 @@ Run Execute(const program::Platform& platform, const std::string& python,
   const fs::path output = path / "hooks", answer = path / "answer.json";
   std::error_code error;
   if (!folder.ok() || !fs::create_directory(output, error)) {
-    run.problem = i18n::Text("no folder for temporary files");
+    run.problem = i18n::Text("there is no folder for temporary files; set TMPDIR");
     return run;
   }
   program::LaunchOptions options;
@@ -65,7 +65,7 @@ Run Execute(const program::Platform& platform, const std::string& python,
   read.device = options.device;
   const absl::StatusOr<program::Program> seen = program::ReadProgram(output.string(), read);
   if (!seen.ok() || seen->runs.size() != 1)
-    run.problem = i18n::Text("the test program's history cannot be read");
+    run.problem = i18n::Text("the trace of the test program cannot be read");
   else
     run.trace = seen->runs.front().trace;
   return run;
@@ -78,7 +78,8 @@ uint64_t Number(const Json& object, const char* key) {
 
 Finding Equal(const char* what, uint64_t ours, const char* whose, uint64_t theirs) {
   return {ours == theirs && theirs > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("the trace contains {} bytes, and {}() returned {}", ours, whose, theirs)};
+          i18n::Format("the trace contains {} bytes; torch.cuda.{}() returned {} bytes", ours,
+                       whose, theirs)};
 }
 
 std::vector<Finding> CheckRun(const Run& run) {
@@ -143,8 +144,9 @@ std::vector<Finding> CheckRun(const Run& run) {
     for (const auto& segment : segments) missing += !driver.contains(segment);
     findings.push_back(
         {missing == 0 && !segments.empty() ? State::kPass : State::kFail, "driver memory",
-         i18n::Format("{} segments, {} of them not among CUPTI's {} live allocations",
-                      segments.size(), missing, driver.size())});
+         i18n::Format(
+             "{} segments; {} of them are missing from the {} live allocations that CUPTI recorded",
+             segments.size(), missing, driver.size())});
     findings.push_back({kernels > 0 ? State::kPass : State::kFail, "kernels",
                         i18n::Format("{} in the trace", kernels)});
   }
@@ -184,8 +186,9 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
   if (interpreter.empty())
     return {
         {State::kSkip, "pytorch",
-         i18n::Text("no Python with PyTorch for CUDA was found (--python names one), so allocator, "
-                    "configurations and operators were not checked")}};
+         i18n::Text(
+             "no Python with a CUDA build of PyTorch was found, so the allocator, the "
+             "configurations and the operators were not checked; name a Python with --python")}};
   const absl::StatusOr<program::Platform> platform = program::FindPlatform(device.has_value());
   if (!platform.ok()) return {{State::kFail, "pytorch", std::string(platform.status().message())}};
   const Run seen = Execute(*platform, interpreter, nullptr, true);
@@ -202,7 +205,8 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
     const double without = bare.problem.empty() ? bare.answer.value("step_seconds", 0.0) : 0;
     constexpr double kMost = 1.1;
     if (with <= 0 || without <= 0)
-      findings.push_back({State::kFail, "overhead", i18n::Format("no times: {}", bare.problem)});
+      findings.push_back({State::kFail, "overhead",
+                          i18n::Format("the step times could not be measured: {}", bare.problem)});
     else
       findings.push_back(
           {with / without <= kMost ? State::kPass : State::kFail, "overhead",

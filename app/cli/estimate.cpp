@@ -1,4 +1,4 @@
-// `estimate [RUN]`: prints closed formulas and their values; --plan adds the plan's figures.
+// `estimate [RUN]`: prints closed-form formulas and their values; --plan adds the plan's figures.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -44,7 +44,8 @@ std::string_view What(Planned planned) {
     case Planned::kGradients:
       return i18n::Text("gradients before the last optimizer step, requested bytes");
     case Planned::kLayer:
-      return i18n::Text("kept by the middle layer after the forward pass, requested bytes");
+      return i18n::Text(
+          "memory that the middle layer keeps after the forward pass, requested bytes");
     case Planned::kKvCache:
       return i18n::Text("keys and values");
     case Planned::kPeak:
@@ -224,11 +225,12 @@ ExitCode Execute(const Options& options) {
         elements);
   }
   row(i18n::Text("total"), count.total());
-  const std::string hint = planned != nullptr
-                               ? i18n::Text("Formulas, compared with a plan of the same run.")
-                               : i18n::Text(
-                                     "Formulas. `estimate --plan` adds the figures of a plan, "
-                                     "`estimate --formulas` explains every letter.");
+  const std::string hint =
+      planned != nullptr
+          ? i18n::Text("Formulas, compared with a plan of the same run.")
+          : i18n::Text(
+                "All figures come from formulas. To compare them with a plan, use `estimate "
+                "--plan`. For the meaning of every letter, use `estimate --formulas`.");
   return PrintText(text + table.Text() + StaticText(count.total()) +
                    FormulasText(sections, planned) + "\n" + Prose(hint) +
                    AssumptionsText(assumptions));
@@ -249,7 +251,7 @@ void DeclareEstimate(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_estimate() {
   return {.place = 130,
           .name = "estimate",
-          .help = "estimate memory with closed formulas",
+          .help = "estimate memory with closed-form formulas",
           .example = "estimate --model config.json",
           .declare = DeclareEstimate};
 }

@@ -223,14 +223,14 @@ ExitCode ExecuteFit(const Options& options) {
     if (!any) text += i18n::Text("No tried combination fits. The smallest:") + "\n\n";
     for (size_t i = 0; i < fitted->proposals.size(); ++i)
       text += ProposalText(i + 1, fitted->proposals[i], *budget) + "\n";
-    text +=
-        Prose(fitted->cut_short
-                  ? i18n::Format("{} combinations planned until the time limit of {:.1f} s. Other "
-                                 "combinations may fit and change the training less.",
-                                 fitted->plans, seconds)
-              : fitted->plans == 1
-                  ? i18n::Format("{} combination planned in {:.1f} s.", fitted->plans, seconds)
-                  : i18n::Format("{} combinations planned in {:.1f} s.", fitted->plans, seconds));
+    text += Prose(
+        fitted->cut_short
+            ? i18n::Format("{} combinations planned; the search stopped at the time limit of "
+                           "{:.1f} s. Other combinations may fit and change the training less.",
+                           fitted->plans, seconds)
+        : fitted->plans == 1
+            ? i18n::Format("{} combination planned in {:.1f} s.", fitted->plans, seconds)
+            : i18n::Format("{} combinations planned in {:.1f} s.", fitted->plans, seconds));
     printed = PrintText(text + AssumptionsText(assumptions));
   }
   return printed != kDone ? printed : any ? kDone : kNo;
@@ -258,9 +258,10 @@ std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
     const uint64_t free_before = before.reserved - before.peak, free_now = now.reserved - now.peak;
     if (now.reserved <= before.reserved || free_now <= free_before) continue;
     text += Prose(i18n::Format(
-        "{}: reserved memory grows by {}, the peak by {}. Up to {} of reserved memory is unused at "
-        "the peak ({} before), in blocks too small for later allocations. `explain --page "
-        "fragmentation` shows them; alloc_conf=expandable_segments:True avoids most of them.",
+        "{}: reserved memory grows by {}, and the peak grows by {}. At the peak, up to {} of the "
+        "reserved memory is unused ({} before), in blocks that are too small for later "
+        "allocations. `explain --page fragmentation` shows these blocks; "
+        "alloc_conf=expandable_segments:True avoids most of them.",
         i18n::Text(ladder[i].name), run::FormatBytes(now.reserved - before.reserved),
         SignedBytes(static_cast<int64_t>(now.peak) - static_cast<int64_t>(before.peak)),
         run::FormatBytes(free_now), run::FormatBytes(free_before)));
@@ -365,9 +366,9 @@ void DeclareFit(CLI::App* command, Context& context) {
   AddProgramOptions(*command, of_program->program, true);
   AddProgramFitOptions(*command, *of_program);
   command
-      ->add_option(
-          "--budget", options->budget,
-          "maximum GPU memory, such as 24GiB; default with --device: the memory of that GPU")
+      ->add_option("--budget", options->budget,
+                   "maximum GPU memory, such as 24GiB. Default, if --device is given: the memory "
+                   "of that GPU")
       ->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, of_program, &context, command] {
@@ -406,8 +407,8 @@ ExitCode ProgramWaterfall(const Context& context, const Options& options,
   if (!options.run.preset.empty() || !options.run.model.empty() || !options.run.config.empty() ||
       !options.run.sets.empty() || !options.baseline.empty() || !options.order.empty()) {
     NoteError(
-        i18n::Text("waterfall takes either RUN or -- PROGRAM, not both; for a program, each "
-                   "--toggle is a bar, in the given order"));
+        i18n::Text("waterfall takes either RUN or -- PROGRAM, not both; for a program, waterfall "
+                   "shows a bar for each --toggle, in the given order"));
     return kUsage;
   }
   if (options.json && options.output == "-") {
@@ -415,9 +416,9 @@ ExitCode ProgramWaterfall(const Context& context, const Options& options,
     return kUsage;
   }
   if (context.after_dashes.empty() || of_program.toggles.empty()) {
-    NoteError(
-        i18n::Text("a waterfall of a program needs toggles and the program; for example: vramscope "
-                   "waterfall --toggle bf16 --toggle lora -- python train.py"));
+    NoteError(i18n::Text(
+        "for a program, waterfall needs at least one --toggle and the command of the program; for "
+        "example: vramscope waterfall --toggle bf16 --toggle lora -- python train.py"));
     return kUsage;
   }
   return WaterfallOfProgram(context.after_dashes, of_program, options.output, options.json);
@@ -456,7 +457,7 @@ CommandEntry DeclareCommand_fit() {
       .place = 140,
       .name = "fit",
       .help =
-          "find techniques with which a run fits; those that do not change the training come first",
+          "find techniques that make a run fit; those that do not change the training come first",
       .example = "fit --preset llama-3.2-1b --budget 12GiB",
       .takes_program = true,
       .declare = DeclareFit};
@@ -466,9 +467,8 @@ CommandEntry DeclareCommand_waterfall() {
   return {.place = 150,
           .name = "waterfall",
           .help =
-              "show the steps from the model's defaults to the run, with a bar for each technique; "
-              "with "
-              "-- PROGRAM ARGS..., a bar for each --toggle",
+              "show how memory changes from the model's defaults to the run, with a bar for each "
+              "technique; for -- PROGRAM ARGS..., show a bar for each --toggle",
           .example =
               "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing",
           .takes_program = true,

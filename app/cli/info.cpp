@@ -378,7 +378,7 @@ std::string WorkText(const trace::Trace& trace) {
     others -= count;
     if (count > 0) text += fmt::format("{} {}, ", i18n::Text(what), Count(count));
   }
-  if (others > 0) text += i18n::Format("API calls and others {}, ", Count(others));
+  if (others > 0) text += i18n::Format("API calls and other activities {}, ", Count(others));
   if (trace.operands.size() > 0)
     text += i18n::Format("operands {}, ", Count(trace.operands.size()));
   return text + i18n::Format("streams {}", CountStreams(trace));
@@ -464,9 +464,10 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   if (!trace.info.alloc_conf.empty()) line(TEXT_MARK("allocator"), trace.info.alloc_conf);
   const bool state = trace.info.content == trace::Content::kState;
   if (state)
-    line(TEXT_MARK("content"), trace.info.statistics.empty()
-                                   ? i18n::Text("the memory at one time, without a history")
-                                   : i18n::Text("figures at one time, without blocks"));
+    line(TEXT_MARK("content"),
+         trace.info.statistics.empty()
+             ? i18n::Text("the memory at one point in time, without a history")
+             : i18n::Text("statistics at one point in time, without blocks"));
   else if (trace.info.has_times)
     line(TEXT_MARK("time"), Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
   else
@@ -519,7 +520,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
             DeviceMemoryText(gpu.memory);
   const std::map<uint8_t, RuleUse> rules = RulesOf(trace);
   if (rules.empty()) return text;
-  Table table({{i18n::Text("Inferred, by rule"), Table::kLeft, true},
+  Table table({{i18n::Text("Inference rule"), Table::kLeft, true},
                {i18n::Text("Allocations"), Table::kRight},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Changes"), Table::kRight},

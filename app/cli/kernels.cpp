@@ -311,9 +311,10 @@ ExitCode Execute(const Options& options) {
   if (!opened.ok()) return ReportError(opened.status());
   const trace::Trace& trace = *opened->trace;
   const auto beyond = [&](const char* option, int64_t number, size_t count) {
-    return ReportError(
-        Named(options.file, absl::OutOfRangeError(i18n::Format("{} {}: out of range; there are {}",
-                                                               option, number, count))));
+    return ReportError(Named(
+        options.file,
+        absl::OutOfRangeError(i18n::Format(
+            "{} {} is out of range: there are only {}, numbered from 0", option, number, count))));
   };
   if (options.kernel >= int64_t{trace.activities.size()})
     return beyond("--kernel", options.kernel, trace.activities.size());
@@ -343,8 +344,8 @@ void DeclareKernels(CLI::App* command, Context& context) {
   command
       ->add_option(
           "--allocation", options->allocation,
-          "show an allocation by its number: the op that allocated it and the last op before its "
-          "free, with their kernels, and the first and last kernels that used it")
+          "show one allocation by its number: the op that allocated it, the last op before it was "
+          "freed, the kernels of both ops, and the first and last kernels that used it")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->excludes(kernel)
       ->type_name("N");

@@ -152,7 +152,8 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = TEXT_MARK("Activations"), .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
-    section.note = TEXT_MARK("There is no closed formula for the layers of this model family.");
+    section.note =
+        TEXT_MARK("There is no closed-form formula for the layers of this model family.");
     return section;
   }
   const double layers = static_cast<double>(m.layers);

@@ -276,8 +276,8 @@ TEST_F(CliRecording, CheckReportsRecordedOutOfMemory) {
   EXPECT_GT(large["ran_out_at"]["needed"], large["ran_out_at"]["reserved"]);
   EXPECT_EQ(large["over"], 0);
   const Outcome text = RunVramscope({"check", file, "--context", "0", "--budget", "100GiB"});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("allows that allocation"),
-                              HasSubstr("what the run needs after it is unknown"),
+  EXPECT_THAT(text.out, AllOf(HasSubstr("That allocation fits a budget"),
+                              HasSubstr("memory the run needs after the allocation is unknown"),
                               Not(HasSubstr("over the budget"))));
   EXPECT_EQ(text.status, 3) << "the result is unknown";
 }

@@ -82,7 +82,7 @@ TEST_F(CliRun, CheckOfOutOfMemoryPlanPrintsPlanCommand) {
   ASSERT_EQ(RunVramscope(command).status, 0);
   const Outcome unknown = RunVramscope({"check", file, "--budget", "24GiB"});
   EXPECT_EQ(unknown.status, 3) << unknown.err;
-  EXPECT_THAT(unknown.out, AllOf(HasSubstr("what the run needs after it is unknown"),
+  EXPECT_THAT(unknown.out, AllOf(HasSubstr("memory the run needs after the allocation is unknown"),
                                  HasSubstr("plan the run with --gpu-memory 25769803776B")));
   command = run;
   command.insert(command.end(), {"--gpu-memory", "25769803776B", "-o", again});
