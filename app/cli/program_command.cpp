@@ -206,7 +206,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
                      run::FormatBytes(shown.summary.peak.reserved),
                      fmt::format("{}", shown.summary.steps.size())});
         text += i18n::Format(
-                    "\n  {} processes (the figures above are of the process that needs the most "
+                    "\n  {} processes (the figures above are from the process that needs the most "
                     "memory):\n",
                     all.size()) +
                 table.Text();
@@ -451,9 +451,8 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                      "with -- PROGRAM: record which PyTorch operator launched each kernel (costs a "
                      "fifth of a step's CPU time)");
   command
-      .add_option(
-          "--keep", options.keep,
-          "with -- PROGRAM: keep the raw data of the run in this folder (--from reads them)")
+      .add_option("--keep", options.keep,
+                  "with -- PROGRAM: keep the raw data of the run in this folder (see --from)")
       ->type_name("FOLDER");
   command
       .add_option("--from", options.from,
