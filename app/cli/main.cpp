@@ -32,7 +32,7 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
                  "page to open: phases, allocations, kernels, search=TEXT, compare, what-if=CONF, "
                  "techniques=WORDS, ...")
       ->type_name("NAME");
-  app.add_option("--size", window.size, "size of the window (1680x1050)")->type_name("WxH");
+  app.add_option("--size", window.size, "size of the window, such as 1680x1050")->type_name("WxH");
   app.add_option("--theme", window.theme, "dark, light or system")
       ->check(CLI::IsMember({"dark", "light", "system"}))
       ->type_name("NAME");

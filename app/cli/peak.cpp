@@ -111,7 +111,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
     text += i18n::Text(", reserved memory is not recorded");
   if (peak_reserved > live.reserved)
     text +=
-        i18n::Format("\n  (at most {} reserved, at another time)", run::FormatBytes(peak_reserved));
+        i18n::Format("\n  (peak reserved: {}, at another time)", run::FormatBytes(peak_reserved));
   text += i18n::Format("\n  at {}\n\n", TimeAndContextText(trace, live.context));
   Table table({{i18n::Format("By {}", by.Text())},
                {i18n::Text("Bytes"), Table::kRight},
@@ -211,9 +211,9 @@ void DeclarePeak(CLI::App* command, Context& context) {
   AddEvent(*command, options->event)->excludes(at);
   command
       ->add_option("--by", options->by,
-                   "category, module, op, stack, phase, file, size, age, annotation; or several: "
-                   "\"module:2, category\"; \"module:*\" puts equal layers together, \"stack:3\" "
-                   "adds callers")
+                   "category, module, op, stack, phase, file, size, age or annotation; or several "
+                   "of these, such as \"module:2, category\". \"module:*\" merges equal layers; "
+                   "\"stack:3\" adds callers")
       ->type_name("HOW");
   AddTop(*command, options->top);
   AddRangeOptions(*command, options->range);

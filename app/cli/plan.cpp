@@ -93,7 +93,7 @@ void DeclarePlan(CLI::App* command, Context& context) {
       ->add_option("--with", options->with,
                    "with -- PROGRAM: plan it with each of these versions of a package "
                    "(transformers==4.46.0,4.51.0), and print the changes between versions; pip "
-                   "makes an environment for each version, which is kept")
+                   "makes an environment for each version, and vramscope keeps the environments")
       ->type_name("PACKAGE==VERSIONS");
   command->callback([options, &context, command] {
     if (!context.has_program && !options->program.from.empty()) {

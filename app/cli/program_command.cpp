@@ -194,7 +194,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
         for (const Shown& shown : all) ranks.insert(shown.run->about.rank);
         const bool by_rank = ranks.size() == all.size();
         Table table({{by_rank ? i18n::Text("Rank") : i18n::Text("Process"), Table::kRight},
-                     {i18n::Text("In the trace"), Table::kRight},
+                     {i18n::Text("Device in the trace"), Table::kRight},
                      {i18n::Text("Allocated"), Table::kRight},
                      {i18n::Text("Reserved"), Table::kRight},
                      {i18n::Text("Steps"), Table::kRight}});
@@ -205,8 +205,10 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
                      run::FormatBytes(shown.summary.peak.allocated),
                      run::FormatBytes(shown.summary.peak.reserved),
                      fmt::format("{}", shown.summary.steps.size())});
-        text += i18n::Format("\n  {} processes (above: the one that needs the most memory):\n",
-                             all.size()) +
+        text += i18n::Format(
+                    "\n  {} processes (the figures above are from the process that needs the most "
+                    "memory):\n",
+                    all.size()) +
                 table.Text();
       }
       text += TogglesText(about.toggles);
@@ -225,9 +227,9 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
       seen.unwatched.begin(), seen.unwatched.end(),
       [](const auto& x, const auto& y) { return x.most_used_bytes < y.most_used_bytes; });
   const uint64_t needed = most.most_used_bytes + most.context_bytes;
-  Note(
-      i18n::Text("this program used the GPU without Python. The amount of memory is known, but not "
-                 "what uses it, because the hooks need Python. There is no trace"));
+  Note(i18n::Text(
+      "this program used the GPU without Python. There is no trace, because vramscope's hooks need "
+      "Python. Only the amount of memory is known, not what the program used it for"));
   ExitCode printed = kDone;
   if (output.json) {
     printed = PrintJson({{"device", most.device},
@@ -242,7 +244,7 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                          {"seconds", outcome.seconds}});
   } else if (output.trace_path != "-") {
     printed = PrintText(i18n::Format(
-        "{}\n  used at most {} of {}, including {} for the CUDA context; {} launches\n",
+        "{}\n  the program used at most {} of {}, including {} for the CUDA context; {} launches\n",
         most.device, run::FormatBytes(needed), run::FormatBytes(most.memory_bytes),
         run::FormatBytes(most.context_bytes), most.launches));
   }
@@ -381,8 +383,8 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
         ->check(CLI::Range(1u, 64u))
         ->type_name("N");
     command.add_flag("--no-skip-init", options.no_skip_init,
-                     "with -- PROGRAM: let it initialize its parameters on the CPU, which is slow "
-                     "and skipped by default");
+                     "with -- PROGRAM: let it initialize its parameters on the CPU. By default, "
+                     "this slow initialization is skipped");
     CLI::Option* mode = command
                             .add_option_function<std::string>(
                                 "--isolation",
@@ -397,14 +399,14 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                             ->type_name("MODE");
     command
         .add_flag("--no-isolation", options.no_isolation,
-                  "with -- PROGRAM: let it really write, rename and delete files")
+                  "with -- PROGRAM: let it write, rename and delete files without isolation")
         ->excludes(mode);
     command.add_flag("--no-network", options.no_network,
-                     "with -- PROGRAM: give it no network access beyond this computer");
+                     "with -- PROGRAM: block its network access, except to this computer");
     command
         .add_option("--toggle", options.toggles,
-                    "with -- PROGRAM: switch a technique on from outside; `vramscope toggles` "
-                    "lists them; repeatable")
+                    "with -- PROGRAM: switch a technique on without editing the program; "
+                    "`vramscope toggles` lists the techniques; repeatable")
         ->type_name("NAME[=VALUE]");
     // Internal options, passed by `fit`, `plan --watch` and ProgramServer.
     command.add_flag("--all-toggles", options.all_toggles)->group("");
@@ -412,8 +414,9 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
     command.add_option("--serve", options.serve)->group("");
     command.add_option("--modules", options.modules)->group("");
     command
-        .add_option("--writable", options.writable,
-                    "with -- PROGRAM: a folder or file that it may really write to; repeatable")
+        .add_option(
+            "--writable", options.writable,
+            "with -- PROGRAM: let it write to this folder or file without isolation; repeatable")
         ->type_name("PATH");
   }
   if (!planned) {
@@ -442,19 +445,19 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
   command.add_flag("--cpp-stacks", options.cpp_stacks,
                    "with -- PROGRAM: also record C++ frames (slow)");
   command.add_flag("--no-activities", options.no_activities,
-                   "with -- PROGRAM: record only memory, without kernels, memcpys and API calls");
+                   "with -- PROGRAM: record memory only; leave out kernels, memcpys and API calls");
   if (!planned)
     command.add_flag("--operators", options.operators,
-                     "with -- PROGRAM: record which PyTorch operator launched each kernel (takes a "
+                     "with -- PROGRAM: record which PyTorch operator launched each kernel (costs a "
                      "fifth of a step's CPU time)");
   command
       .add_option("--keep", options.keep,
-                  "with -- PROGRAM: keep the output of the hooks in this folder")
+                  "with -- PROGRAM: keep the raw data of the run in this folder (see --from)")
       ->type_name("FOLDER");
   command
-      .add_option(
-          "--from", options.from,
-          "instead of -- PROGRAM: read a folder that --keep wrote, even if that run was killed")
+      .add_option("--from", options.from,
+                  "instead of -- PROGRAM: read a folder that --keep wrote; works even if the run "
+                  "was killed")
       ->excludes("--keep")
       ->type_name("FOLDER");
   // The window passes --outcome. It reads the folder of --keep while the program
@@ -486,13 +489,15 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   if (const ExitCode wrong = CheckOutputOf(command, options, output.trace_path); wrong != kDone)
     return wrong;
   if (planned && options.ranks > kMostRanks && options.as_rank < 0) {
-    NoteError(i18n::Format(
-        "--ranks {}: at most {} processes can be started; run one of them with --as-rank R",
-        options.ranks, kMostRanks));
+    NoteError(
+        i18n::Format("--ranks {}: this command starts at most {} processes; to run one rank only, "
+                     "add --as-rank R",
+                     options.ranks, kMostRanks));
     return kUsage;
   }
   if (options.as_rank >= 0 && options.as_rank >= options.ranks && planned) {
-    NoteError(i18n::Format("--as-rank {}: ranks are 0 to {}", options.as_rank, options.ranks - 1));
+    NoteError(i18n::Format("--as-rank {}: expected a rank from 0 to {}", options.as_rank,
+                           options.ranks - 1));
     return kUsage;
   }
   run::DeviceProfile device;

@@ -257,7 +257,7 @@ class ProgramFit {
       std::vector<std::string> names;
       for (const size_t i : others) names.push_back(TextOf(i));
       text += fitted.singles.empty() ? "" : "\n";
-      text += Prose(i18n::Format("These toggles were not planned one at a time: {}.",
+      text += Prose(i18n::Format("vramscope did not plan these toggles individually: {}.",
                                  fmt::join(names, ", ")));
     }
     return text + "\n" + Footer(fitted);
@@ -266,12 +266,12 @@ class ProgramFit {
   std::string Footer(const fit::SwitchesFitted& fitted) const {
     std::string text;
     if (!plans_.cold().empty())
-      text += Prose(i18n::Format("Some plans had to import everything again: {}.",
+      text += Prose(i18n::Format("Some plans had to import the modules again: {}.",
                                  i18n::Shown(plans_.cold()))) +
               "\n";
     if (plans_.ServerBytes() > 0)
-      text += Prose(i18n::Format("While plans are made, a process that has imported the "
-                                 "program's modules uses {} of host memory.",
+      text += Prose(i18n::Format("During planning, a process holds the program's imported modules "
+                                 "and uses {} of host memory.",
                                  run::FormatBytes(plans_.ServerBytes()))) +
               "\n";
     return text +
@@ -303,10 +303,10 @@ class ProgramFit {
                : i18n::Format("applied; {}", EffectText(start_.planned, single.planned));
   }
   std::string SinglesText(const fit::SwitchesFitted& fitted) {
-    Table table({{i18n::Text("Alone"), Table::kLeft, true},
+    Table table({{i18n::Text("Single toggle"), Table::kLeft, true},
                  {i18n::Text("Needs"), Table::kRight},
                  {i18n::Text("Time"), Table::kRight},
-                 {i18n::Text("The training")},
+                 {i18n::Text("Training")},
                  {""}});
     for (const SwitchProposal& single : fitted.singles) {
       const Planned& planned = single.planned;
@@ -324,8 +324,8 @@ class ProgramFit {
     return table.Text();
   }
   static std::string_view Meaning(run::Changes changes) {
-    constexpr const char* kNames[] = {TEXT_MARK("stays"), TEXT_MARK("other rounding"),
-                                      TEXT_MARK("another one")};
+    constexpr const char* kNames[] = {TEXT_MARK("unchanged"), TEXT_MARK("different rounding"),
+                                      TEXT_MARK("changed")};
     return i18n::Text(kNames[static_cast<size_t>(changes)]);
   }
 
@@ -413,8 +413,8 @@ class ProgramVary {
         }
       all = std::move(more);
       if (all.size() > kMostCombinations)
-        return absl::InvalidArgumentError(
-            i18n::Format("--vary: more than {} combinations", kMostCombinations));
+        return absl::InvalidArgumentError(i18n::Format(
+            "--vary: more than {} combinations of values; give fewer values", kMostCombinations));
     }
     for (const auto& values : all) {
       absl::StatusOr<Row> row = RowOf(values);

@@ -167,8 +167,9 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
         States(r.start_states_tried, r.log10_tried),
         r.start_states_consistent == 1 ? i18n::Text("agrees") : i18n::Text("agree"),
         Count(r.unknown_tails), r.unknown_tails == 1 ? "" : "s");
-    text += r.tails_inferred > 0 ? i18n::Format("; {} must have one)\n", Count(r.tails_inferred))
-                                 : std::string(")\n");
+    text += r.tails_inferred > 0
+                ? i18n::Format("; {} must have an unsplit tail)\n", Count(r.tails_inferred))
+                : std::string(")\n");
   } else {
     text += i18n::Text("  start state     complete in the file\n");
   }
@@ -185,7 +186,8 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   if (r.settings_that_agree.has_value()) {
     const std::string settings = run::ToString(*r.settings_that_agree);
     text += i18n::Format(
-        "\nthe file does not mention {}, but with these settings every decision is as recorded\n",
+        "\nwith settings that the file does not contain, the replay matches every recorded "
+        "decision: {}\n",
         settings.empty() ? i18n::Text("PyTorch's defaults") : settings);
   }
   return text;
@@ -201,7 +203,7 @@ std::string WhatIfText(const Results& results) {
   const replay::Replayed& w = *results.what_if;
   const std::string settings = run::ToString(w.conf);
   std::string text = i18n::Format(
-      "\nunder {}{}{}\n\n", settings.empty() ? i18n::Text("PyTorch's defaults") : settings,
+      "\nreplayed with {}{}{}\n\n", settings.empty() ? i18n::Text("PyTorch's defaults") : settings,
       w.device_memory_bytes != 0
           ? i18n::Format(", {} for segments{}", run::FormatBytes(w.device_memory_bytes),
                          w.device_memory_inferred ? i18n::Text(" (inferred)") : "")
@@ -212,10 +214,10 @@ std::string WhatIfText(const Results& results) {
   }
   const replay::Replayed& own = results.own();
   const bool anew = !own.older_unchanged && results.base->own.older_unchanged;
-  Table table(
-      {{""},
-       {anew ? i18n::Text("Own settings, replayed") : i18n::Text("Own settings"), Table::kRight},
-       {i18n::Text("These"), Table::kRight}});
+  Table table({{""},
+               {anew ? i18n::Text("Recorded settings, replayed") : i18n::Text("Recorded settings"),
+                Table::kRight},
+               {i18n::Text("New settings"), Table::kRight}});
   const auto row = [&](const std::string& name, auto get) { table.Row({name, get(own), get(w)}); };
   row(i18n::Text("reserved at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_reserved); });
@@ -241,7 +243,7 @@ std::string WhatIfText(const Results& results) {
   }
   if (own.out_of_memory > 0 || w.out_of_memory > 0)
     text += i18n::Text(
-        "\n  After an allocation that fails, the replay continues as if it had succeeded.\n");
+        "\n  The replay treats a failed allocation as if it had succeeded, and continues.\n");
   return text;
 }
 

@@ -176,7 +176,7 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
                         bool details) {
   std::string text;
   Table table({{i18n::Text("Experiment"), Table::kLeft, true},
-               {i18n::Text("What")},
+               {i18n::Text("Title")},
                {i18n::Text("Figure")},
                {i18n::Text("Published"), Table::kRight},
                {i18n::Text("Planned"), Table::kRight},
@@ -232,9 +232,8 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   const reproduce::Score score = reproduce::ScoreOf(results);
   text +=
       Prose(i18n::Format("{} experiments: {} run completely, {} not run. Published numbers: {} of "
-                         "{} within tolerance. Orders and ratios: {} of {} hold. (Figures in "
-                         "brackets are those of another model. They are shown if nothing was "
-                         "published.)",
+                         "{} within tolerance. Orders and ratios: {} of {} hold. (If no figure was "
+                         "published, the table shows the figure of another model in parentheses.)",
                          score.experiments, score.done, score.not_run, score.published_within,
                          score.published, score.bounds_hold, score.bounds));
   return text;

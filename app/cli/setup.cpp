@@ -175,7 +175,7 @@ std::string PhaseText(const ui::TorchDownload::Progress& progress) {
     case Phase::kAsking:
       return i18n::Text("querying the package index");
     case Phase::kWaiting:
-      return i18n::Format("no connection, trying again; {} are downloaded", much);
+      return i18n::Format("no connection, trying again; {} downloaded", much);
     case Phase::kDownloading:
       return progress.bytes_per_s > 0
                  ? fmt::format("{}, {}/s", much,
@@ -215,7 +215,7 @@ absl::Status Download() {
     // While another process is downloading, waits for its end, and then uses its result.
     if (absl::IsUnavailable(status) && !download.locked()) {
       if (!std::exchange(told_waiting, true))
-        Note(i18n::Format("{}; waiting for it", std::string(status.message())));
+        Note(i18n::Format("{}; waiting for the other process", std::string(status.message())));
       again.start(kLockPollMs);
       return;
     }

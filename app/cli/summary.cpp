@@ -79,7 +79,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
           : i18n::Format(
                 "an allocation of {}",
                 FormatBytes(trace.events.bytes[static_cast<size_t>(first - kinds.begin())])),
-      refused > 1 ? i18n::Format(", the first of {}", refused) : "");
+      refused > 1 ? i18n::Format(", the first of {} failures", refused) : "");
   if (summary.fits)
     return i18n::Format(
         "Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
@@ -123,7 +123,7 @@ std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t 
 std::string UseText(const analysis::GpuUse& use) {
   if (use.past_allocator == 0)
     return i18n::Format("{} reserved at most", FormatBytes(use.reserved));
-  return i18n::Format("at one time {} reserved + {} outside the allocator",
+  return i18n::Format("{} reserved + {} outside the allocator at the same time",
                       FormatBytes(use.reserved), FormatBytes(use.past_allocator));
 }
 
@@ -142,11 +142,11 @@ Json CountersJson(const trace::Trace& trace) {
 std::string CountersText(const trace::Trace& trace) {
   const std::vector<trace::CounterSummary> counters = trace::SummarizeCounters(trace);
   if (counters.empty()) return "";
-  Table table({{i18n::Text("Read by the program")},
-               {i18n::Text("Of")},
-               {i18n::Text("Last"), Table::kRight},
+  Table table({{i18n::Text("Counter read by the program")},
+               {i18n::Text("Device")},
+               {i18n::Text("Last value"), Table::kRight},
                {i18n::Text("At"), Table::kRight},
-               {i18n::Text("Most"), Table::kRight},
+               {i18n::Text("Maximum"), Table::kRight},
                {i18n::Text("Readings"), Table::kRight}});
   for (const trace::CounterSummary& c : counters)
     table.Row({Printable(c.counter) + "()", trace::NameOfDevice(trace, c.device),
@@ -235,7 +235,7 @@ std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
     return allocated + where + i18n::Text("; reserved memory is not recorded");
   if (peak.reserved_then == peak.reserved)
     return i18n::Format("{}, {} reserved{}", allocated, FormatBytes(peak.reserved), where);
-  return i18n::Format("{} with {} reserved{}; maximum reserved: {}, at another time", allocated,
+  return i18n::Format("{} with {} reserved{}; peak reserved: {}, at another time", allocated,
                       FormatBytes(peak.reserved_then), where, FormatBytes(peak.reserved));
 }
 
@@ -363,7 +363,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   const bool at_once = summary.peak.reserved_then == summary.peak.reserved;
   memory.Row({at_once ? i18n::Text("peak") : i18n::Text("peak allocated"),
               FormatBytes(summary.peak.allocated), FormatBytes(summary.peak.reserved_then)});
-  if (!at_once) memory.Row({i18n::Text("most reserved"), "", FormatBytes(summary.peak.reserved)});
+  if (!at_once) memory.Row({i18n::Text("peak reserved"), "", FormatBytes(summary.peak.reserved)});
   text += memory.Text();
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
     text += Prose(

@@ -175,7 +175,7 @@ class Savings {
     return Table({{i18n::Text("Toggle"), Table::kLeft, true, widest},
                   {i18n::Text("Needs"), Table::kRight, false, kNeeds},
                   {i18n::Text("Time"), Table::kRight, false, kTime},
-                  {i18n::Text("What it did")}});
+                  {i18n::Text("Result")}});
   }
 
   void AddRow(Table& table, const std::string& toggle, const ProgramPlan& plan) const {
@@ -200,7 +200,7 @@ class Savings {
     if (lists_others_) text += ReasonsText(start_.toggles);
     return text + "\n" +
            Prose(i18n::Format("{} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle "
-                              "NAME -- ...` prints the lines to write.",
+                              "NAME -- ...` prints the lines to write in the program.",
                               plans_.plans(), Seconds()));
   }
 

@@ -375,7 +375,7 @@ class Report {
     if (sums.count == 0) return "";
     HtmlTable table({{"Kernel, memcpy or memset", HtmlTable::kText},
                      {"Count", HtmlTable::kFigure},
-                     {"Takes", HtmlTable::kFigure},
+                     {"Time", HtmlTable::kFigure},
                      {"Mean", HtmlTable::kFigure},
                      {"Share", HtmlTable::kFigure},
                      {"", HtmlTable::kBar}});

@@ -85,7 +85,7 @@ TEST(TogglesText, ComparesPeaks) {
 
 TEST(TogglesText, NamesTheCommandThatTellsTheSaving) {
   const std::string text = OneLine(TogglesText({Applied(2, 1), AlreadyOn(), NotApplied()}));
-  EXPECT_NE(text.find("bf16: applied at one place, 2 times; in the program, write:"),
+  EXPECT_NE(text.find("bf16: applied at one place, 2 times; code to write in the program:"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("train.py:12"), std::string::npos) << text;

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Column> Columns() {
   return {{.title = i18n::Text("Experiment"), .width = 150},
-          {.title = i18n::Text("What"), .width = 260},
+          {.title = i18n::Text("Title"), .width = 260},
           {.title = i18n::Text("Figure"), .width = 150},
           {.title = i18n::Text("Published"), .number = true},
           {.title = i18n::Text("Planned"), .number = true},

@@ -179,7 +179,7 @@ void CheckGroups(const Subject& s) {
       at = At(json, "at");
       count = Sum(At(json, "groups"), "count");
     }
-    s.report.Equal(where + TEXT_MARK("same moment for every --by"), at, At(json, "at"));
+    s.report.Equal(where + TEXT_MARK("same time for every --by"), at, At(json, "at"));
     s.report.Equal(where + TEXT_MARK("blocks"), count, Sum(At(json, "groups"), "count"));
     if (std::string_view(by) != "category") continue;
     for (const Json& group : At(json, "groups")) {

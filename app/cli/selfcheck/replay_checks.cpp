@@ -25,7 +25,8 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
   }
   if (left_out == 0) return "";
   return i18n::English(
-      "the file has {} whose effects are unknown, because the kind is unknown or no block matches",
+      "the file has {} with unknown effects, because the kind of an entry is unknown or no block "
+      "matches an entry",
       left_out == 1 ? i18n::English("{} entry", left_out) : i18n::English("{} entries", left_out));
 }
 

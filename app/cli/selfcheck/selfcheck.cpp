@@ -138,9 +138,9 @@ ExitCode Execute(const Options& options) {
 
 void DeclareSelfcheck(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
-  command->add_option(
-      "FILE", options->file,
-      "a .trace file, CUDA memory snapshot or Kineto trace; if it is missing, the RUN is planned");
+  command->add_option("FILE", options->file,
+                      "a .trace file, CUDA memory snapshot or Kineto trace; without a FILE, the "
+                      "command plans the RUN");
   AddRunOptions(*command, options->run);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(i18n::Text("Exit status: 1 if two figures differ.\n") + command->get_footer());
