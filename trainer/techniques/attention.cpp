@@ -91,7 +91,7 @@ TechniqueEntry DeclareTechnique_attention() {
                            "flash-2"),
                        Row("efficient", "Memory-efficient attention",
                            "no score matrices, also with fp32", "efficient"),
-                       Row("sdpa-math", "SDPA, math", "one call, but scores are still in memory",
+                       Row("sdpa-math", "SDPA, math", "one call, but the scores still need memory",
                            "math"),
                        Row("cudnn-attention", "cuDNN attention",
                            "no score matrices, with cuDNN's kernels", "cudnn")},

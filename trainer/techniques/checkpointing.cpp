@@ -197,7 +197,7 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                         .ways = {{{"checkpointing.mode", "selective"}}}},
                        {.id = "checkpoint-budget",
                         .title = "Checkpoint by a budget",
-                        .explanation = "keeps the products with the highest cost per byte",
+                        .explanation = "keeps the matrix products with the highest cost per byte",
                         .on = {{"checkpointing.mode", true, {"budget"}}},
                         .ways = {{{"checkpointing.mode", "budget"}}},
                         .controls = {"checkpointing.budget"}}},
@@ -206,7 +206,7 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                       .why = "checkpointing.mode=ffn and attention do not support the layers of "
                              "{model}; set checkpointing.mode=layer",
                       .instead = {{"checkpointing.mode", "layer"}}}},
-           .implies = {"a model's KV cache is off"}},
+           .implies = {"the model's KV cache is disabled"}},
       .fit = {{.row = "checkpoint-layer"},
               {.row = "checkpoint-alternate"},
               {.row = "checkpoint-ffn"},

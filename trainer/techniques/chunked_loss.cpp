@@ -162,9 +162,10 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                          .high = 65536,
                          .label = "chunks"},
                         {.key = "loss_keeps",
-                         .help = "for loss=chunked: keep nothing (a chunk's logits are recomputed "
-                                 "in backward), or the logits of all chunks, each with a compiled "
-                                 "cross entropy that makes no fp32 copy (torchtune)",
+                         .help =
+                             "for loss=chunked: nothing is kept (a chunk's logits are recomputed "
+                             "in backward), or the logits of all chunks are kept, each with a "
+                             "compiled cross entropy that makes no fp32 copy (torchtune)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "nothing",
                          .choices = {{"nothing", ""}, {"logits", ""}},
@@ -183,7 +184,8 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                         .ways = {{{"loss", "chunked"}}},
                         .controls = {"loss_chunks", "loss_keeps", "loss_reentrant"}}},
            .rules = {{.when = {{"loss", true, {"chunked"}}, {"model.family", true, {"basics"}}},
-                      .why = "loss=chunked: the basics model's script computes its loss as a whole",
+                      .why = "loss=chunked: the basics model's script computes its loss as a "
+                             "whole; set loss=full",
                       .instead = {{"loss", "full"}}},
                      {.when = {{"loss_keeps", true, {"logits"}},
                                {"loss_reentrant", true, {"true"}}},

@@ -57,8 +57,8 @@ TechniqueEntry DeclareTechnique_clipping() {
       .declaration = {.id = "clipping",
                       .group = "Gradients",
                       .title = "Gradient clipping",
-                      .explanation = "Scales all gradients in place if their norm is too large. "
-                                     "Needs one additional number per tensor.",
+                      .explanation = "Clipping scales all gradients in place if their norm is too "
+                                     "large. It needs one additional number per tensor.",
                       .settings = {{.key = "clip_grad_norm",
                                     .help = "maximum norm of all gradients; 0: no clipping",
                                     .kind = run::ValueKind::kNumber,
@@ -68,7 +68,7 @@ TechniqueEntry DeclareTechnique_clipping() {
                                     .label = "norm"}},
                       .toggles = {{.id = "clipping",
                                    .title = "Clip gradients",
-                                   .explanation = "by the norm of all of them, in place",
+                                   .explanation = "by the norm of all gradients, in place",
                                    .on = {{"clip_grad_norm", false, {"0"}}},
                                    .ways = {{{"clip_grad_norm", "1"}}},
                                    .controls = {"clip_grad_norm"}}},
@@ -76,8 +76,8 @@ TechniqueEntry DeclareTechnique_clipping() {
                                           {"precision", true, {"amp-fp16"}},
                                           {"shard.strategy", true, {"zero2", "zero3", "tensor"}},
                                           {"shard.implementation", true, {"fsdp2"}}},
-                                 .why = "clip_grad_norm: the scaled gradients of amp-fp16 are "
-                                        "unscaled first, which for shards is only supported with "
+                                 .why = "clip_grad_norm: gradients of amp-fp16 are unscaled before "
+                                        "they are clipped, which is supported for shards only with "
                                         "FSDP1; use amp-bf16, or shard.implementation=fsdp1",
                                  .instead = {{"clip_grad_norm", "0"}}}},
                       .implies = {"gradients of amp-fp16 are unscaled before their norm is "

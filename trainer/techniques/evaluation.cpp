@@ -43,10 +43,10 @@ TechniqueEntry DeclareTechnique_evaluation() {
           {.id = "evaluation",
            .group = "Evaluation",
            .title = "Evaluation",
-           .explanation = "A pass over validation batches. Without no_grad, its activations are "
-                          "kept for a backward, and the activations of two passes exist at once "
-                          "while a variable still refers to the previous loss. Logits that are "
-                          "collected on the GPU add up.",
+           .explanation = "Evaluation runs the model on validation batches. Without no_grad, it "
+                          "keeps activations for a backward pass, and the activations of two "
+                          "passes exist at once while a variable still refers to the previous "
+                          "loss. Logits that are collected on the GPU accumulate.",
            .settings = {{.key = "eval",
                          .help = "an evaluation pass after training: none, with a graph (grad) or "
                                  "without (no_grad)",
@@ -66,7 +66,7 @@ TechniqueEntry DeclareTechnique_evaluation() {
                         .controls = {"eval_keeps_logits"}},
                        {.id = "eval-grad",
                         .title = "Evaluate with a graph",
-                        .explanation = "no_grad forgotten: activations as in training",
+                        .explanation = "without no_grad: activations are kept as in training",
                         .on = {{"eval", true, {"grad"}}},
                         .ways = {{{"eval", "grad"}}},
                         .controls = {"eval_keeps_logits"}}},

@@ -108,8 +108,8 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                      .instead = std::move(instead)};
   };
   const std::string nested =
-      "a re-entrant checkpoint of a part of a unit frees the unit's weights when its own backward "
-      "is done, and then PyTorch fails; set checkpointing.reentrant=false";
+      "a re-entrant checkpoint of a part of a unit frees the whole unit's weights at the end of "
+      "the checkpoint's backward, and then PyTorch fails; set checkpointing.reentrant=false";
   const std::string partly =
       "with use_orig_params=False, PyTorch refuses units that are only partly trained; set "
       "shard.original_parameters=true";
@@ -136,12 +136,12 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
           {.id = "flat-sharding",
            .group = "Several GPUs",
            .title = "Shards of flat parameters",
-           .explanation =
-               "FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer "
-               "are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and "
-               "the parameters are views of it. The layer's gradients, trained or not, are also "
-               "one tensor until they are scattered. This GPU's gradients stay in memory until the "
-               "next forward, even if they are released earlier.",
+           .explanation = "FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters "
+                          "of a layer are one flat tensor, divided evenly among the GPUs. This "
+                          "tensor is gathered as a whole, and the parameters are views of it. The "
+                          "gradients of all the layer's parameters, trained or not, are also one "
+                          "tensor until they are scattered. This GPU's gradients stay in memory "
+                          "until the next forward, even if the program releases them earlier.",
            .settings =
                {{.key = "shard.implementation",
                  .help = "zero2 and zero3: fully_shard (fsdp2), or FullyShardedDataParallel around "
@@ -165,14 +165,14 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                           "true", "limit gathers"),
                 {.key = "shard.backward_prefetch_at",
                  .help = "fsdp1: when backward gathers the next layer: before a layer's gradients "
-                         "are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is "
-                         "needed (None)",
+                         "are computed (BACKWARD_PRE), after they are computed (BACKWARD_POST), or "
+                         "when the next layer is needed (None)",
                  .kind = ValueKind::kChoice,
                  .default_value = "before",
                  .choices = {{"before", "before a layer"},
                              {"after", "after a layer"},
                              {"never", "when needed"}},
-                 .label = "next in backward"},
+                 .label = "gather next"},
                 yes_or_no("shard.original_parameters",
                           "fsdp1: the optimizer gets this GPU's part of each parameter "
                           "(use_orig_params); false: the flat parameters",
@@ -186,7 +186,7 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                          "(MixedPrecision(param_dtype=...)); the parts keep their own type",
                  .kind = ValueKind::kChoice,
                  .default_value = "weights",
-                 .choices = {{"weights", "their own"}, {"bf16", ""}, {"fp16", ""}},
+                 .choices = {{"weights", "their own type"}, {"bf16", ""}, {"fp16", ""}},
                  .label = "gathered as"}},
            .toggles = {{.id = "fsdp1",
                         .title = "Flat shards (FSDP1)",
@@ -211,8 +211,8 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                     {{"shard.forward_prefetch", "1"}}),
                 not_with(
                     {{"shard.backward_prefetch", false, {"1"}}},
-                    "FSDP1 gathers one layer ahead in backward, at the time of "
-                    "shard.backward_prefetch_at; set shard.backward_prefetch=1",
+                    "FSDP1 gathers one layer ahead in backward, at the point that "
+                    "shard.backward_prefetch_at sets; set shard.backward_prefetch=1",
                     {{"shard.backward_prefetch", "1"}}),
                 not_with(
                     {{"offload.parameters", true, {"cpu"}}, {"shard.ranks", true, {"1"}}},

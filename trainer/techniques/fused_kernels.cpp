@@ -82,9 +82,9 @@ TechniqueEntry DeclareTechnique_fused_kernels() {
           {.id = "fused-kernels",
            .group = "Activations",
            .title = "Fused norm and SwiGLU",
-           .explanation = "An RMS norm in one kernel keeps its input and a number per row instead "
-                          "of four tensors. silu(gate) * up keeps its two inputs and recomputes "
-                          "the rest. Speed is the same or better.",
+           .explanation = "A fused RMS norm keeps only its input and one number per row, instead "
+                          "of four tensors. A fused silu(gate) * up keeps its two inputs and "
+                          "recomputes the rest. The speed is the same or better.",
            .settings = {{.key = "kernels",
                          .help = "RMS norms and silu(gate) * up as in the model's code (eager), or "
                                  "as one kernel each",

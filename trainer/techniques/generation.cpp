@@ -306,11 +306,11 @@ TechniqueEntry DeclareTechnique_generation() {
            .group = "Evaluation",
            .title = "Generation",
            .explanation =
-               "transformers' generate(): a prompt of seq tokens, then one token after another. "
-               "Keys and values of all previous tokens are kept. dynamic reallocates each layer's "
-               "cache for every token, one token longer. static allocates space for all tokens at "
-               "the beginning and masks unused positions. sliding keeps only a window. none "
-               "recomputes the whole sequence for each token.",
+               "transformers' generate() processes a prompt of seq tokens, then generates one "
+               "token after another. Keys and values of all previous tokens are kept. dynamic "
+               "reallocates each layer's cache for every token, with space for one more token. "
+               "static allocates space for all tokens at the beginning and masks unused positions. "
+               "sliding keeps only a window. none recomputes the whole sequence for each token.",
            .settings =
                {{.key = "generate.tokens",
                  .help = "number of tokens that generate() produces after training and "
@@ -324,8 +324,8 @@ TechniqueEntry DeclareTechnique_generation() {
                  .help = "what is kept of the previous tokens",
                  .kind = ValueKind::kChoice,
                  .default_value = "dynamic",
-                 .choices = {{"dynamic", "DynamicCache, grows"},
-                             {"static", "StaticCache, all at once"},
+                 .choices = {{"dynamic", "DynamicCache (grows)"},
+                             {"static", "StaticCache (preallocated)"},
                              {"sliding", "SlidingWindowCache"},
                              {"none", "nothing (use_cache=False)"}},
                  .label = "cache"},
@@ -339,14 +339,14 @@ TechniqueEntry DeclareTechnique_generation() {
                  .label = "end after"}},
            .toggles = {{.id = "generate",
                         .title = "Generate only",
-                        .explanation = "no training: a prompt, and tokens with a cache of keys and "
-                                       "values",
+                        .explanation = "no training: processes a prompt, then generates tokens "
+                                       "with a cache of keys and values",
                         .on = {{"mode", true, {"generate"}}},
                         .ways = {{{"mode", "generate"}, {"generate.tokens", "64"}}},
                         .controls = {"generate.tokens", "generate.cache", "generate.lengths"}},
                        {.id = "generate-after",
                         .title = "Generate after training",
-                        .explanation = "with weights and optimizer state in memory",
+                        .explanation = "weights and optimizer state stay in memory",
                         .on = {on, {"mode", true, {"train"}}},
                         .ways = {{{"generate.tokens", "64"}}},
                         .controls = {"generate.tokens", "generate.cache", "generate.lengths"}}},
@@ -365,14 +365,14 @@ TechniqueEntry DeclareTechnique_generation() {
                            {"llama", "qwen3", "mixtral", "qwen3-moe", "phi", "phi3", "gpt2",
                             "t5"}}},
                  .why = "generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, "
-                        "GPT-2, T5 and similar models; other models have caches of their own, "
-                        "which are not supported",
+                        "GPT-2, T5 and similar models; the caches of other models are not "
+                        "supported: set generate.tokens=0",
                  .instead = {{"generate.tokens", "0"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"model.family", true, {"gpt2", "t5"}}},
-                 .why = "generate.cache=static and sliding: {model} has no such cache in "
-                        "transformers 4.51, or it is not supported; set generate.cache=dynamic",
+                 .why = "generate.cache=static and sliding: transformers 4.51 has no such cache "
+                        "for {model}, or the cache is not supported; set generate.cache=dynamic",
                  .instead = {{"generate.cache", "dynamic"}}},
                 {.when = {{"generate.lengths", false, {""}}, off},
                  .why = "generate.lengths needs generated tokens, but generate.tokens is 0: set "
@@ -398,8 +398,8 @@ TechniqueEntry DeclareTechnique_generation() {
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"precision", true, {"amp-bf16", "amp-fp16"}}},
-                 .why = "generate.cache=static has the weights' type, but autocast's keys have "
-                        "another; use generate.cache=dynamic",
+                 .why = "generate.cache=static stores keys in the weights' type, but autocast's "
+                        "keys have another type; use generate.cache=dynamic",
                  .instead = {{"generate.cache", "dynamic"}}},
                 {.when = {on, {"offload.parameters", true, {"cpu"}}},
                  .why = "generate.tokens is only supported with weights on the GPU: set "

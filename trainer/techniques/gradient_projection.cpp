@@ -215,30 +215,30 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
                           "size, and so do the moments of other parameters: embeddings, norms, the "
                           "output layer. The singular vectors are recomputed every few hundred "
                           "steps, which is slow and needs memory.",
-           .settings = {{.key = "galore.rank",
-                         .help = "rank of the moments of a matrix; 0: not projected",
-                         .kind = run::ValueKind::kInteger,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 65536,
-                         .label = "rank"},
-                        {.key = "galore.gap",
-                         .help = "number of steps between two computations of the projection",
-                         .kind = run::ValueKind::kInteger,
-                         .default_value = "200",
-                         .low = 1,
-                         .high = 1e6,
-                         .label = "steps"},
-                        {.key = "galore.targets",
-                         .help =
-                             "linear layers that are projected: layers (all within the model's "
-                             "layers, like transformers' optim_target_modules=[\"attn\", \"mlp\"] "
-                             "for Llama and similar models), all-linear (also the output layer if "
-                             "it is not tied to the embedding), or parts of their paths",
-                         .kind = run::ValueKind::kText,
-                         .default_value = "layers",
-                         .format = "names",
-                         .label = "on"}},
+           .settings =
+               {{.key = "galore.rank",
+                 .help = "rank of the moments of a matrix; 0: not projected",
+                 .kind = run::ValueKind::kInteger,
+                 .default_value = "0",
+                 .low = 0,
+                 .high = 65536,
+                 .label = "rank"},
+                {.key = "galore.gap",
+                 .help = "number of steps between two computations of the projection",
+                 .kind = run::ValueKind::kInteger,
+                 .default_value = "200",
+                 .low = 1,
+                 .high = 1e6,
+                 .label = "steps"},
+                {.key = "galore.targets",
+                 .help = "linear layers that are projected: layers (all linear layers within the "
+                         "model's layers, like transformers' optim_target_modules=[\"attn\", "
+                         "\"mlp\"] for Llama and similar models), all-linear (also the output "
+                         "layer if it is not tied to the embedding), or parts of their paths",
+                 .kind = run::ValueKind::kText,
+                 .default_value = "layers",
+                 .format = "names",
+                 .label = "on"}},
            .toggles = {{.id = "galore",
                         .title = "GaLore",
                         .explanation = "moments with low rank",
@@ -258,7 +258,8 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
                              "GaLore's state is on the GPU: set offload.optimizer=none",
                              {{"offload.optimizer", "none"}}),
                      NotWith({"shard.strategy", true, {"zero1", "zero2", "zero3", "tensor"}},
-                             "a part of a gradient has different singular vectors: use "
+                             "the singular vectors of a part of a gradient differ from those of "
+                             "the gradient: use "
                              "shard.strategy=ddp, or none",
                              {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
                      NotWith(

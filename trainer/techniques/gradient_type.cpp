@@ -71,7 +71,7 @@ TechniqueEntry DeclareTechnique_gradient_type() {
       .declaration =
           {.id = "gradient-type",
            .group = "Gradients",
-           .title = "Gradients added up in fp32",
+           .title = "Gradient accumulation in fp32",
            .explanation = "Gradients of 16-bit weights are accumulated in fp32 tensors that exist "
                           "for the whole run. This needs 4 more bytes per trained weight, and "
                           "small gradients are not lost in the sums.",
@@ -80,7 +80,7 @@ TechniqueEntry DeclareTechnique_gradient_type() {
                              "type in which gradients are accumulated: the weights' type, or fp32",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "weights",
-                         .choices = {{"weights", "the weights'"}, {"fp32", ""}}}},
+                         .choices = {{"weights", "type of the weights"}, {"fp32", ""}}}},
            .toggles = {{.id = "gradients-fp32",
                         .title = "Gradients in fp32",
                         .explanation = "fp32 sums in addition to 16-bit gradients",
@@ -91,12 +91,14 @@ TechniqueEntry DeclareTechnique_gradient_type() {
                       .why = "the weights and their gradients are already fp32",
                       .refuses = false},
                      NotWith({"optimizer.in_backward", true, {"true"}},
-                             "gradients that are used immediately are not accumulated; set "
+                             "optimizer.in_backward uses gradients immediately, so they are not "
+                             "accumulated; set "
                              "optimizer.in_backward=false",
                              {{"optimizer.in_backward", "false"}}),
-                     NotWith({"zero_grad", true, {"zero"}},
-                             "only the sums would be filled with zeros; set zero_grad=none",
-                             {{"zero_grad", "none"}}),
+                     NotWith(
+                         {"zero_grad", true, {"zero"}},
+                         "zero_grad=zero would fill only the sums with zeros; set zero_grad=none",
+                         {{"zero_grad", "none"}}),
                      NotWith({"shard.strategy", false, {"none"}},
                              "only one GPU is supported: set shard.strategy=none",
                              {{"shard.ranks", "1"}, {"shard.strategy", "none"}})}},

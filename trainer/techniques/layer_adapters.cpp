@@ -136,9 +136,9 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                                      {"layer-parallel", "in each layer"},
                                      {"tower", "a tower"}}},
                         {.key = "lora.trunk",
-                         .help = "for a tower: its frozen trunk runs for each batch, or only in "
-                                 "the first step, which stores the outputs of its layers in host "
-                                 "memory (later steps represent later epochs)",
+                         .help = "for a tower: the frozen trunk runs for each batch, or only in "
+                                 "the first step, which stores the outputs of the trunk's layers "
+                                 "in host memory (later steps represent later epochs)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "runs",
                          .choices = {{"runs", ""}, {"cached", ""}},
@@ -179,11 +179,12 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                         "\"lengths\" empty",
                  .instead = {{"lengths", ""}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"eval", false, {"none"}}},
-                 .why = "lora.trunk=cached has no trunk on the GPU for evaluation: set eval=none",
+                 .why = "lora.trunk=cached: the trunk is not on the GPU, so evaluation can't use "
+                        "it: set eval=none",
                  .instead = {{"eval", "none"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"generate.tokens", false, {"0"}}},
-                 .why = "lora.trunk=cached has no trunk on the GPU for generation: set "
-                        "generate.tokens=0",
+                 .why = "lora.trunk=cached: the trunk is not on the GPU, so generation can't use "
+                        "it: set generate.tokens=0",
                  .instead = {{"generate.tokens", "0"}, {"mode", "train"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"samples.file", false, {""}}},
                  .why = "lora.trunk=cached needs batches of equal length: leave the setting "

@@ -114,10 +114,10 @@ TechniqueEntry DeclareTechnique_lengths() {
            .group = "Data",
            .title = "Lengths of batches",
            .explanation =
-               "Batches that are padded to their longest sample differ in length, so blocks of one "
-               "batch do not fit the next, and reserved memory grows beyond the peak. grouped: a "
-               "batch has samples of similar length, with little padding. packed: a batch's "
-               "samples are in one row, without padding.",
+               "Each batch is padded to its longest sample, so batches differ in length. Blocks of "
+               "one batch do not fit the next, and reserved memory grows beyond the peak. grouped: "
+               "the samples of a batch have similar lengths and need little padding. packed: the "
+               "samples of a batch are in one row, without padding.",
            .settings = {{.key = "lengths",
                          .help = "lengths of the micro-batches in turn, such as \"400,1536,400\", "
                                  "or a range to draw from, such as \"256-1024\" (seq=LIST sets "
@@ -152,8 +152,8 @@ TechniqueEntry DeclareTechnique_lengths() {
                       .instead = {{"samples.batches", "padded"}},
                       .refuses = false},
                      {.when = {file, {"model.family", true, {"vit", "basics"}}},
-                      .why = "samples.file has lengths of token sequences, which are not this "
-                             "model's input",
+                      .why = "samples.file has lengths of token sequences, but this model's input "
+                             "is not token sequences; leave the setting \"samples.file\" empty",
                       .instead = {{"samples.file", ""}}},
                      {.when = {file,
                                {"samples.batches", true, {"packed"}},

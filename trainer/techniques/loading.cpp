@@ -35,9 +35,10 @@ TechniqueEntry DeclareTechnique_loading() {
           {.id = "loading",
            .group = "Parameters",
            .title = "Loading",
-           .explanation = "If weights are cast on the GPU, the fp32 weights are there first, and "
-                          "their segments stay reserved. If they are created on the GPU, or cast "
-                          "before they are moved, they use only the memory that they need.",
+           .explanation =
+               "If weights are cast on the GPU, the fp32 weights are allocated there first, and "
+               "their segments stay reserved. Weights that are created on the GPU, or cast before "
+               "they are moved, use only the memory that they need.",
            .settings =
                {{.key = "load",
                  .help = "device: weights are created on the GPU in their type; cast-on-device: "
@@ -45,8 +46,8 @@ TechniqueEntry DeclareTechnique_loading() {
                  .kind = run::ValueKind::kChoice,
                  .default_value = "device",
                  .choices = {{"device", "created on the GPU"},
-                             {"cast-on-device", "moved in fp32, cast there"},
-                             {"cast-on-cpu", "cast on the CPU, moved"}}}},
+                             {"cast-on-device", "moved in fp32, cast on the GPU"},
+                             {"cast-on-cpu", "cast on the CPU, then moved"}}}},
            .toggles = {{.id = "cast-on-device",
                         .title = "Cast weights on the GPU",
                         .explanation = "moved in fp32 first: reserved memory stays twice as large",

@@ -110,7 +110,7 @@ TechniqueEntry DeclareTechnique_lora() {
                              "of the weights (PEFT's autocast_adapter_dtype=False, torchtune)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "fp32",
-                         .choices = {{"fp32", ""}, {"weights", "the weights'"}},
+                         .choices = {{"fp32", ""}, {"weights", "type of the weights"}},
                          .label = "type"},
                         {.key = "lora.targets",
                          .help = "linear layers that get an adapter, such as \"q_proj,v_proj\"",
@@ -154,9 +154,9 @@ TechniqueEntry DeclareTechnique_lora() {
                      {{"lora.kind", true, {"dora"}},
                       {"quantization", true, {"nf4", "int8"}},
                       {"lora.rank", false, {"0"}}},
-                 .why =
-                     "lora.kind=dora with 4-bit or 8-bit weights is not supported, because it "
-                     "dequantizes them in each forward to measure their rows; use lora.kind=lora",
+                 .why = "lora.kind=dora with 4-bit or 8-bit weights is not supported, because DoRA "
+                        "dequantizes the weights in each forward to measure their rows; use "
+                        "lora.kind=lora",
                  .instead = {{"lora.kind", "lora"}}},
                 {.when = {{"lora.rank", false, {"0"}}, {"model.linear_layers", true, {"none"}}},
                  .why =

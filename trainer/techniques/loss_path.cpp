@@ -23,7 +23,7 @@ TechniqueEntry DeclareTechnique_loss_path() {
       .declaration =
           {.id = "loss-path",
            .group = "Activations",
-           .title = "Loss by the version of transformers",
+           .title = "Loss by transformers version",
            .explanation = "From 4.49 on, a decoder's labels are shifted by one and all its logits "
                           "are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without "
                           "the last token, which needs another batch x seq x vocabulary x 4 bytes "
@@ -40,7 +40,7 @@ TechniqueEntry DeclareTechnique_loss_path() {
                                      {"upcast-in-model", "transformers before 4.46"}},
                          .label = "version"}},
            .toggles = {{.id = "older-loss",
-                        .title = "Loss of an older transformers",
+                        .title = "Loss of older transformers versions",
                         .explanation = "with a copy of the fp32 logits",
                         .on = {older},
                         .ways = {{{"loss_path", "logits-cut"}}, {{"loss_path", "upcast-in-model"}}},

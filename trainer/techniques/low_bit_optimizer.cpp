@@ -101,13 +101,13 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
           {.id = "low-bit-optimizer",
            .group = "Optimizer",
            .title = "Adam in 8 or 4 bits by torchao",
-           .explanation = "Moments have one byte or half a byte per element, with a scale for each "
-                          "block. torchao's optimizers support the shards of zero2 and zero3; "
-                          "bitsandbytes' do not. Their compiled step temporarily makes both "
-                          "moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit "
-                          "numbers. This takes 24 bytes per element of the largest tensor (8 with "
-                          "8 bits), which can be more than what 4-bit moments save compared with "
-                          "8-bit moments.",
+           .explanation =
+               "Moments have one byte or half a byte per element, with a scale for each block. "
+               "torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. "
+               "torchao's compiled step temporarily makes both moments of a tensor in fp32 and, "
+               "with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the "
+               "largest tensor (8 with 8 bits), which can be more than what 4-bit moments save "
+               "compared with 8-bit moments.",
            .settings = {{.key = "optimizer.library",
                          .help = "library of the optimizer with 8-bit moments",
                          .kind = run::ValueKind::kChoice,
@@ -115,7 +115,7 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                          .choices = {{"bitsandbytes", ""}, {"torchao", ""}}}},
            .toggles = {{.id = "optimizer-8bit-torchao",
                         .title = "8-bit Adam of torchao",
-                        .explanation = "supports shards",
+                        .explanation = "supports the shards of zero2 and zero3",
                         .on = {{"optimizer.bits", true, {"8"}},
                                {"optimizer.library", true, {"torchao"}}},
                         .ways = {{{"optimizer.bits", "8"},
@@ -123,7 +123,8 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                                   {"optimizer.paged", "false"}}}},
                        {.id = "optimizer-4bit",
                         .title = "4-bit Adam",
-                        .explanation = "half a byte per moment element, a scale for each 128",
+                        .explanation =
+                            "half a byte per element of a moment, a scale for each 128 elements",
                         .on = {{"optimizer.bits", true, {"4"}}},
                         .ways = {{{"optimizer.bits", "4"}}}}},
            .rules =
@@ -135,16 +136,15 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                           {"optimizer.paged", true, {"true"}}},
                  .why = "optimizer.paged requires bitsandbytes: set optimizer.library=bitsandbytes",
                  .instead = {{"optimizer.library", "bitsandbytes"}}}},
-           .assumes =
-               {{.when = {{"optimizer.bits", true, {"8"}},
-                          {"optimizer.library", true, {"torchao"}}},
-                 .what =
-                     "torchao's compiled step is modelled after Inductor's code: in place, with "
-                     "both moments in fp32 for a tensor whose rows are not multiples of 256"},
-                {.when = {{"optimizer.bits", true, {"4"}}},
-                 .what = "the step with 4-bit moments is modelled after Inductor's code for "
-                         "torchao: in place, with both moments in fp32 and their codes in 64 bits "
-                         "for each tensor"}}},
+           .assumes = {{.when = {{"optimizer.bits", true, {"8"}},
+                                 {"optimizer.library", true, {"torchao"}}},
+                        .what = "torchao's compiled step is modelled after Inductor's code: it "
+                                "runs in place and allocates both moments in fp32 for a tensor "
+                                "whose row length is not a multiple of 256"},
+                       {.when = {{"optimizer.bits", true, {"4"}}},
+                        .what = "the step with 4-bit moments is modelled after Inductor's code for "
+                                "torchao: it runs in place and allocates both moments in fp32 and "
+                                "their codes in 64 bits for each tensor"}}},
       .modelled = {{.assumed = 0, .category = "Temporary", .ops = {kStep}},
                    {.assumed = 1, .category = "Temporary", .ops = {kStep}},
                    {.assumed = 0, .category = "Optimizer state"},

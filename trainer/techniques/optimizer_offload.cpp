@@ -109,10 +109,10 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
           {.id = "optimizer-offload",
            .group = "Offload",
            .title = "Optimizer state on the host",
-           .explanation =
-               "Moments are in host memory, and the step runs on the host. Gradients are copied to "
-               "the host and new weights back. The GPU keeps weights, gradients and activations. "
-               "nvme: the state is on disk between steps, which makes no difference for the GPU.",
+           .explanation = "Moments are in host memory, and the step runs on the host. Gradients "
+                          "are copied to the host, and new weights are copied back. The GPU keeps "
+                          "weights, gradients and activations. nvme: between steps, the state is "
+                          "on disk, which makes no difference for the GPU.",
            .settings = {{.key = "offload.optimizer",
                          .help = "where the optimizer state is kept",
                          .kind = run::ValueKind::kChoice,

@@ -129,7 +129,7 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
            .toggles =
                {{.id = "sgd",
                  .title = "SGD, no momentum",
-                 .explanation = "no state beside the weights",
+                 .explanation = "keeps no optimizer state",
                  .on = {{"optimizer.name", true, {"sgd"}}, {"optimizer.momentum", true, {"0"}}},
                  .ways = {{{"optimizer.name", "sgd"}, {"optimizer.momentum", "0"}}}},
                 Row("fused", "Fused step", "one kernel, no temporaries", "fused"),

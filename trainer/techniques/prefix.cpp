@@ -132,8 +132,8 @@ TechniqueEntry DeclareTechnique_prefix() {
            .rules = {NotWith({"model.family",
                               false,
                               {"llama", "qwen3", "qwen3-moe", "mixtral", "phi", "phi3"}},
-                             "only Llama, Qwen, Mistral, Mixtral and Phi are supported, whose "
-                             "attention reads keys from a cache; set prefix.tokens=0",
+                             "only models whose attention reads keys from a cache are supported "
+                             "(Llama, Qwen, Mistral, Mixtral and Phi); set prefix.tokens=0",
                              {{"prefix.tokens", "0"}}),
                      NotWith({"checkpointing.mode", false, {"none"}},
                              "PEFT refuses checkpointing, which would create the cache again: set "

@@ -167,9 +167,10 @@ TechniqueEntry DeclareTechnique_quantization() {
                           "attention does not accept: use attention=efficient, or precision=amp-*",
                       .instead = {{"attention", "efficient"}}}},
            .assumes = {{.when = {{"quantization", true, {"nf4"}}},
-                        .what = "bitsandbytes' 4-bit kernels are modelled: a product allocates the "
-                                "scales in fp32 and a copy of its weight in the input's type, even "
-                                "for few tokens, where newer versions need no copy"},
+                        .what =
+                            "bitsandbytes' 4-bit kernels are modelled: a matrix product allocates "
+                            "the scales in fp32 and a copy of its weight in the input's type, even "
+                            "for few tokens, for which newer versions need no copy"},
                        {.when = {{"quantization", true, {"int8"}}},
                         .what =
                             "bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 "

@@ -111,7 +111,8 @@ TechniqueEntry DeclareTechnique_resuming() {
                          .label = "checkpoint kept"}},
            .toggles = {{.id = "resume-cpu",
                         .title = "Resume through the host",
-                        .explanation = "torch.load(map_location=\"cpu\"): nothing exists twice",
+                        .explanation =
+                            "torch.load(map_location=\"cpu\"): nothing is on the GPU twice",
                         .on = {{"resume.map_location", true, {"cpu"}}},
                         .ways = {{{"resume.map_location", "cpu"}}}},
                        {.id = "resume-cuda",
@@ -146,7 +147,7 @@ TechniqueEntry DeclareTechnique_resuming() {
                     "none"),
                 {.when = {resumes, {"model.family", true, {"basics"}}},
                  .why = "resume is not supported for the basics model, whose script has its own "
-                        "optimizer",
+                        "optimizer; set resume.map_location=none",
                  .instead = {{"resume.map_location", "none"}}},
                 {.when = {{"resume.keeps", true, {"true"}},
                           {"resume.map_location", true, {"none"}}},

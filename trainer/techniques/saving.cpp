@@ -58,7 +58,7 @@ TechniqueEntry DeclareTechnique_saving() {
                          .choices = {{"none", ""}, {"step", "after each step"}}}},
            .toggles = {{.id = "save-step",
                         .title = "Save after each step",
-                        .explanation = "no GPU memory, but time for copies",
+                        .explanation = "needs no GPU memory, but the copies take time",
                         .on = {{"save", true, {"step"}}},
                         .ways = {{{"save", "step"}}}}},
            .rules = {{.when = {{"save", true, {"step"}},

@@ -162,17 +162,18 @@ TechniqueEntry DeclareTechnique_sharding() {
            .group = "Several GPUs",
            .title = "Several GPUs",
            .explanation =
-               "Each GPU trains on a batch of its own, and gradients are averaged. ddp: "
+               "Each GPU trains on its own batch, and gradients are averaged. ddp: "
                "DistributedDataParallel copies gradients into buckets, which need as much memory "
-               "again, unless gradients are views of the buckets. zero1: the same with "
+               "again, unless gradients are views of the buckets. zero1: like ddp, with "
                "ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the "
                "parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, "
-               "gradients and optimizer state are divided, and a layer is gathered while it runs. "
-               "zero2: the same with reshard_after_forward=False; gathered weights stay until the "
-               "end of backward. tensor: every GPU has the same batch and a part of each layer's "
-               "heads and feed-forward width, with its gradients and optimizer state "
-               "(ColwiseParallel, RowwiseParallel); activations between these parts are complete, "
-               "and are summed over the GPUs twice per layer and direction.",
+               "gradients and optimizer state are divided among the GPUs, and a layer is gathered "
+               "while it runs. zero2: like zero3, with reshard_after_forward=False; gathered "
+               "weights stay until the end of backward. tensor: every GPU has the same batch and a "
+               "part of each layer's heads and feed-forward width, with the gradients and "
+               "optimizer state of this part (ColwiseParallel, RowwiseParallel). Activations "
+               "between these parts are complete, and are summed over the GPUs twice per layer and "
+               "direction.",
            .settings =
                {{.key = "shard.strategy",
                  .help = "how GPUs share the training; batch is the number of samples of one GPU",
@@ -227,7 +228,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .default_value = "whole",
                  .choices = {{"whole", ""},
                              {"parts", "split embedding and output layer"},
-                             {"loss", "split loss, too"}},
+                             {"loss", "split the loss as well"}},
                  .label = "vocabulary"},
                 {.key = "shard.units",
                  .help = "zero2 and zero3: what is gathered together (fully_shard on each layer "
@@ -245,8 +246,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .high = 64,
                  .label = "ahead in forward"},
                 {.key = "shard.backward_prefetch",
-                 .help = "zero2 and zero3: number of layers gathered ahead in backward; 1 is "
-                         "FSDP2's default, more need set_modules_to_backward_prefetch",
+                 .help = "zero2 and zero3: number of layers gathered ahead in backward; FSDP2's "
+                         "default is 1, and more layers need set_modules_to_backward_prefetch",
                  .kind = ValueKind::kInteger,
                  .default_value = "1",
                  .low = 1,
@@ -254,13 +255,14 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .label = "ahead in backward"}},
            .toggles = {{.id = "ddp",
                         .title = "Data parallel",
-                        .explanation = "every GPU has everything, and a second copy of gradients",
+                        .explanation = "every GPU has the whole model and optimizer state, and a "
+                                       "second copy of the gradients",
                         .on = {ddp},
                         .ways = {{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.gradients",
                                      "shard.bucket_mb", "shard.find_unused"}},
                        {.id = "zero1",
-                        .title = "Optimizer state divided",
+                        .title = "Sharded optimizer state",
                         .explanation =
                             "data parallel; each GPU updates its share of the parameters",
                         .on = {dealt},
@@ -300,14 +302,14 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "backend=plan",
                  .instead = none},
                 {.when = {units, {"backend", true, {"cpu"}}},
-                 .why = "shard.strategy=zero2 or zero3: values of other ranks are not computed; "
-                        "use backend=plan, or shard.strategy=ddp",
+                 .why = "shard.strategy=zero2 or zero3: backend=cpu does not compute values of "
+                        "other ranks; use backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when = {any, {"mode", false, {"train"}}},
                  .why = "shard.strategy applies only to training, not to inference and generation",
                  .instead = none},
                 {.when = {any, {"optimizer.in_backward", true, {"true"}}},
-                 .why = "shard.strategy: gradients are averaged before they are used; set "
+                 .why = "shard.strategy averages gradients before they are used; set "
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
                 {.when = {any, {"loss", true, {"chunked"}}, {"loss_reentrant", true, {"true"}}},
@@ -356,18 +358,19 @@ TechniqueEntry DeclareTechnique_sharding() {
                      "checkpoints as unused, and fails; set checkpointing.reentrant=false",
                  .instead = {{"checkpointing.reentrant", "false"}}},
                 {.when = {split, {"backend", true, {"cpu"}}},
-                 .why = "shard.strategy=tensor: other ranks' parts of sums are not computed; use "
-                        "backend=plan, or shard.strategy=ddp",
+                 .why = "shard.strategy=tensor: backend=cpu does not compute what other ranks add "
+                        "to sums; use backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when =
                      {split,
                       {"model.family", false, {"llama", "qwen3", "gemma", "gemma2", "gemma3"}}},
                  .why = "shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, "
-                        "Qwen2, Qwen3, Mistral and Gemma; this model has other layers",
+                        "Qwen2, Qwen3, Mistral and Gemma; this model has other layers: set "
+                        "shard.strategy=none",
                  .instead = none},
                 not_split({"optimizer.impl", true, {"foreach", "fused"}},
-                          "PyTorch refuses lists of split and unsplit parameters and uses the loop "
-                          "by default; set optimizer.impl=loop",
+                          "PyTorch refuses lists that mix split and unsplit parameters, and uses "
+                          "the loop by default; set optimizer.impl=loop",
                           "loop"),
                 not_split({"optimizer.name", true, {"adafactor"}},
                           "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
@@ -378,13 +381,14 @@ TechniqueEntry DeclareTechnique_sharding() {
                 not_split({"optimizer.name", true, {"muon", "adam-mini"}},
                           "this optimizer is only supported for complete matrices; use adamw",
                           "adamw"),
-                not_split({"clip_grad_norm", false, {"0"}},
-                          "PyTorch refuses a common norm of split and unsplit gradients; set "
-                          "clip_grad_norm=0",
-                          "0"),
+                not_split(
+                    {"clip_grad_norm", false, {"0"}},
+                    "PyTorch refuses to compute a common norm of split and unsplit gradients; set "
+                    "clip_grad_norm=0",
+                    "0"),
                 not_split(
                     {"precision", true, {"amp-fp16"}},
-                    "infinite gradients are not detected over all ranks; use precision=amp-bf16",
+                    "infinite gradients are not detected across ranks; use precision=amp-bf16",
                     "amp-bf16"),
                 {.when = {split, {"shard.vocabulary", true, {"loss"}}, {"loss", true, {"chunked"}}},
                  .why = "shard.vocabulary=loss computes the loss of all logits together: set "
@@ -410,12 +414,13 @@ TechniqueEntry DeclareTechnique_sharding() {
                     "saved distributed tensors are not compressed; set activation_compression=none",
                     "none"),
                 {.when = {dealt, {"backend", true, {"cpu"}}},
-                 .why = "shard.strategy=zero1: updates by other ranks are not computed; use "
-                        "backend=plan, or shard.strategy=ddp",
+                 .why = "shard.strategy=zero1: backend=cpu does not compute updates by other "
+                        "ranks; use backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when = {dealt, {"offload.optimizer", false, {"none"}}},
-                 .why = "shard.strategy=zero1 steps on the GPU; set offload.optimizer=none, or "
-                        "shard.strategy=zero3 with offload.parameters=cpu",
+                 .why =
+                     "shard.strategy=zero1: the optimizer steps on the GPU; set "
+                     "offload.optimizer=none, or shard.strategy=zero3 with offload.parameters=cpu",
                  .instead = {{"offload.optimizer", "none"}}},
                 {.when = {dealt, {"model.family", true, {"basics"}}},
                  .why = "shard.strategy: the basics model's script has its own optimizer; use "
@@ -428,18 +433,19 @@ TechniqueEntry DeclareTechnique_sharding() {
            .implies =
                {"one process represents one rank of shard.ranks; batch is the batch of one GPU "
                 "(with shard.strategy=tensor, all GPUs have the same batch)",
-                "FSDP and tensor parallelism can't be combined: shard.strategy is one of them"},
-           .assumes = {{.when = {any},
-                        .what =
-                            "other ranks respond immediately and have the same values as this one; "
-                            "NCCL's own buffers are 16 channels of two neighbours, 4 MiB each"},
-                       {.when = {units, fsdp2},
-                        .what = "fully_shard is Python code; its allocations are reproduced from "
-                                "PyTorch 2.11, one by one"},
-                       {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
-                        .what = "a bucket as large as all gradients is freed when NCCL's watchdog "
-                                "runs, every 100 ms: in a run with another speed, the peak of the "
-                                "first steps may be higher or lower by this amount"}}},
+                "FSDP and tensor parallelism can't be combined: shard.strategy selects only one of "
+                "them"},
+           .assumes =
+               {{.when = {any},
+                 .what = "other ranks respond immediately and have the same values as this rank; "
+                         "NCCL's own buffers are 16 channels of two neighbours, 4 MiB each"},
+                {.when = {units, fsdp2},
+                 .what = "fully_shard is Python code; its allocations are reproduced from "
+                         "PyTorch 2.11, one by one"},
+                {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
+                 .what = "NCCL's watchdog runs every 100 ms and then frees a bucket as large as "
+                         "all gradients: if a run has another speed, the peak of its first steps "
+                         "may be higher or lower by this amount"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
       // Sharding must enclose checkpointing: a unit is gathered while its layers run again.
