@@ -43,12 +43,12 @@ constexpr Symbol kSymbols[] = {
     {"B", TEXT_MARK("elements that share one scale")},
     {"D", TEXT_MARK("1 with dropout on the attention weights, else 0")},
     {"p", TEXT_MARK("1 with dropout on the residual branches, else 0")},
-    {"u", TEXT_MARK("feed-forward-sized tensors that the activation function keeps")},
+    {"u", TEXT_MARK("tensors of feed-forward size that the activation function keeps")},
     {"n", TEXT_MARK("number of GPUs")},
     {"i", TEXT_MARK("pipeline stage, counted from 0")},
     {"m", TEXT_MARK("micro-batches of a step")},
     {"x", TEXT_MARK("elements per token that linear layers keep for backward")},
-    {"t", TEXT_MARK("virtual tokens that are trained and put before the sequence")},
+    {"t", TEXT_MARK("trained virtual tokens that are prepended to the sequence")},
     {"rank", TEXT_MARK("rank of the low-rank gradient")},
     {"pools", TEXT_MARK("bytes in the pool of captured CUDA graphs")},
     {"boundary", TEXT_MARK("bytes of one layer's input")},
@@ -79,21 +79,20 @@ constexpr Row kRows[] = {
      TEXT_MARK("torch.optim.SGD without momentum keeps no state")},
     {"state-momentum", TEXT_MARK("Optimizer state, SGD with momentum"), "e_w * N", kAdamStates},
     {"state-adam", TEXT_MARK("Optimizer state, Adam"), "2 * e_w * N", kAdamStates},
-    {"state-adam-8bit", TEXT_MARK("Optimizer state, Adam in 8 bits"), "2 * (1 + 4/B) * N",
-     TEXT_MARK("two moments of one byte, and one fp32 scale per block; tensors below 4096 elements "
-               "stay in "
-               "fp32, and so do embeddings under transformers' Trainer")},
+    {"state-adam-8bit", TEXT_MARK("Optimizer state, 8-bit Adam"), "2 * (1 + 4/B) * N",
+     TEXT_MARK("two 8-bit moments, and one fp32 scale per block; tensors below 4096 elements stay "
+               "in fp32, as do embeddings with transformers' Trainer")},
     {"state-lion", TEXT_MARK("Optimizer state, Lion"), "e_w * N",
-     TEXT_MARK("one moment of the weight's type")},
+     TEXT_MARK("one moment in the weight's dtype")},
     {"state-adafactor", TEXT_MARK("Optimizer state, Adafactor"), "4 * R",
      TEXT_MARK("factored second moment: one value per row and per column, no first moment")},
     {"training", TEXT_MARK("Full training"), "(e_w + e_g + o) * P",
      TEXT_MARK("weights, gradients, optimizer state; with two moments, 4 x the weights")},
     {"peft-static", TEXT_MARK("Adapters: weights, gradients, optimizer state"),
      "e_w * K + (e_w + e_g + o) * N",
-     TEXT_MARK("frozen K, added N: weights K + N, gradients N, moments 2 N")},
+     TEXT_MARK("K parameters are frozen and N are added: K + N weights, N gradients, 2 N moments")},
     {"peft-saved", TEXT_MARK("Adapters: savings over full training"), "e * (3*K - 4*N)",
-     TEXT_MARK("4 K for full training, minus K + 4 N")},
+     TEXT_MARK("full training takes 4 K, adapters take K + 4 N")},
     {"kv-cache", TEXT_MARK("Keys and values, multi-head"), "2 * e * L * b * s * a * d",
      TEXT_MARK("one key and one value per token, head and layer")},
     {"kv-cache-grouped", TEXT_MARK("Keys and values, grouped heads"), "2 * e * L * b * s * g * d",
@@ -109,31 +108,32 @@ constexpr Row kRows[] = {
      TEXT_MARK("an embedding for each trained token")},
     {"state-galore", TEXT_MARK("Optimizer state, GaLore, one h x f matrix"),
      "e_w * (min(h, f) * rank + 2 * rank * max(h, f))",
-     TEXT_MARK("a projection of the shorter side; two moments of size rank x longer side")},
+     TEXT_MARK("a matrix that projects the shorter side to the rank; two moments of size rank x "
+               "longer side")},
     {"state-adam-16bit", TEXT_MARK("Optimizer state, Adam in bfloat16"), "2 * 2 * N",
-     TEXT_MARK("two moments of 16 bits")},
-    {"state-adam-4bit", TEXT_MARK("Optimizer state, Adam in 4 bits"), "2 * (1/2 + 4/B) * N",
-     TEXT_MARK("two moments of half a byte, and one fp32 scale per block")},
+     TEXT_MARK("two 16-bit moments")},
+    {"state-adam-4bit", TEXT_MARK("Optimizer state, 4-bit Adam"), "2 * (1/2 + 4/B) * N",
+     TEXT_MARK("two 4-bit moments, and one fp32 scale per block")},
     // Techniques that the window explains but cannot run.
     {"tensor-parallel-layer",
      TEXT_MARK("Formula only, not planned: activations that a layer keeps, tensor parallel"),
      "b*s*h*e/2*(10 + 24/n) + b*a*s*s*(2*e + 1)/n",
-     TEXT_MARK("every GPU has the complete inputs and outputs of the split parts, and a share of "
-               "the tensors inside these parts (tensor parallelism without sequence parallelism)")},
+     TEXT_MARK(
+         "tensor parallelism without sequence parallelism: each GPU holds the complete inputs and "
+         "outputs of the tensor-parallel parts, and its share of the tensors inside these parts")},
     {"sequence-parallel-layer",
      TEXT_MARK(
          "Formula only, not planned: activations that a layer keeps, tensor and sequence parallel"),
      "(34*b*s*h*e/2 + b*a*s*s*(2*e + 1))/n",
-     TEXT_MARK("the tensors between the split parts are also divided, by tokens")},
+     TEXT_MARK("the tensors between the tensor-parallel parts are also split, by tokens")},
     {"pipeline-stage", TEXT_MARK("Formula only, not planned: a stage of a pipeline (1F1B)"),
      "(weights + gradients + state)/n + min(n - i, m) * activations/n",
      TEXT_MARK("a stage holds its layers and the activations of the micro-batches that it has "
-               "begun; idle time / work: (n - 1)/m")},
+               "begun; the ratio of idle time to work is (n - 1)/m")},
     {"context-parallel", TEXT_MARK("Formula only, not planned: context parallel (ring attention)"),
      "activations/n + 2 * 2 * e * b * s/n * g * d",
-     TEXT_MARK(
-         "each GPU has a part of the sequence, and two buffers of keys and values that are passed "
-         "around")},
+     TEXT_MARK("each GPU holds a part of the sequence, and two buffers for the keys and values "
+               "that the GPUs pass around the ring")},
     {"captured-graphs", TEXT_MARK("Formula only, not planned: CUDA graphs"),
      "weights + gradients + state + "
      "activations + pools",
@@ -146,22 +146,21 @@ constexpr Row kRows[] = {
     {"forward-only",
      TEXT_MARK("Formula only, not planned: training by forward passes alone (MeZO)"),
      "weights + temporaries",
-     TEXT_MARK("no gradients, no optimizer state, no activations kept: the memory of inference, "
-               "two passes "
-               "per step")},
+     TEXT_MARK("keeps no gradients, no optimizer state and no activations: takes the memory of "
+               "inference, with two forward passes per step")},
     {"reversible", TEXT_MARK("Formula only, not planned: reversible layers"),
      "2 * e * b * s * h + block",
      TEXT_MARK("only the outputs of the last layer are kept; each layer's inputs are computed from "
                "them")},
     {"block-gelu", TEXT_MARK("Kept by a transformer layer with GELU"),
      "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
-     TEXT_MARK(
-         "inputs and outputs of both norms, their means and deviations, q, k, v, attention's "
-         "output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out")},
+     TEXT_MARK("inputs and outputs of both norms, their means and deviations, q, k, v, attention's "
+               "output, feed-forward input and output; u is 2 for GELU, 5 if separate operators "
+               "compute its tanh form")},
     {"block-gelu-autocast", TEXT_MARK("Kept by a transformer layer with GELU, autocast"),
      "b*s*(20*h + u*f + 2*p*h + 16) + 2*W",
-     TEXT_MARK("norms in fp32, the rest in 16 bits, 16-bit copies of the weights; u is 4 for GELU, "
-               "16 if its tanh is written out")},
+     TEXT_MARK("norms in fp32, all else in 16 bits, 16-bit copies of the weights; u is 4 for GELU, "
+               "16 if separate operators compute its tanh form")},
     {"block-swiglu", TEXT_MARK("Kept by a transformer layer with SwiGLU"),
      "b*s*(e*(6*h + 4*q + 4*f) + 2*(4 - e)*h + 8)", kKept},
     {"block-swiglu-autocast", TEXT_MARK("Kept by a transformer layer with SwiGLU, autocast"),
@@ -175,9 +174,9 @@ constexpr Row kRows[] = {
          "the log-sum-exp in fp32, a second copy of the output, and the random generator's state")},
     {"attention-eager", TEXT_MARK("Kept by eager attention"),
      "b*a*s*s*(4 + (1 - D)*(4 - e) + D*(1 + e))",
-     TEXT_MARK("the result of softmax in fp32, and a copy of it in the model's type")},
+     TEXT_MARK("the result of softmax in fp32, and a copy of it in the model's dtype")},
     {"attention-eager-low", TEXT_MARK("Kept by eager attention"), "b*a*s*s*(e + D*(1 + e))",
-     TEXT_MARK("the result of softmax in the model's type")},
+     TEXT_MARK("the result of softmax in the model's dtype")},
     {"attention-math", TEXT_MARK("Kept by math attention"), "b*a*s*s*(4 + 5*D) + 3*(4 - e)*b*s*q",
      TEXT_MARK("scaled_dot_product_attention without a fused kernel computes in fp32")},
     {"layer", TEXT_MARK("Kept by one layer"), "block + attention",
@@ -271,8 +270,9 @@ absl::StatusOr<Formula> Evaluate(std::string_view id, const Values& values) {
   }
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i]) continue;
-    return absl::InvalidArgumentError(i18n::Format("formula {}: {} ({}) is not given", formula.id,
-                                                   formula.terms[i].name, formula.terms[i].what));
+    return absl::InvalidArgumentError(i18n::Format("formula {}: a value for {} ({}) is missing",
+                                                   formula.id, formula.terms[i].name,
+                                                   formula.terms[i].what));
   }
   const absl::StatusOr<double> value = EvaluateExpression(formula.text, formula.terms);
   if (!value.ok()) return value.status();

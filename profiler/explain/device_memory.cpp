@@ -173,7 +173,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
                   : i18n::Text("the allocator's history");
   if (f.sizes_are_of_blocks) {
     add(What::kBlocks, Signed(f.allocated),
-        history + i18n::Text("; sizes are those of blocks, requested sizes are not recorded"),
+        history + i18n::Text("; these are block sizes, because requested sizes are not recorded"),
         source);
   } else {
     add(What::kRequested, Signed(f.requested), history, source);
@@ -220,7 +220,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   add(What::kDriver, Signed(last.driver.value_or(0)), i18n::Text("NVML: reserved"), source);
   add(What::kRemainder, UsedBy(last) - AccountedAt(last.time_ns) - context_,
       i18n::Format("NVML's figure at the last query (at {}), minus the parts above: code loaded "
-                   "since the first query, and memory without a record",
+                   "since the first query, and memory that was not recorded",
                    at(last)),
       source);
   return m;

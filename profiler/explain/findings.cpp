@@ -78,7 +78,7 @@ constexpr Row kRows[] = {
       TEXT_MARK("move each batch to the GPU in the loop, not the whole data set"), ""},
      ResidentInputs},
     {{"no-grad", TEXT_MARK("activations of a forward pass, but no backward pass in the whole run"),
-      TEXT_MARK("run it under torch.no_grad() or torch.inference_mode()"), "eval-no-grad"},
+      TEXT_MARK("run the model under torch.no_grad() or torch.inference_mode()"), "eval-no-grad"},
      NoGradMissing,
      false},
     {{"eval-graph", TEXT_MARK("an evaluation whose activations are kept for backward"),

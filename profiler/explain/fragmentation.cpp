@@ -87,8 +87,7 @@ std::string Headline(const trace::Trace& trace, const Fragmentation& f) {
   if (f.reserved == 0) return i18n::Text("Nothing is reserved at this time.");
   const uint64_t unused = f.reserved > f.allocated ? f.reserved - f.allocated : 0;
   std::string text = i18n::Format(
-      "{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly "
-      "free.",
+      "{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} cached.",
       FormatBytes(unused), FormatBytes(f.reserved),
       100.0 * static_cast<double>(unused) / static_cast<double>(f.reserved), FormatBytes(f.holes),
       FormatBytes(f.cached));

@@ -56,7 +56,7 @@ GpuMemory AssumedGpu(const trace::Trace& trace, const replay::Capacity& capacity
                      uint64_t peak_reserved) {
   if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
   if (capacity.inferred()) {
-    return {capacity.bytes, i18n::Format("for a GPU with room for {} of segments ({})",
+    return {capacity.bytes, i18n::Format("for a GPU that can hold {} of segments ({})",
                                          FormatBytes(capacity.bytes), capacity.evidence)};
   }
   uint64_t best = 0;
@@ -127,12 +127,12 @@ std::string Headline(const Reclaim& r) {
       [](const Remedy& x, const Remedy& y) { return x.peak_given_back < y.peak_given_back; });
   std::string more = r.releases.headline.empty() ? "" : " " + r.releases.headline;
   if (r.releases.capacity.inferred()) {
-    more += i18n::Format(" The GPU has room for {} of segments ({}).",
+    more += i18n::Format(" The GPU can hold {} of segments ({}).",
                          FormatBytes(r.releases.capacity.bytes), r.releases.capacity.evidence);
   }
   for (const Remedy& remedy : r.remedies) {
     if (!remedy.note.empty() && !r.releases.capacity.inferred())
-      more += i18n::Format(" The figures of {} are {}.", remedy.name, remedy.note);
+      more += i18n::Format(" The results of {} are {}.", remedy.name, remedy.note);
   }
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
     return text + i18n::Text(" No setting that was tried lowers the peak of reserved memory.") +

@@ -24,7 +24,7 @@ std::string Headline(const MemoryState& s) {
     text += i18n::Format(", most of it {} ({})", i18n::Text(s.by_category.front().name),
                          FormatBytes(s.by_category.front().bytes));
   }
-  text += i18n::Format("; {} are in holes between live blocks, {} wholly free.",
+  text += i18n::Format("; {} are in holes between live blocks, {} are cached.",
                        FormatBytes(f.holes), FormatBytes(f.cached));
   if (f.cached > 0) {
     text += i18n::Format(

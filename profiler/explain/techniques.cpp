@@ -307,7 +307,7 @@ class Finder {
     Add(
         i18n::Text("fused attention (flash or memory-efficient)"),
         i18n::Format("the {} of live softmax results{}", FormatBytes(sum),
-                     request ? i18n::Text(", and the request is one of them") : ""),
+                     request ? i18n::Text(", and the request is of the same kind") : ""),
         [&](uint32_t id, Category c) { return goes(id, c) ? 0 : allocations_.bytes[id]; },
         request ? 0 : oom_.asked, 0);
   }
@@ -387,7 +387,7 @@ class Finder {
     };
     const std::string of =
         i18n::Format("the {} of live temporaries of the optimizer step{}", FormatBytes(sum),
-                     request ? i18n::Text(", and the request is one of them") : "");
+                     request ? i18n::Text(", and the request is of the same kind") : "");
     Add(i18n::Text("fused optimizer (fused=True)"), of, gone, request ? 0 : oom_.asked, 0);
     if (request_op_.find("_foreach_") == std::string::npos) return;
     Add(i18n::Text("optimizer without foreach (foreach=False)"),

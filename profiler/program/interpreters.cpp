@@ -272,7 +272,7 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
       const size_t end = rest.find(':');
       const fs::path at = fs::path(rest.substr(0, end)) / name;
       if (at.is_absolute() &&
-          finder.Add(BehindShim(at, folder, places), i18n::Format("{} of PATH", name)))
+          finder.Add(BehindShim(at, folder, places), i18n::Format("{} on PATH", name)))
         break;
       rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
     }

@@ -266,8 +266,8 @@ std::string Isolation::Description() const {
       mode_ == IsolationMode::kCopy
           ? i18n::Text("The program's changes to files stay in a temporary layer: other programs "
                        "do not see them, and they are deleted afterwards. Your files are not "
-                       "changed. Isolation: copy on write in libc's functions, and a filter of "
-                       "system calls (docs/security.md lists its limits, such as static programs).")
+                       "changed. Isolation: copy on write in libc's functions, and a system call "
+                       "filter (docs/security.md lists the limits, such as static programs).")
           : i18n::Text(
                 "The program's changes to files stay in a temporary layer: other programs do "
                 "not see them, and they are deleted afterwards. Your files are not changed. "
@@ -280,7 +280,7 @@ std::string Isolation::Description() const {
   });
   name(frozen_, [](const std::string& paths) { return i18n::Format("Read-only: {}.", paths); });
   sentences.push_back(network_
-                          ? i18n::Text("Downloads work; uploads of known services are disabled.")
+                          ? i18n::Text("Downloads work; uploads to known services are disabled.")
                           : i18n::Text("There is no network."));
   return absl::StrJoin(sentences, " ");
 }

@@ -572,13 +572,12 @@ std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {
   }
   if (left_out > 0)
     program.warnings.push_back(
-        left_out == 1
-            ? i18n::English("{} process is left out: a trace has at most {} devices; --as-rank "
-                            "runs one rank of many",
-                            left_out, kMostDevices)
-            : i18n::English("{} processes are left out: a trace has at most {} devices; --as-rank "
-                            "runs one rank of many",
-                            left_out, kMostDevices));
+        left_out == 1 ? i18n::English("{} process is left out: a trace has at most {} devices; to "
+                                      "run only one of the ranks, use --as-rank",
+                                      left_out, kMostDevices)
+                      : i18n::English("{} processes are left out: a trace has at most {} devices; "
+                                      "to run only one of the ranks, use --as-rank",
+                                      left_out, kMostDevices));
   absl::StatusOr<std::shared_ptr<const trace::Trace>> whole = trace::JoinProcesses(parts);
   if (whole.ok() && trace::ProcessesOf(**whole).empty())  // only one device has memory
     for (ProcessRun& run : program.runs) run.first_device = trace::OnlyDevice(**whole);

@@ -122,7 +122,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request) {
     return absl::NotFoundError(
         i18n::Format("the interpreter '{}' no longer exists", request.interpreter));
   if (const std::string folder = FolderOf(request); !fs::is_directory(folder, none))
-    return absl::NotFoundError(i18n::Format("there is no folder '{}' to start in", folder));
+    return absl::NotFoundError(i18n::Format("the working directory '{}' does not exist", folder));
   if (!arguments.ok()) return arguments.status();
   return Words(request, *std::move(arguments));
 }

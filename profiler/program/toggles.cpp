@@ -29,14 +29,14 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("gradients are clipped in {}, which needs all of them at once"),
     TEXT_MARK("gradients are scaled in {}"),
     TEXT_MARK("model.{}() is already called"),
-    TEXT_MARK("optim=\"{}\" already is {}"),
+    TEXT_MARK("optim=\"{}\" is already {}"),
     TEXT_MARK("optim=\"{}\" has no other implementation"),
     TEXT_MARK("per_device_eval_batch_size is already {}"),
-    TEXT_MARK("the allocator has {}={} at the end: the program sets it itself"),
+    TEXT_MARK("the program itself sets {}={}, which the allocator has at the end"),
     TEXT_MARK("the micro-batch is already {} samples"),
     TEXT_MARK("the model is called with use_cache={}"),
     TEXT_MARK("the model's own forward uses autocast in {}"),
-    TEXT_MARK("the optimizer already is {}"),
+    TEXT_MARK("the optimizer is already {}"),
     TEXT_MARK("the optimizer is {}"),
     TEXT_MARK("the program itself converts the weights to {}"),
     TEXT_MARK("the program sets optim=\"{}\" afterwards"),
@@ -53,16 +53,16 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("{} already has attn_implementation=\"{}\""),
     TEXT_MARK("{} already has this setting"),
     TEXT_MARK("{} already has {}"),
-    TEXT_MARK("{} already is {}"),
+    TEXT_MARK("{} is already {}"),
     TEXT_MARK("{} clears the gradients itself"),
     TEXT_MARK("{} does not divide the program's micro-batch of {} samples"),
     TEXT_MARK("{} has no arguments foreach and fused"),
     TEXT_MARK("{} has no fused implementation"),
     TEXT_MARK("{} has no list of blocks of the same class"),
-    TEXT_MARK("{} has sdpa by default"),
+    TEXT_MARK("{} uses sdpa by default"),
     TEXT_MARK("{} is created with {}"),
     TEXT_MARK("{} runs the optimizer steps itself"),
-    TEXT_MARK("{} uses {} instead"),
+    TEXT_MARK("{} nevertheless uses {}"),
     TEXT_MARK("{} uses {}, because it has no sdpa"),
 };
 
@@ -219,7 +219,7 @@ std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std:
     return one != nullptr && std::ranges::find(one->excludes, other) != one->excludes.end();
   };
   if (!excludes(first, b) && !excludes(second, a)) return "";
-  return i18n::Format("{} and {} exclude each other", a, b);
+  return i18n::Format("{} and {} cannot be combined", a, b);
 }
 
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,

@@ -21,15 +21,15 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
   if (seen.processes.empty())
     return outcome.exit_status == 0
                ? i18n::Format(
-                     "{}it never imported torch, or was started without this environment (env -i, "
-                     "sudo, python -I and -E remove the variables that vramscope needs). vramscope "
-                     "watches Python programs that train with PyTorch. Run them with the "
+                     "{}it never imported torch, or it was started without the environment "
+                     "variables that vramscope needs (env -i, sudo, python -I and -E remove them). "
+                     "vramscope watches Python programs that train with PyTorch. Run them with the "
                      "interpreter in which PyTorch is installed",
                      end)
                : i18n::Format(
                      "{}it never imported torch, importing torch failed (the program's output says "
-                     "why), or it was started without this environment (env -i, sudo, python -I "
-                     "and -E remove the variables that vramscope needs). vramscope watches Python "
+                     "why), or it was started without the environment variables that vramscope "
+                     "needs (env -i, sudo, python -I and -E remove them). vramscope watches Python "
                      "programs that train with PyTorch. Run them with the interpreter in which "
                      "PyTorch is installed",
                      end);
@@ -68,8 +68,9 @@ std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation) {
   if (!planned)
     return i18n::Text(
-        "The program runs on this computer's GPU and its allocator's history is recorded. Without "
-        "CUPTI, kernels and memcpys are not recorded, and times are the host's.");
+        "The program runs on this computer's GPU, and vramscope records the history of the caching "
+        "allocator. Without CUPTI, kernels and memcpys are not recorded, and times are measured on "
+        "the host.");
   const std::string until = steps == 0   ? i18n::Text("to its end")
                             : steps == 1 ? i18n::Text("for 1 optimizer step")
                                          : i18n::Format("for {} optimizer steps", steps);
@@ -84,7 +85,7 @@ std::string EndText(const Outcome& outcome) {
     return i18n::Format("the program was ended by signal {} ({}{})", outcome.signal,
                         strsignal(outcome.signal),
                         outcome.signal == SIGKILL
-                            ? i18n::Text(": by hand, or because this computer's memory ran out")
+                            ? i18n::Text(": manually, or because this computer ran out of memory")
                             : std::string());
   return i18n::Format("the program ended with status {}", outcome.exit_status);
 }
@@ -110,7 +111,8 @@ std::string WarningOf(const Program& seen, const Outcome& outcome) {
   const About* const failed = outcome.exit_status == 0 ? FirstFailure(seen) : nullptr;
   if (failed == nullptr) return "";
   return i18n::Format(
-      "process {} failed ({}), but the program ended with status 0: that process's work is missing",
+      "process {} failed ({}), but the program ended with status 0: the trace lacks the work of "
+      "the failed process",
       failed->pid, ShortException(WhyOf(*failed)));
 }
 

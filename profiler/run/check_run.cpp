@@ -146,7 +146,7 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
       names.push_back(fmt::format("{} more", model.unknown.size() - kMost));
     }
     for (std::string& name : names) name = name.substr(0, 60);
-    out.push_back({i18n::English("these keys are unknown here and have no effect: {}",
+    out.push_back({i18n::English("vramscope does not know these keys, so they have no effect: {}",
                                  fmt::join(names, ", ")),
                    "config.json"});
   }
@@ -233,9 +233,9 @@ void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
   if (!matters) return;
   const int64_t matrices = model.tie_embeddings ? 1 : 2;
   out.push_back(
-      {TEXT_MARK("prepare_model_for_kbit_training is not called. Calling it "
-                 "(prepare_kbit_training=true) casts norms, embeddings and the output "
-                 "layer to fp32; the output layer and the embedding then need this much more"),
+      {TEXT_MARK("prepare_model_for_kbit_training is not called. With prepare_kbit_training=true, "
+                 "this function casts norms, embeddings and the output layer to fp32. The output "
+                 "layer and the embedding then need this much more memory"),
        i18n::English("setting: {}", "prepare_kbit_training"),
        2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
 }
@@ -284,14 +284,14 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   const bool of_table = device.key.find_first_of(":=") == std::string::npos;
   std::string takes;
   if (!growth.driver.empty()) {
-    takes = i18n::English("what was measured (driver {}, {}) on a GPU like {}", growth.driver,
-                          growth.with, device.name);
+    takes = i18n::English("the amount that was measured (driver {}, {}) on a GPU like {}",
+                          growth.driver, growth.with, device.name);
   } else if (of_table) {
-    takes = i18n::English("what the device table states for {}", device.name);
+    takes = i18n::English("the amount that the device table states for {}", device.name);
   } else if (device.key.find("context=") != std::string::npos) {
-    takes = i18n::English("what was given for {}", device.name);
+    takes = i18n::English("the amount that was given for {}", device.name);
   } else {
-    takes = i18n::English("as much as on the GPU from which the missing values of {} are taken",
+    takes = i18n::English("the same amount as on the GPU that provides the missing values of {}",
                           device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);

@@ -218,7 +218,7 @@ const Figure* FindFigure(std::string_view name) {
 absl::Status UnknownFigure(std::string_view name) {
   const std::vector<std::string_view> names = FigureNames();
   const std::string_view near = Nearest(name, names.data(), names.data() + names.size());
-  return Bad(i18n::Format("no figure is called {}{}; figures are: like, {}", Quoted(name),
+  return Bad(i18n::Format("unknown figure {}{}; the figures are: like, {}", Quoted(name),
                           near.empty() ? "" : i18n::Format(" (did you mean \"{}\"?)", near),
                           fmt::join(names, ", ")));
 }
@@ -275,9 +275,9 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   d.peers = Peers::kNone;
   d.sources.Take("mig", {"memory", "multiprocessors"});
   d.sources.Assume({"l2", "memory_bus", "bandwidth"},
-                   TEXT_MARK("in proportion to its memory, by NVIDIA's MIG user guide"));
+                   TEXT_MARK("in proportion to its memory, according to NVIDIA's MIG user guide"));
   d.sources.Assume({"fp32", "tf32", "bf16"}, TEXT_MARK("in proportion to its multiprocessors"));
-  d.sources.Assume({"context"}, TEXT_MARK("as of the whole GPU"));
+  d.sources.Assume({"context"}, TEXT_MARK("same as for the whole GPU"));
   d.sources.Give({"peers"}, TEXT_MARK("slices cannot access another GPU's memory"));
   d.source = fmt::format("a MIG slice of {}: {}", whole.name, d.sources.Text());
   return d;
@@ -303,8 +303,9 @@ absl::StatusOr<Device> Named(std::string_view text) {
     for (const Device& d : DeviceTable()) {
       if (!MigSlicesOf(d.key).empty()) others.push_back(d.key);
     }
-    return Bad(i18n::Format("{} has no MIG in the device table; these have: {}", whole->key,
-                            fmt::join(others, ", ")));
+    return Bad(
+        i18n::Format("the device table has no MIG profiles for {}; GPUs with MIG profiles: {}",
+                     whole->key, fmt::join(others, ", ")));
   }
   return Bad(i18n::Format("{} has no MIG profile {}; its profiles are: {}", whole->key,
                           Quoted(profile), fmt::join(names, ", ")));
@@ -388,7 +389,8 @@ void Change(Device& d, const Device& base, const std::set<std::string_view>& giv
     if (!given.contains("fp32")) d.fp32_flops *= faster;
     if (!given.contains("tf32")) d.tf32_flops *= faster;
     if (!given.contains("bf16")) d.bf16_flops *= faster;
-    d.sources.Assume({"fp32", "tf32", "bf16"}, TEXT_MARK("by multiprocessors and clock"));
+    d.sources.Assume({"fp32", "tf32", "bf16"},
+                     TEXT_MARK("in proportion to multiprocessors and clock"));
   }
   d.sources.Give(FiguresAmong(given), TEXT_MARK("given"));
   d.source = d.sources.Text();
@@ -490,7 +492,7 @@ absl::StatusOr<Device> DeviceFromText(std::string_view text) {
     } else if (figures.empty()) {
       figures.emplace_back(kLike, part);
     } else {
-      return Bad(i18n::Format("{} is not a figure; write NAME=VALUE", Quoted(part)));
+      return Bad(i18n::Format("{} is not of the form NAME=VALUE", Quoted(part)));
     }
     const size_t comma = text.find(',');
     if (comma == std::string_view::npos) break;

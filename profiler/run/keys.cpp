@@ -195,10 +195,11 @@ std::vector<KeySpec> MakeSpecs() {
                .check = [](std::string_view v) { return ParseAllocConf(v).status(); }});
   s.push_back(Integer("seed", TEXT_MARK("seed of weights and data"), -0x1p63, 0x1p63,
                       [](RunConfig& c) -> int64_t& { return c.seed; }));
-  s.push_back(ChoiceKey("backend",
-                        TEXT_MARK("plan: nothing is computed; cpu, cuda: the step really runs"),
-                        {Backend::kPlan, Backend::kCpu, Backend::kCuda}, {},
-                        [](RunConfig& c) -> Backend& { return c.backend; }));
+  s.push_back(ChoiceKey(
+      "backend",
+      TEXT_MARK("plan: nothing is computed; cpu, cuda: the steps are computed on that device"),
+      {Backend::kPlan, Backend::kCpu, Backend::kCuda}, {},
+      [](RunConfig& c) -> Backend& { return c.backend; }));
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
     for (const SettingDeclaration& setting : technique.settings) s.push_back(Declared(setting));
   }

@@ -90,7 +90,7 @@ std::vector<program::Interpreter> ActivePythons(const program::Places& places) {
         TEXT_MARK("the environment of $CONDA_PREFIX"));
   for (std::string_view rest = places.path; !rest.empty();) {
     const size_t end = rest.find(':');
-    if (add(fs::path(rest.substr(0, end)) / "python3", TEXT_MARK("python3 of PATH"))) break;
+    if (add(fs::path(rest.substr(0, end)) / "python3", TEXT_MARK("python3 on PATH"))) break;
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
   }
   return out;

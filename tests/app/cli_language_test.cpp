@@ -219,7 +219,7 @@ TEST_F(CommandLineInChinese, SourcesOfEveryGpuAreTranslated) {
   EXPECT_EQ(EnglishLines(text), "");
   EXPECT_THAT(text, AllOf(HasSubstr("TechPowerUp GPU 数据库"), HasSubstr("进程的显存减去"),
                           HasSubstr("，ECC 开启"), HasSubstr("与其多处理器数成正比"),
-                          HasSubstr("用户给出"), HasSubstr("由多处理器和频率得出")));
+                          HasSubstr("用户给出"), HasSubstr("与多处理器数和频率成正比")));
   EXPECT_THAT(text, Not(AnyOf(HasSubstr("as the "), HasSubstr(" printed"), HasSubstr(": given"))));
 }
 

@@ -27,7 +27,7 @@ ToggleReport AlreadyOn() {
   report.name = "optimizer-impl";
   report.value = "fused";
   report.on = report.already_on = true;
-  report.why = "AdamW already is fused";
+  report.why = "AdamW is already fused";
   return report;
 }
 ToggleReport NotApplied() {
@@ -57,7 +57,7 @@ TEST(TogglesText, SaysWhatAToggleDid) {
   EXPECT_EQ(OutcomeText(Applied(1, 1)), "applied at one place");
   EXPECT_EQ(OutcomeText(Applied(4, 1)), "applied at one place, 4 times");
   EXPECT_EQ(OutcomeText(Applied(4, 2)), "applied at 2 places, 4 times");
-  EXPECT_EQ(OutcomeText(AlreadyOn()), "already on: AdamW already is fused");
+  EXPECT_EQ(OutcomeText(AlreadyOn()), "already on: AdamW is already fused");
   EXPECT_EQ(OutcomeText(NotApplied()),
             "not applied: the model is not from transformers (applies to: models of transformers)");
   EXPECT_EQ(OutcomeText(Undone()), "no effect: the program sets bf16=False afterwards");
@@ -110,7 +110,7 @@ TEST(TogglesText, ListsReasonsInTwoTables) {
   const size_t already = text.find("Already on"), others = text.find("Does not apply");
   ASSERT_NE(already, std::string::npos);
   ASSERT_NE(others, std::string::npos);
-  const size_t row = text.find("AdamW already is fused");
+  const size_t row = text.find("AdamW is already fused");
   EXPECT_TRUE(already < row && row < others) << text;
   EXPECT_GT(text.find("lora"), others);
   EXPECT_EQ(text.find("bf16"), std::string::npos);

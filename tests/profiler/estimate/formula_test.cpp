@@ -197,7 +197,7 @@ TEST(StaticTable, ListsAdamAnd8BitOptimizerSizes) {
       EXPECT_EQ(cell.total(),
                 cell.precision.starts_with("fp32") ? 16'000'000'000u : 8'000'000'000u);
     }
-    if (cell.optimizer.ends_with("8 bits")) {
+    if (cell.optimizer.ends_with("(8-bit)")) {
       eight = true;
       EXPECT_EQ(cell.state, 2'031'250'000u);
     }

@@ -99,7 +99,7 @@ TEST(Reclaim, ReportsMemoryThatEachSettingReleases) {
   const Remedy* collect = Find(*reclaim, "garbage");
   ASSERT_NE(collect, nullptr);
   EXPECT_EQ(collect->error, "");
-  EXPECT_THAT(collect->note, HasSubstr("for a GPU with")) << "the file does not state it";
+  EXPECT_THAT(collect->note, HasSubstr("for a GPU ")) << "the file does not state it";
   EXPECT_THAT(reclaim->headline, HasSubstr("120.00 MiB"));
   EXPECT_THAT(reclaim->headline, HasSubstr("names no GPU"));
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));

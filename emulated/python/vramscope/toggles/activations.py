@@ -269,11 +269,11 @@ class Attention(Toggle):
         have = getattr(getattr(model, "config", None), "_attn_implementation", self.value)
         which, self.by_default = self.by_default, ""
         if which and have == "sdpa":
-            self.already("%s has sdpa by default" % which)
+            self.already("%s uses sdpa by default" % which)
         elif which:
             self.refuse("%s uses %s, because it has no sdpa" % (type(model).__name__, have))
         elif self.reached and have != self.value:
-            self.override("%s uses %s instead" % (type(model).__name__, have))
+            self.override("%s nevertheless uses %s" % (type(model).__name__, have))
         return model
 
     def absent(self):

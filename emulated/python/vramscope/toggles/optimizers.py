@@ -54,7 +54,7 @@ class Optimizer(Toggle):
             if not self.on:  # if the toggle is on, replace() is called
                 self.reach("torch.optim.Adafactor(...)")
         elif kind.__name__.lower() == self.value:
-            self.already("the optimizer already is %s" % kind.__name__)
+            self.already("the optimizer is already %s" % kind.__name__)
         else:
             self.refuse("the optimizer is %s" % kind.__name__)
 
@@ -105,7 +105,7 @@ class OptimizerImpl(Toggle):
         elif wanted is None:
             self.refuse("TrainingArguments has no optim value for this implementation")
         elif wanted == there:
-            self.already("optim=\"%s\" already is %s" % (there, self.own))
+            self.already("optim=\"%s\" is already %s" % (there, self.own))
         elif self.reach("TrainingArguments(..., optim=\"%s\")" % wanted):
             arguments.optim = wanted
 
@@ -123,7 +123,7 @@ class OptimizerImpl(Toggle):
         elif self.value == "fused" and "fused" not in names:
             self.refuse("%s has no fused implementation" % kind.__name__)
         elif self.own == self.value:
-            self.already("%s already is %s" % (kind.__name__, self.own))
+            self.already("%s is already %s" % (kind.__name__, self.own))
         else:
             wanted = {name: value for name, value in wanted.items() if name in names}
             if self.reach("torch.optim.%s(..., %s)" % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items())))):

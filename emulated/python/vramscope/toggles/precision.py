@@ -34,7 +34,7 @@ class _Mixed(Toggle):
         if getattr(arguments, self.argument):
             self.already("TrainingArguments already has %s=True" % self.argument)
         elif not others and self.of_environment == self.argument:
-            self.already("%s already is %s" % (_VARIABLE, self.argument))
+            self.already("%s is already %s" % (_VARIABLE, self.argument))
         elif self.reach("TrainingArguments(..., %s)" % ", ".join(["%s=True" % self.argument] + ["%s=False" % name for name in others])):
             self.undo = functools.partial(self.set_back, arguments, {name: getattr(arguments, name) for name in (self.argument, *others)})
             setattr(arguments, self.argument, True)
@@ -66,7 +66,7 @@ class _Mixed(Toggle):
         if str(there) == self.argument:
             self.already("Accelerator already has mixed_precision=\"%s\"" % self.argument)
         elif there is None and self.of_environment == self.argument:
-            self.already("%s already is %s" % (_VARIABLE, self.argument))
+            self.already("%s is already %s" % (_VARIABLE, self.argument))
         elif self.reach("Accelerator(..., mixed_precision=\"%s\")" % self.argument):
             keywords["mixed_precision"] = self.argument
 
